@@ -1,0 +1,1 @@
+"""Rewriters: rules, models and replays that propose candidates."""

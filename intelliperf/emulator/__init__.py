@@ -1,0 +1,1 @@
+"""The embedded SIMT emulator for HIP and CUDA programs."""

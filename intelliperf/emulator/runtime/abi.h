@@ -1,0 +1,119 @@
+// The binary contract between instrumented device code, the host objects and the runtime.
+// Shared by: irpass.py (emits it), include/ (declares the device side), runtime/ (implements it),
+// records.py of the emulator (reads the record files). Bump kAbiVersion on any change.
+#pragma once
+#include <cstdint>
+
+namespace simt {
+
+constexpr uint32_t kAbiVersion = 1;
+
+// ---- device code -> runtime -------------------------------------------------------------------
+struct Thread {  // what __simt_thread() returns; the runtime's lane record begins with it
+  uint32_t index[3];
+  uint32_t linear;  // within the block
+};
+
+struct Grid {  // the variable __simt_grid, one per process: blocks run one after another
+  uint32_t block_index[3], wave_size;
+  uint32_t block_dim[3], pad0;
+  uint32_t grid_dim[3], pad1;
+};
+
+enum class Collective : uint32_t {
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+};
+enum class BarrierReduce : uint32_t { kCount = 0, kAnd, kOr };
+
+extern "C" {
+const Thread* __simt_thread();  // pure
+extern Grid __simt_grid;
+// Traced version only; before every access to memory that is not provably private:
+void __simt_access(const void* address, uint32_t site);
+void __simt_access_range(const void* address, uint32_t site, uint64_t bytes);  // memcpy, memset
+// Both versions:
+void __simt_at(uint32_t site);  // before a barrier or collective: where it is
+void __simt_call(uint32_t site);  // around calls that were not inlined
+void __simt_return();
+void __simt_barrier();
+int __simt_barrier_reduce(uint32_t op, int predicate);
+// mask 0 = all active lanes (the pre-Volta and HIP forms without mask)
+uint64_t __simt_collective(uint32_t op, uint64_t mask, uint64_t value, uint32_t argument, uint32_t width);
+void __simt_grid_barrier();
+uint64_t __simt_clock();       // shader clock, modelled, monotonic per device
+uint64_t __simt_wall_clock();  // constant-rate clock, modelled
+void __simt_trap();
+void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function);
+int __simt_printf(const char* format, ...);
+void* __simt_device_malloc(uint64_t bytes);
+void __simt_device_free(void* pointer);
+void* __simt_dynamic_shared();       // base of dynamic LDS
+uint32_t __simt_dynamic_shared_size();
+}
+
+// ---- container: what stands where a GPU fat binary would -------------------------------------
+// ContainerHeader, then the ELF shared object, then the JSON metadata (UTF-8, not terminated).
+struct ContainerHeader {
+  char magic[8];  // "IPERFSIM"
+  uint32_t abi_version;
+  uint32_t reserved;
+  uint64_t object_bytes;
+  uint64_t metadata_bytes;
+};
+
+// ---- symbols that every instrumented shared object defines ------------------------------------
+enum class SiteKind : uint16_t {
+  kLoad = 0, kStore = 1, kAtomic = 2, kReduction = 3, kRangeLoad = 4, kRangeStore = 5,
+  kBarrier = 6, kCollective = 7, kCall = 8,
+};
+enum SiteFlags : uint16_t {
+  kSiteVolatile = 1,      // volatile or atomic-ordered: part of warp-synchronous idioms
+  kSiteFloat = 2,         // floating-point value
+  kSiteCompareExchange = 4,
+  kSiteUniform = 8,       // address provably equal for all lanes of a block
+};
+struct Site {  // __simt_sites[__simt_site_count]
+  uint16_t kind, flags;
+  uint32_t bytes;  // of one lane's access; 0 for ranges
+};
+// uint32_t __simt_site_count; Site __simt_sites[];
+// uint32_t __simt_block_count; uint64_t __simt_block_executions[];  traced version: lane executions per basic block
+// char* __simt_shared_range[2];  begin and end of all LDS of this module (section simt_shared)
+// per kernel K: void K$fast(void** args), void K$trace(void** args), K being the mangled name
+
+// ---- record files, in the directory INTELLIPERF_TRACE_DIR ---------------------------------------
+// module-<n>.json   the container's metadata
+// launches.jsonl    one JSON object per dispatch, in order
+// sites.bin         SiteRecord[], only sites that ran in traced blocks
+// blocks.bin        BlockRecord[]
+// faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
+// end.json          written last: {"abi":1,"complete":true|false,"exit":...}; absent = the process was killed
+struct SiteRecord {
+  uint32_t launch;  // index into launches.jsonl
+  uint32_t site;
+  uint64_t requests;        // wave-level instructions
+  uint64_t lanes;           // active lanes, summed over requests
+  uint64_t bytes;           // asked for by active lanes
+  uint64_t global_requests, shared_requests;
+  uint64_t sectors;         // distinct 32 B sectors per request, summed
+  uint64_t sectors_ideal;   // for the distinct bytes of the request, densely packed (so broadcast is ideal)
+  uint64_t lines64, lines128;   // distinct lines per request, summed
+  uint64_t lines128_ideal;
+  uint64_t quad_lines64;    // distinct 64 B lines per quad of lanes = AMD TCP_TOTAL_ACCESSES
+  uint64_t line_runs128;    // runs of equal 128 B lines over consecutive lanes = AMD TCP_TOTAL_CACHE_ACCESSES
+  uint64_t lds_phases, lds_phases_ideal;
+  uint64_t same_address;    // largest number of lanes on one address, summed over requests
+  uint64_t distinct_addresses;  // summed over requests
+  uint64_t l1_hits, l1_misses;  // sectors (NVIDIA) or 64/128 B lines (AMD), reuse model
+  uint64_t l2_hits, l2_misses;
+  uint64_t out_of_bounds, uninitialized;  // lanes
+  uint64_t races_inter, races_intra;      // conflicting pairs seen
+  uint64_t blocks;          // traced blocks in which this site ran
+  double requests_sq, sectors_sq, phases_sq;  // sums over traced blocks of squares, for the sampling error
+};
+struct BlockRecord {
+  uint32_t launch, block;
+  uint64_t executions;  // lane executions in traced blocks
+};
+
+}  // namespace simt

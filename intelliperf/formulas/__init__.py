@@ -1,0 +1,1 @@
+"""Bottleneck classes: how each is detected, located, explained and accepted."""

@@ -1,0 +1,203 @@
+"""The only door to child processes: argv lists, own session, log files, deadline, whole group killed.
+
+Output goes to files, never to unbounded memory; a child that writes more than `output_limit`
+bytes is stopped. The group is killed on every way out, Ctrl-C included.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.errors import UsageError
+
+TAIL_BYTES = 64 * 1024
+OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
+_POLL_S = 0.02
+_TERM_GRACE_S = 2.0
+# Never handed to a build, an application or a candidate.
+SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a child ended. Exactly one of exit_status and signal is set unless it was stopped by us."""
+
+    argv: tuple[str, ...]
+    exit_status: int | None
+    signal_name: str | None
+    timed_out: bool
+    output_exceeded: bool
+    seconds: float
+    stdout: Path
+    stderr: Path
+
+    @property
+    def ok(self) -> bool:
+        return self.exit_status == 0
+
+    def tail(self, stream: str = "stderr", limit: int = TAIL_BYTES) -> str:
+        """The last `limit` bytes of a stream, decoded leniently."""
+        path = self.stdout if stream == "stdout" else self.stderr
+        with path.open("rb") as log:
+            log.seek(0, os.SEEK_END)
+            log.seek(max(0, log.tell() - limit))
+            return log.read().decode("utf-8", "replace")
+
+    def describe(self) -> str:
+        """How it ended, in words: "exit status 3", "killed by SIGSEGV", "no end after 10 s"."""
+        if self.timed_out:
+            return f"no end after {self.seconds:.0f} s"
+        if self.output_exceeded:
+            return f"stopped: it wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
+        if self.signal_name:
+            return f"killed by {self.signal_name}"
+        return f"exit status {self.exit_status}"
+
+
+def clean_environment(additions: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment without secrets, plus `additions`."""
+    kept = {k: v for k, v in os.environ.items() if not k.upper().endswith(SECRET_SUFFIXES)}
+    kept.update(additions)
+    return kept
+
+
+class Child:
+    """A running child; a context manager that leaves nothing of its process group alive."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        directory: Path,
+        environment: Mapping[str, str],
+        logs: Path,
+        label: str,
+        pass_descriptors: Sequence[int] = (),
+    ) -> None:
+        logs.mkdir(parents=True, exist_ok=True)
+        self.argv = tuple(argv)
+        self.stdout = logs / f"{label}.stdout"
+        self.stderr = logs / f"{label}.stderr"
+        self._started = time.monotonic()
+        with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
+            try:
+                self._popen = subprocess.Popen(
+                    self.argv,
+                    cwd=directory,
+                    env=clean_environment(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                    pass_fds=tuple(pass_descriptors),
+                )
+            except FileNotFoundError as error:
+                raise UsageError(f"cannot run {argv[0]}: no such program (in {directory})") from error
+            except PermissionError as error:
+                raise UsageError(f"cannot run {argv[0]}: not executable; try chmod +x") from error
+            except OSError as error:
+                raise UsageError(f"cannot run {argv[0]}: {error.strerror}") from error
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def running(self) -> bool:
+        return self._popen.poll() is None
+
+    def _written(self) -> int:
+        return self.stdout.stat().st_size + self.stderr.stat().st_size
+
+    def wait(self, deadline_s: float, output_limit: int = OUTPUT_LIMIT_BYTES) -> Completed:
+        """Wait until the end, `deadline_s` seconds after the start, or too much output."""
+        timed_out = exceeded = False
+        while self.running():
+            left = deadline_s - (time.monotonic() - self._started)
+            if left <= 0:
+                timed_out = True
+                break
+            if self._written() > output_limit:
+                exceeded = True
+                break
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(min(_POLL_S if left > _POLL_S else left, 0.2))
+        seconds = time.monotonic() - self._started
+        if timed_out or exceeded:
+            self.kill()
+        code = self._popen.returncode
+        died = code is not None and code < 0 and not (timed_out or exceeded)
+        return Completed(
+            argv=self.argv,
+            exit_status=code if code is not None and code >= 0 and not (timed_out or exceeded) else None,
+            signal_name=_signal_name(-code) if died else None,
+            timed_out=timed_out,
+            output_exceeded=exceeded,
+            seconds=seconds,
+            stdout=self.stdout,
+            stderr=self.stderr,
+        )
+
+    def kill(self) -> None:
+        """End the whole group: SIGTERM, then SIGKILL."""
+        if self.running():
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(_TERM_GRACE_S)
+        self._signal(signal.SIGKILL)  # stragglers of the group, and the child if it ignored SIGTERM
+        self._popen.wait()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, number)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def run(
+    argv: Sequence[str],
+    directory: Path,
+    deadline_s: float,
+    logs: Path,
+    label: str,
+    environment: Mapping[str, str] | None = None,
+    output_limit: int = OUTPUT_LIMIT_BYTES,
+) -> Completed:
+    """Run to the end. Raises `UsageError` if the program cannot be started at all."""
+    with Child(argv, directory, environment or {}, logs, label) as child:
+        return child.wait(deadline_s, output_limit)
+
+
+@contextlib.contextmanager
+def scratch_logs() -> Iterator[Path]:
+    """A log directory for tool invocations whose output nobody keeps."""
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        yield Path(name)
+
+
+def output_of(
+    argv: Sequence[str], deadline_s: float, environment: Mapping[str, str] | None = None, directory: Path | None = None
+) -> tuple[Completed, str, str]:
+    """Run a tool and return how it ended with its decoded stdout and stderr."""
+    with scratch_logs() as logs:
+        done = run(argv, directory or Path.cwd(), deadline_s, logs, "tool", environment)
+        out = done.stdout.read_bytes().decode("utf-8", "replace")
+        err = done.stderr.read_bytes().decode("utf-8", "replace")
+    return done, out, err

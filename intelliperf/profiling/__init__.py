@@ -1,0 +1,1 @@
+"""Ranking and statistics over profiles."""

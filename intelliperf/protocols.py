@@ -1,0 +1,156 @@
+"""The narrow seams of the main loop, in terms of our own records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from intelliperf.records import (
+    Application,
+    Attempt,
+    Candidate,
+    Check,
+    Declined,
+    Device,
+    FileEdit,
+    Finding,
+    Kernel,
+    KernelProfile,
+    Measurement,
+    Metric,
+    Quantity,
+    SourceEvidence,
+    Usage,
+    Verdict,
+)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ApplicationProfile:
+    """What one profiling run saw of the whole application. `kernels` by falling device time."""
+
+    kernels: tuple[KernelProfile, ...]
+    device_time_ns: float
+    exit_status: int
+    notes: tuple[str, ...] = ()
+
+
+class Memory(Protocol):
+    """The device memory of one paused child, as the backend opens it."""
+
+    def read(self, base: int, size: int) -> bytes:
+        """`size` bytes at device address `base`. Raises `ProtocolError` outside allocations."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Backend(Protocol):
+    """One kind of device. Methods take built applications (see `Workspace.built`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def probe(self) -> Device:
+        """The device that will be used. Raises `BackendUnavailable` with the remedy."""
+        ...
+
+    def build_environment(self) -> Mapping[str, str]:
+        """Added to the environment of every build: compiler drop-ins first on PATH, target, …"""
+        ...
+
+    def profile(self, application: Application, deadline_s: float) -> ApplicationProfile: ...
+
+    def quantities(
+        self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
+    ) -> tuple[KernelProfile, ...]:
+        """The same profiles with the counters that formulas need."""
+        ...
+
+    def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
+        """Every access of the kernel by source line. Raises `SourceNotFound`."""
+        ...
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        """Environment that makes a run connect to `socket` and speak `validation.wire`."""
+        ...
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory: ...
+
+    def safety(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Check, ...]:
+        """Races, out-of-bounds and uninitialised reads that the candidate introduces."""
+        ...
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        """Would the real target's compiler take it?"""
+        ...
+
+    def time(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Measurement, ...]: ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a rewriter may know about the problem."""
+
+    finding: Finding
+    evidence: tuple[SourceEvidence, ...]  # worst first
+    device: Device
+    sources: Mapping[str, str]  # project-relative path → text, of the best accepted state
+    compile_arguments: Mapping[str, tuple[str, ...]]  # path → flags of its compilation
+    project: Path  # directory that holds `sources` on disk
+    knowledge: str  # the formula's field knowledge
+    rules: tuple[str, ...]  # names of the rule-based rewrites that apply
+
+
+@dataclass(frozen=True)
+class Proposal:
+    candidate: Candidate | None
+    declined: Declined | None
+    usage: Usage = Usage()
+
+
+class Rewriter(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        """The next proposal, or None when this rewriter has nothing more to offer."""
+        ...
+
+
+class Formula(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def watched(self) -> Metric: ...
+
+    @property
+    def knowledge(self) -> str: ...
+
+    @property
+    def rules(self) -> tuple[str, ...]: ...
+
+    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
+        """None where the kernel does not show the bottleneck beyond the threshold."""
+        ...
+
+    def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
+        """The lines that cause it, worst first; empty if none does."""
+        ...
+
+    def value(self, profile: KernelProfile) -> Quantity:
+        """The watched quantity, for before and after."""
+        ...
+
+
+class Validator(Protocol):
+    def judge(self, candidate: Candidate, base: Sequence[FileEdit], finding: Finding) -> Verdict: ...

@@ -1,0 +1,437 @@
+"""The nouns of the product, frozen. Changing one means making a new one.
+
+Records hold no behaviour beyond checking themselves; everything that crosses a package
+border is one of these. All times are nanoseconds, all sizes bytes, unless the name says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path, PurePosixPath
+
+from intelliperf.errors import MissingMetric, UsageError
+
+
+class Provenance(str, Enum):
+    """Where a number comes from."""
+
+    MEASURED = "measured"  # read from hardware, or counted exactly while the program ran
+    MODELLED = "modelled"  # computed by a documented model from counts
+    STATIC = "static"  # read from a compiled binary or the source
+
+
+class Metric(str, Enum):
+    """Quantities by our own names; the unit is in the name.
+
+    Per access site, line or kernel; all counts are totals over the dispatch unless they are
+    named a ratio. The emulator counts them, the hardware back ends map vendor counters onto them.
+    """
+
+    REQUESTS = "requests"  # wave-level memory instructions
+    LANES = "lanes"  # active lanes summed over requests
+    BYTES = "bytes"  # bytes asked for by active lanes
+    SECTORS = "sectors_32b"  # distinct 32-byte sectors per request, summed
+    SECTORS_IDEAL = "sectors_32b_ideal"  # the same for densely packed lanes
+    LINES_64B = "lines_64b"
+    LINES_128B = "lines_128b"
+    LINES_128B_IDEAL = "lines_128b_ideal"
+    DRAM_BYTES = "dram_bytes"
+    L1_HIT_RATIO = "l1_hit_ratio"
+    L2_HIT_RATIO = "l2_hit_ratio"
+    LDS_REQUESTS = "lds_requests"
+    LDS_PHASES = "lds_phases"  # bank cycles needed
+    LDS_PHASES_IDEAL = "lds_phases_ideal"  # bank cycles without any conflict
+    ATOMIC_REQUESTS = "atomic_requests"
+    ATOMIC_LANES = "atomic_lanes"
+    ATOMIC_SERIALIZATION = "atomic_same_address_lanes"  # max lanes on one address, summed over requests
+    ATOMIC_ADDRESSES = "atomic_distinct_addresses"
+    ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations
+    ATOMIC_TIME_NS = "atomic_time_ns"  # time that the hottest address alone needs
+    ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1
+    INSTRUCTIONS = "wave_instructions"
+    DEVICE_TIME_NS = "device_time_ns"
+    TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
+    OCCUPANCY_RATIO = "occupancy_ratio"
+    VGPRS = "vgprs_per_thread"
+    SGPRS = "sgprs_per_wave"
+    SPILLED_REGISTERS = "spilled_registers"
+    SCRATCH_BYTES = "scratch_bytes_per_thread"
+    LDS_BYTES = "lds_bytes_per_block"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value, where it comes from, and the half-width of its 95 % interval if it was sampled."""
+
+    value: float
+    provenance: Provenance
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class Application:
+    """What the user runs. `command` is never split or joined; `environment` is added to ours."""
+
+    command: tuple[str, ...]
+    project: Path
+    directory: Path  # working directory of the run
+    build_commands: tuple[tuple[str, ...], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            raise UsageError("no program given: put it after --, as in: intelliperf -- ./app ARGS")
+        if not self.project.is_absolute() or not self.directory.is_absolute():
+            raise UsageError("an Application needs absolute paths")
+
+
+@dataclass(frozen=True)
+class DeviceLimits:
+    """Figures of one chip. `sources` tells, per field, where the figure comes from."""
+
+    compute_units: int
+    clock_hz: float
+    max_waves_per_compute_unit: int
+    lds_bytes_per_compute_unit: int
+    lds_bytes_per_block: int
+    lds_banks: int
+    registers_per_compute_unit: int
+    l1_bytes: int
+    l2_bytes: int
+    dram_bytes_per_s: float
+    l2_bytes_per_s: float
+    fp32_flops_per_s: float
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Device:
+    vendor: str  # "amd" | "nvidia"
+    architecture: str  # "gfx942", "sm_90"
+    name: str  # "MI300X"
+    wave_size: int
+    emulated: bool
+    limits: DeviceLimits
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """`symbol` (mangled) is the identity; `name` is for people."""
+
+    symbol: str
+    name: str
+    file: Path | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Geometry:
+    grid: tuple[int, int, int]  # blocks
+    block: tuple[int, int, int]  # threads
+    dynamic_lds_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class KernelProfile:
+    """One kernel of one application run."""
+
+    kernel: Kernel
+    dispatches: int
+    geometries: tuple[Geometry, ...]
+    device_time_ns: tuple[float, ...]  # one sample per dispatch
+    time_provenance: Provenance
+    share: float  # 0..1 of the application's device time
+    quantities: Mapping[Metric, Quantity] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def quantity(self, metric: Metric) -> Quantity:
+        """The quantity, or `MissingMetric`."""
+        if metric not in self.quantities:
+            raise MissingMetric(f"{self.kernel.name}: {metric.value} was not collected")
+        return self.quantities[metric]
+
+    def has(self, *metrics: Metric) -> bool:
+        return all(metric in self.quantities for metric in metrics)
+
+
+class AccessKind(str, Enum):
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"  # the old value is used
+    REDUCTION = "reduction"  # an atomic whose old value is not used
+    BARRIER = "barrier"
+    COLLECTIVE = "collective"
+
+
+class MemorySpace(str, Enum):
+    GLOBAL = "global"
+    SHARED = "shared"
+    MIXED = "mixed"  # the same instruction touched both
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One level of an inline or call chain, innermost first in a chain."""
+
+    file: Path
+    line: int
+    column: int
+    function: str
+
+
+@dataclass(frozen=True)
+class SourceEvidence:
+    """One access of a kernel on the user's own line. `chain[-1]` lies in the kernel."""
+
+    kernel: Kernel
+    file: Path
+    line: int
+    column: int
+    text: str
+    access: AccessKind
+    space: MemorySpace
+    operation: str  # "load", "store", "atomicrmw fadd", …
+    element_bytes: int
+    chain: tuple[Frame, ...]
+    quantities: Mapping[Metric, Quantity]
+
+    def quantity(self, metric: Metric) -> Quantity:
+        if metric not in self.quantities:
+            raise MissingMetric(f"{self.file.name}:{self.line}: {metric.value} was not collected")
+        return self.quantities[metric]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A formula's diagnosis of one kernel."""
+
+    formula: str
+    profile: KernelProfile
+    sentence: str  # with the number, its ideal and the share of device time in it
+    severity: float  # 0..1, for ordering only
+    metric: Metric  # what to watch after the change
+    value: float
+    ideal: float
+    gain_ceiling: float  # at most this many times faster for the whole application, ≥ 1
+
+
+def relative_path(path: str) -> str:
+    """`path` checked to be relative, normal and inside the project. POSIX separators."""
+    pure = PurePosixPath(path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\0" in path or str(pure) != path:
+        raise ValueError(f"not a path inside the project: {path!r}")
+    return path
+
+
+def content_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """The whole new text of one existing file, bound to the text that it replaces.
+
+    Texts are decoded as UTF-8 with surrogateescape and keep their line endings.
+    """
+
+    path: str
+    base_hash: str  # content_hash of the text that it replaces
+    text: str
+
+    def __post_init__(self) -> None:
+        relative_path(self.path)
+
+
+class OriginKind(str, Enum):
+    RULE = "rule"
+    MODEL = "model"
+    REPLAY = "replay"
+    USER = "user"  # `intelliperf verify PATCH`
+
+
+@dataclass(frozen=True)
+class Origin:
+    kind: OriginKind
+    name: str  # the rule's or model's name
+    prompt_hash: str | None = None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a candidate says that it changes on purpose beyond the kernel's body."""
+
+    geometry: bool = False  # launches the same kernels with other grids or blocks
+    kernels: bool = False  # adds, splits or renames kernels
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    edits: tuple[FileEdit, ...]
+    rationale: str
+    origin: Origin
+    declares: Declaration = Declaration()
+
+    def __post_init__(self) -> None:
+        paths = [edit.path for edit in self.edits]
+        if not paths:
+            raise ValueError("a candidate without edits")
+        if len(set(paths)) != len(paths):
+            raise ValueError("two edits of one file")
+
+
+@dataclass(frozen=True)
+class Declined:
+    """A rewriter's reason for not proposing anything, in one sentence."""
+
+    origin: Origin
+    reason: str
+
+
+class Outcome(str, Enum):
+    ACCEPTED = "ACCEPTED"
+    FORBIDDEN_EDIT = "FORBIDDEN_EDIT"
+    BUILD_FAILED = "BUILD_FAILED"
+    CRASHED = "CRASHED"
+    TIMED_OUT = "TIMED_OUT"
+    WRONG_OUTPUT = "WRONG_OUTPUT"
+    DISPATCHES_CHANGED = "DISPATCHES_CHANGED"
+    RACE = "RACE"
+    MEMORY_ERROR = "MEMORY_ERROR"
+    TESTS_FAILED = "TESTS_FAILED"
+    NOT_FASTER = "NOT_FASTER"
+    SLOWER_OVERALL = "SLOWER_OVERALL"
+    IMPLAUSIBLE = "IMPLAUSIBLE"
+
+
+class CheckStatus(str, Enum):
+    PASSED = "passed"
+    FAILED = "failed"
+    WEAK = "weak"  # ran, but cannot reject what it should
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
+
+    name: str
+    status: CheckStatus
+    detail: str = ""
+
+
+class Scope(str, Enum):
+    KERNEL = "kernel"
+    APPLICATION = "application"  # all device time, copies included
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Baseline against candidate. `ratio` = baseline/candidate: above 1 is faster."""
+
+    scope: Scope
+    baseline_ns: float
+    candidate_ns: float
+    ratio: float
+    low: float  # 95 % interval of the ratio
+    high: float
+    provenance: Provenance
+    samples: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: Outcome
+    detail: str  # one sentence, with the place and both values where there is one
+    checks: tuple[Check, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    compared_bytes: int = 0
+    compared_dispatches: int = 0
+    metric_before: Quantity | None = None
+    metric_after: Quantity | None = None
+
+    def __post_init__(self) -> None:
+        if self.outcome is not Outcome.ACCEPTED:
+            return
+        if self.compared_bytes <= 0 or self.compared_dispatches <= 0:
+            raise ValueError("accepted without a comparison")
+        if any(check.status is CheckStatus.FAILED for check in self.checks):
+            raise ValueError("accepted with a failed check")
+        kernel = [m for m in self.measurements if m.scope is Scope.KERNEL]
+        if not kernel or any(m.low <= 1.0 for m in kernel):
+            raise ValueError("accepted without a measured or modelled gain")
+
+    @property
+    def accepted(self) -> bool:
+        return self.outcome is Outcome.ACCEPTED
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a model attempt cost. `usd` is None where the price is not known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One proposal and what became of it; exactly one of `verdict` and `declined` is set."""
+
+    index: int
+    candidate: Candidate | None
+    verdict: Verdict | None
+    declined: Declined | None
+    usage: Usage = Usage()
+    diff: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.verdict is None) == (self.declined is None):
+            raise ValueError("an attempt has a verdict or a reason for declining, not both")
+        if self.verdict is not None and self.candidate is None:
+            raise ValueError("a verdict without a candidate")
+
+
+class Ending(str, Enum):
+    """Why a run ended; decides the exit status."""
+
+    IMPROVED = "improved"
+    NOTHING_TO_IMPROVE = "nothing to improve"
+    DIAGNOSED = "diagnosed"  # diagnoseOnly, or --diagnose
+    NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
+    BUDGET_EXHAUSTED = "budget exhausted"
+    PROVIDER_FAILED = "model provider failed"
+
+
+@dataclass(frozen=True)
+class Report:
+    schema_version: int
+    tool_version: str
+    run_id: str
+    started_at: str  # ISO 8601, UTC
+    seconds: float
+    application: Application
+    device: Device
+    backend: str
+    formula: str
+    ending: Ending
+    profiles: tuple[KernelProfile, ...]
+    finding: Finding | None
+    evidence: tuple[SourceEvidence, ...]
+    attempts: tuple[Attempt, ...]
+    accepted: int | None  # index of the accepted attempt
+    patch: str
+    usage: Usage
+    not_checked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    stage_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def exit_status(self) -> int:
+        good = (Ending.IMPROVED, Ending.NOTHING_TO_IMPROVE, Ending.DIAGNOSED)
+        return 0 if self.ending in good or self.accepted is not None else 3
