@@ -1,0 +1,149 @@
+"""The run directory: events as they happen, stage results, prompts, replies, attempts, the report.
+
+Everything is written before it is acted upon and renamed into place, so that a run killed at any
+moment can be resumed: finished stages and attempts are read back, model calls are found by the
+hash of their prompt and never paid twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, TypeVar
+
+from intelliperf.codec import decode, encode
+from intelliperf.errors import StorageFull, UsageError
+from intelliperf.records import Attempt
+
+T = TypeVar("T")
+RUNS = Path(".intelliperf") / "runs"
+
+
+@contextlib.contextmanager
+def storage_errors(where: Path) -> Iterator[None]:
+    """Turns a full disk, a quota or a missing permission into `StorageFull` with the path."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise StorageFull(f"no space left for {where}: free some and `intelliperf resume` goes on") from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise StorageFull(f"cannot write {where}: {error.strerror}; try --run-root") from error
+        raise
+
+
+def write_atomically(path: Path, payload: bytes) -> None:
+    """`payload` at `path`, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with storage_errors(path):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with temporary.open("wb") as out:
+                out.write(payload)
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def to_json(value: object) -> bytes:
+    return (json.dumps(encode(value), indent=1, ensure_ascii=True) + "\n").encode()
+
+
+class Journal:
+    """One run's directory, locked against a second process for as long as it is open."""
+
+    def __init__(self, directory: Path, listener: Callable[[dict[str, Any]], None] | None = None) -> None:
+        self.directory = directory
+        self._listener = listener
+        with storage_errors(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            self._lock = (directory / "lock").open("w")
+            self._events = (directory / "events.jsonl").open("a", encoding="utf-8")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(f"{directory} is in use by another intelliperf") from error
+
+    @classmethod
+    def create(cls, root: Path, label: str, listener: Callable[[dict[str, Any]], None] | None = None) -> Journal:
+        """A new directory `<root>/<UTC time>-<label>`, distinct also when two start in one second."""
+        stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+        for attempt in range(1000):
+            directory = root / (f"{stamp}-{label}" + (f"-{attempt + 1}" if attempt else ""))
+            with storage_errors(directory):
+                try:
+                    directory.mkdir(parents=True)
+                except FileExistsError:
+                    continue
+            return cls(directory, listener)
+        raise StorageFull(f"cannot find a free name below {root}")
+
+    @property
+    def run_id(self) -> str:
+        return self.directory.name
+
+    def event(self, name: str, **details: object) -> None:
+        entry = {"time": round(time.time(), 3), "event": name, **{k: encode(v) for k, v in details.items()}}
+        with storage_errors(self.directory):
+            self._events.write(json.dumps(entry) + "\n")
+            self._events.flush()
+        if self._listener:
+            self._listener(entry)
+
+    def write(self, name: str, payload: bytes) -> Path:
+        path = self.directory / name
+        write_atomically(path, payload)
+        return path
+
+    def stage(self, name: str, kind: type[T], compute: Callable[[], T]) -> T:
+        """The stage's result: read back where an earlier process of this run finished it."""
+        path = self.directory / "stages" / f"{name}.json"
+        if path.exists():
+            return decode(kind, json.loads(path.read_text()))
+        result = compute()
+        write_atomically(path, to_json(result))
+        return result
+
+    def attempt_directory(self, index: int) -> Path:
+        directory = self.directory / "attempts" / f"{index:03d}"
+        with storage_errors(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def attempt(self, index: int) -> Attempt | None:
+        """The finished attempt of that index, if there is one."""
+        path = self.directory / "attempts" / f"{index:03d}" / "attempt.json"
+        return decode(Attempt, json.loads(path.read_text())) if path.exists() else None
+
+    def keep_attempt(self, attempt: Attempt) -> None:
+        directory = self.attempt_directory(attempt.index)
+        if attempt.diff:
+            write_atomically(directory / "candidate.diff", attempt.diff.encode("utf-8", "surrogateescape"))
+        write_atomically(directory / "attempt.json", to_json(attempt))
+
+    def exchange(self, prompt_hash: str) -> dict[str, Any] | None:
+        """A model exchange that was already paid for."""
+        path = self.directory / "exchanges" / f"{prompt_hash}.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def keep_exchange(self, prompt_hash: str, exchange: dict[str, Any]) -> None:
+        write_atomically(self.directory / "exchanges" / f"{prompt_hash}.json", to_json(exchange))
+
+    def close(self) -> None:
+        self._events.close()
+        self._lock.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,220 @@
+"""Scratch copies of the user's project: built, edited and run there; the project itself is never touched.
+
+Copies share data with the original where the file system can (FICLONE), keep symbolic links, modes
+and submodules, and leave out earlier run directories and configured CMake build trees (those name
+the original's absolute path). Sources get a fresh modification time, so that make rebuilds whatever
+an earlier compiler left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import fcntl
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.errors import UsageError
+from intelliperf.journal import storage_errors, write_atomically
+from intelliperf.process import Completed, run
+from intelliperf.records import Application, FileEdit, content_hash
+
+_FICLONE = 0x40049409  # linux/fs.h
+SOURCE_SUFFIXES = frozenset(".c .cc .cpp .cxx .cu .cuh .h .hh .hpp .hxx .hip .inc .inl .ipp .tpp .cl .f90 .py".split())
+_LEFT_OUT = frozenset({".intelliperf", "__pycache__"})
+_ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
+_MAX_ERRORS = 8
+
+
+def read_text(path: Path) -> str:
+    """The file's text with its line endings; bytes that are not UTF-8 survive as surrogates."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a build ended. `errors` are the compiler's first complaints, empty when it worked."""
+
+    ok: bool
+    completed: Completed
+    errors: tuple[str, ...]
+
+
+class Workspace:
+    """One scratch copy of `application.project` below `root`."""
+
+    def __init__(self, application: Application, root: Path) -> None:
+        self.original = application
+        self.root = root
+        self.tree = root / "tree"
+
+    @classmethod
+    def create(cls, application: Application, root: Path) -> Workspace:
+        """Copy the project. Raises `UsageError` where it cannot be read, `StorageFull` on a full disk."""
+        workspace = cls(application, root)
+        if not application.project.is_dir():
+            raise UsageError(f"no such project directory: {application.project}")
+        with storage_errors(workspace.tree):
+            _copy_tree(application.project, workspace.tree, application.project, workspace.tree)
+        return workspace
+
+    def inside(self, text: str) -> str:
+        """An absolute path into the project becomes the same path in the scratch copy."""
+        project = str(self.original.project)
+        if text == project or text.startswith(project + "/"):
+            return str(self.tree) + text[len(project) :]
+        return text
+
+    @property
+    def application(self) -> Application:
+        """The application as it runs in the scratch copy."""
+        original = self.original
+        return dataclasses.replace(
+            original,
+            command=tuple(self.inside(argument) for argument in original.command),
+            project=self.tree,
+            directory=Path(self.inside(str(original.directory))),
+            environment=tuple((name, self.inside(value)) for name, value in original.environment),
+        )
+
+    def text(self, path: str) -> str:
+        return read_text(self.tree / path)
+
+    def apply(self, edits: Sequence[FileEdit]) -> None:
+        """Write the edits; a file that is not what the edit was made for raises `ValueError`."""
+        for edit in edits:
+            target = self.tree / edit.path
+            if content_hash(read_text(target)) != edit.base_hash:
+                raise ValueError(f"{edit.path} is not the text that this edit was made for")
+            replace_text(target, edit.text)
+
+    def build(self, environment: Mapping[str, str], deadline_s: float, logs: Path) -> Built:
+        """Run the build commands in order; stops at the first that fails."""
+        if not self.original.build_commands:
+            raise UsageError("no build command")
+        additions = {
+            **dict(self.application.environment),
+            **environment,
+            "INTELLIPERF_PATH_MAP": f"{self.tree}={self.original.project}",
+        }
+        for number, command in enumerate(self.original.build_commands):
+            argv = [self.inside(argument) for argument in command]
+            done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
+            if not done.ok:
+                return Built(False, done, _first_errors(done))
+        return Built(True, done, ())
+
+    def remove(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """New text under the same name and mode, atomically; works on read-only files, follows links."""
+    target = path.resolve()
+    mode = stat.S_IMODE(target.stat().st_mode)
+    write_atomically(target, text.encode("utf-8", "surrogateescape"))
+    target.chmod(mode)
+
+
+def _first_errors(done: Completed) -> tuple[str, ...]:
+    lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
+    errors = [line.strip() for line in lines if _ERROR_LINE.search(line)]
+    shown = errors or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
+    return tuple(shown[:_MAX_ERRORS]) or (done.describe(),)
+
+
+def _copy_tree(source: Path, target: Path, project: Path, tree: Path) -> None:
+    target.mkdir(parents=True)
+    with os.scandir(source) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if entry.name in _LEFT_OUT:
+                continue
+            path, copy = Path(entry.path), target / entry.name
+            if entry.is_symlink():
+                _copy_link(path, copy, project, tree)
+            elif entry.name == ".git":
+                _copy_git(path, copy)
+            elif entry.is_dir():
+                if not (path / "CMakeCache.txt").exists():
+                    _copy_tree(path, copy, project, tree)
+            elif entry.is_file():
+                _copy_file(path, copy)
+    shutil.copymode(source, target)
+    target.chmod(stat.S_IMODE(target.stat().st_mode) | stat.S_IRWXU)
+
+
+def _copy_link(path: Path, copy: Path, project: Path, tree: Path) -> None:
+    """Links inside the project stay inside the copy; links that leave it point where they pointed."""
+    goal = os.readlink(path)
+    absolute = Path(os.path.normpath(path.parent / goal))
+    if absolute == project or project in absolute.parents:
+        copy.symlink_to(goal if not Path(goal).is_absolute() else tree / absolute.relative_to(project))
+    else:
+        copy.symlink_to(absolute)
+
+
+def _copy_git(path: Path, copy: Path) -> None:
+    """Enough of .git for `git describe`: everything but the objects, which are borrowed."""
+    if path.is_file():  # a submodule or linked work tree: "gitdir: <maybe relative path>"
+        goal = path.read_text().partition(":")[2].strip()
+        copy.write_text(f"gitdir: {os.path.normpath(path.parent / goal)}\n")
+        return
+    shutil.copytree(path, copy, symlinks=True, ignore=shutil.ignore_patterns("objects", "*.lock", "modules"))
+    if (path / "modules").is_dir():
+        (copy / "modules").symlink_to(path / "modules")
+    (copy / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    (copy / "objects" / "info" / "alternates").write_text(f"{path / 'objects'}\n")
+
+
+def _copy_file(path: Path, copy: Path) -> None:
+    try:
+        source = path.open("rb")
+    except PermissionError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    with source, copy.open("wb") as out:
+        try:
+            fcntl.ioctl(out.fileno(), _FICLONE, source.fileno())
+        except OSError:
+            shutil.copyfileobj(source, out, 4 << 20)
+    status = path.stat()
+    copy.chmod(stat.S_IMODE(status.st_mode) | stat.S_IRUSR | stat.S_IWUSR)
+    if path.suffix.lower() not in SOURCE_SUFFIXES:
+        with contextlib.suppress(PermissionError):
+            os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def unified_diff(before: Mapping[str, str], edits: Iterable[FileEdit]) -> str:
+    """A patch that `git apply` and `patch -p1` take in the project directory.
+
+    No `diff --git` line: git then reads the names relative to the directory that it runs in, so
+    that a project in a subdirectory of a repository works too.
+    """
+    parts: list[str] = []
+    for edit in sorted(edits, key=lambda e: e.path):
+        old, new = before[edit.path], edit.text
+        if old == new:
+            continue
+        lines = difflib.unified_diff(
+            _lines(old), _lines(new), _quoted(f"a/{edit.path}"), _quoted(f"b/{edit.path}"), n=3
+        )
+        for line in lines:
+            parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by \\n alone: other separators are content."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _quoted(name: str) -> str:
+    if not re.search(r'[\x00-\x1f"\\\x7f]', name):
+        return f"{name}\t" if " " in name else name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
+    return f'"{escaped}"'
