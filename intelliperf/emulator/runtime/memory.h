@@ -1,0 +1,87 @@
+// Device memory: one arena at a fixed address, backed by a memfd that another process may map.
+//
+// Every allocation owns whole pages. It ends (rounded up to 256 bytes) where inaccessible guard pages
+// begin, so an access beyond the end traps; the bytes between the asked-for end and the guard and those
+// before the base in the first page hold a canary. In slack mode the guard pages become accessible when
+// first touched, and the touch is reported. Freed pages become inaccessible, and addresses are reused only
+// when the arena has been used up once.
+//
+// All functions here expect the caller to hold `api_lock()`; a kernel runs under it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace simt {
+
+enum class MemoryKind : uint8_t {
+  kDevice,      // hipMalloc and relatives
+  kManaged,     // one address for host and device
+  kPinned,      // host memory made by the runtime
+  kRegistered,  // the application's own memory, outside the arena
+  kSymbol,      // a __device__ or __constant__ variable, in its module, outside the arena
+};
+
+struct Allocation {
+  uint64_t id;         // 1, 2, … in the order of allocation; never reused
+  uintptr_t base;
+  uint64_t bytes;      // as asked for
+  uint64_t capacity;   // up to the guard: bytes rounded up to 256
+  MemoryKind kind;
+  bool live;           // false: freed, kept for the messages
+  bool guarded;        // false: too many mappings, no guard page behind this one
+  uint32_t flags;      // as given to hipHostMalloc and relatives
+  uint32_t first_page, pages, guard_pages;  // in the arena; guard pages follow the pages
+  const char* name;    // of a symbol, mangled; else null
+};
+
+enum class MemoryMode : uint8_t { kStrict, kSlack };
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kAllocationAlignment = 256;
+
+struct Arena {  // read-only for everybody but memory.cpp
+  uintptr_t base = 0;
+  uint64_t bytes = 0;
+  int descriptor = -1;
+};
+const Arena& arena();
+inline bool in_arena(uintptr_t address) { return address - arena().base < arena().bytes; }
+
+// The one lock of the API: recursive, held by each API call and during a kernel.
+std::recursive_mutex& api_lock();
+
+// Null when out of memory. `bytes` may be 0 for no allocation.
+Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags = 0);
+bool release(uintptr_t base);  // false: not the base of a live allocation in the arena
+// Memory outside the arena; false from the first when it overlaps a registered one.
+bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name);
+bool unregister_memory(uintptr_t base);
+void release_all();  // hipDeviceReset: all but symbols and registered memory
+
+// The live allocation that contains `address`; null if none. O(1) in the arena.
+const Allocation* find(uintptr_t address);
+inline const Allocation* find(const void* address) { return find(reinterpret_cast<uintptr_t>(address)); }
+// For messages: the live or last freed allocation whose pages or guard contain `address`.
+const Allocation* nearest(uintptr_t address);
+// Whether [address, address + bytes) lies in one live allocation.
+bool inside(uintptr_t address, uint64_t bytes);
+
+// Visits live allocations by ascending id.
+void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
+
+uint64_t allocated_bytes();  // live device and managed memory
+uint64_t total_bytes();      // of the device
+void set_total_bytes(uint64_t bytes);
+MemoryMode memory_mode();
+void set_memory_mode(MemoryMode mode);
+
+// Looks at the canaries of all live allocations (or of one); calls `damaged` once per damaged allocation with
+// the offset of the first damaged byte from its base (may be negative), and repairs the canary.
+void check_canaries(void (*damaged)(const Allocation&, int64_t offset, void*), void* context);
+
+// For the fault handler, async-signal-safe: in slack mode makes the guard page at `address` accessible and
+// returns its allocation; null when `address` is not in the guard of a live allocation.
+const Allocation* open_guard(uintptr_t address);
+
+}  // namespace simt

@@ -1,0 +1,89 @@
+// Modules: the containers of instrumented device code that the host objects register, their kernels and
+// variables. A module is loaded (dlopen of a memfd) when one of its kernels or variables is first used.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi.h"
+#include "json.h"
+
+namespace simt {
+
+using KernelEntry = void (*)(void** arguments);
+
+struct Module;
+
+struct Parameter {
+  uint32_t index;
+  uint64_t size;                   // bytes at arguments[index]
+  bool pointer;                    // the parameter itself is a pointer
+  std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
+};
+
+struct StaticFacts {  // of the real target's compiler; absent if that compile was not made
+  bool known = false;
+  uint32_t vgprs = 0, agprs = 0, sgprs = 0;  // on NVIDIA vgprs are registers per thread
+  uint32_t lds_bytes = 0, scratch_bytes = 0;
+  uint32_t vgpr_spills = 0, sgpr_spills = 0;
+  uint32_t instructions = 0;
+};
+
+struct Kernel {
+  std::string name;     // mangled: its identity
+  std::string display;  // demangled
+  Module* module = nullptr;
+  const void* host_function = nullptr;  // the stub's address, the handle of launches
+  KernelEntry fast = nullptr, trace = nullptr;  // null until resolved
+  std::vector<Parameter> parameters;
+  bool has_parameters = false;  // false: metadata lacks this kernel (arguments cannot be exported)
+  uint32_t static_lds = 0;      // bytes
+  StaticFacts facts;
+  uint32_t max_threads = 0;      // of __launch_bounds__; 0: not given
+  uint64_t dynamic_lds_limit = 0;  // set through FuncSetAttribute; 0: the device's default
+  int carveout = -1;               // preferred, percent
+  void* state = nullptr;           // the launcher's own, owned by it
+};
+
+struct Variable {
+  std::string name;  // mangled
+  Module* module = nullptr;
+  void* host_variable = nullptr;  // the shadow's address, the handle of symbol functions
+  uint64_t bytes = 0;
+  bool constant = false;
+  bool managed = false;
+  void* address = nullptr;  // null until the module is loaded
+};
+
+struct Module {
+  uint32_t id = 0;  // module-<id>.json
+  const ContainerHeader* container = nullptr;
+  JsonValue metadata;
+  std::string metadata_text;
+  std::string target;  // name of the device file it was built for
+  uint32_t wave_size = 0;
+  void* handle = nullptr;  // of dlopen; null until loaded
+  // Valid once loaded:
+  const Site* sites = nullptr;
+  uint32_t site_count = 0;
+  uint64_t* block_executions = nullptr;
+  uint32_t block_count = 0;
+  char* shared_begin = nullptr;
+  char* shared_end = nullptr;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::unique_ptr<Variable>> variables;
+};
+
+const std::vector<std::unique_ptr<Module>>& modules();
+
+// By the host stub's address or by that of the shadow variable; loads the module. Null if unknown or broken,
+// with the reason on stderr.
+Kernel* find_kernel(const void* host_function);
+Variable* find_variable(const void* host_variable);
+
+// All LDS of all loaded modules is [shared_begin, shared_end) of its module.
+const Module* module_of_shared(uintptr_t address);
+
+}  // namespace simt
