@@ -1,0 +1,128 @@
+"""The device files of the emulator: one flat set of figures per chip, each with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from intelliperf.emulator.devicefigures import TARGETS
+from intelliperf.errors import UsageError
+from intelliperf.records import Device, DeviceLimits
+
+DEFAULT_TARGETS: Mapping[str, str] = {"hip": "mi300x", "cuda": "h100"}
+
+KEYS = (
+    "name",
+    "vendor",
+    "architecture",
+    "wave_size",
+    "compute_units",
+    "simds_per_compute_unit",
+    "clock_hz",
+    "max_waves_per_compute_unit",
+    "max_blocks_per_compute_unit",
+    "max_threads_per_block",
+    "registers_per_compute_unit",
+    "lds_bytes_per_compute_unit",
+    "lds_bytes_per_block",
+    "lds_bytes_per_block_optin",
+    "lds_banks",
+    "lds_bytes_per_cycle",
+    "l1_bytes",
+    "l1_line_bytes",
+    "l1_bytes_per_cycle",
+    "l2_bytes",
+    "l2_slices",
+    "l2_line_bytes",
+    "l2_bytes_per_s",
+    "dram_bytes_per_s",
+    "dram_total_bytes",
+    "fp32_flops_per_s",
+    "fp64_flops_per_s",
+    "issue_per_cycle",
+    "l1_latency_cycles",
+    "l2_latency_cycles",
+    "dram_latency_cycles",
+    "lds_latency_cycles",
+    "atomic_same_address_ns",
+    "atomic_l2_ops_per_s",
+    "launch_overhead_ns",
+    "pcie_bytes_per_s",
+    "xcds",
+    "compute_capability_major",
+    "compute_capability_minor",
+)
+
+
+def target_names() -> tuple[str, ...]:
+    return tuple(sorted(TARGETS))
+
+
+def resolve(target: str) -> str:
+    """The table's spelling of `target`, in any case and with separators. Raises `UsageError`."""
+    spelled = target.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+    if spelled not in TARGETS:
+        raise UsageError(f"unknown target {target!r}; the emulator knows {', '.join(target_names())}")
+    return spelled
+
+
+def device_file_values(target: str) -> dict[str, str | int | float]:
+    """Every key of the device file, in the order of `KEYS`; units are in the names."""
+    merged = {key: value for figures in TARGETS[resolve(target)].values() for key, value in figures.items()}
+    return {key: merged[key] for key in KEYS}
+
+
+def sources(target: str) -> dict[str, str]:
+    """Per key of the device file, where its figure comes from."""
+    return {key: source for source, figures in TARGETS[resolve(target)].items() for key in figures}
+
+
+def write_device_file(target: str, path: Path) -> None:
+    """Write `key=value` lines for the runtime; integral figures without a decimal point."""
+    path.write_text("".join(f"{key}={_plain(value)}\n" for key, value in device_file_values(target).items()))
+
+
+def _plain(value: str | int | float) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def record(target: str) -> Device:
+    """The chip as the rest of the product sees it."""
+    values = device_file_values(target)
+    return device_from_values(values, sources(target))
+
+
+def device_from_values(values: Mapping[str, str | int | float], origin: Mapping[str, str]) -> Device:
+    """A `Device` from device-file values, e.g. those that a container carries."""
+    return Device(
+        vendor=str(values["vendor"]),
+        architecture=str(values["architecture"]),
+        name=short_name(str(values["name"])),
+        wave_size=int(values["wave_size"]),
+        emulated=True,
+        limits=DeviceLimits(
+            compute_units=int(values["compute_units"]),
+            clock_hz=float(values["clock_hz"]),
+            max_waves_per_compute_unit=int(values["max_waves_per_compute_unit"]),
+            lds_bytes_per_compute_unit=int(values["lds_bytes_per_compute_unit"]),
+            lds_bytes_per_block=int(values["lds_bytes_per_block"]),
+            lds_banks=int(values["lds_banks"]),
+            registers_per_compute_unit=int(values["registers_per_compute_unit"]),
+            l1_bytes=int(values["l1_bytes"]),
+            l2_bytes=int(values["l2_bytes"]),
+            dram_bytes_per_s=float(values["dram_bytes_per_s"]),
+            l2_bytes_per_s=float(values["l2_bytes_per_s"]),
+            fp32_flops_per_s=float(values["fp32_flops_per_s"]),
+            sources=dict(origin),
+        ),
+    )
+
+
+def short_name(name: str) -> str:
+    """The name that people use: "AMD Instinct MI300X" → "MI300X"."""
+    for prefix in ("AMD Instinct ", "AMD Radeon ", "NVIDIA GeForce ", "NVIDIA "):
+        if name.startswith(prefix):
+            return name[len(prefix) :]
+    return name

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator import devices
+from intelliperf.emulator.devicefigures import TARGETS
+from intelliperf.errors import UsageError
+
+
+@pytest.mark.parametrize("target", devices.target_names())
+def test_every_target_has_every_key_of_the_device_file_exactly_once_with_a_source(target: str) -> None:
+    stated = [key for figures in TARGETS[target].values() for key in figures]
+    assert sorted(stated) == sorted(devices.KEYS)
+    assert set(devices.sources(target)) == set(devices.KEYS)
+    assert all(len(source) > 8 for source in TARGETS[target])
+
+
+@pytest.mark.parametrize("target", devices.target_names())
+def test_the_figures_of_a_target_agree_with_one_another(target: str) -> None:
+    values = devices.device_file_values(target)
+    numbers = {key: float(value) for key, value in values.items() if not isinstance(value, str)}
+    assert all(number >= 0 for number in numbers.values())
+    assert numbers["l1_latency_cycles"] < numbers["l2_latency_cycles"] < numbers["dram_latency_cycles"]
+    assert numbers["l2_bytes_per_s"] > numbers["dram_bytes_per_s"] > numbers["pcie_bytes_per_s"]
+    assert numbers["lds_bytes_per_block"] <= numbers["lds_bytes_per_block_optin"]
+    assert numbers["lds_bytes_per_block_optin"] <= numbers["lds_bytes_per_compute_unit"]
+    assert values["wave_size"] in (32, 64)
+    lanes_per_s = numbers["compute_units"] * numbers["issue_per_cycle"] * numbers["wave_size"] * numbers["clock_hz"]
+    assert 0.99 <= numbers["fp32_flops_per_s"] / (2 * lanes_per_s) <= 2.05  # packed or dual issue at most doubles it
+
+
+def test_the_device_file_is_one_plain_line_per_key(tmp_path: Path) -> None:
+    devices.write_device_file("mi300x", tmp_path / "device")
+    lines = (tmp_path / "device").read_text().splitlines()
+    assert [line.partition("=")[0] for line in lines] == list(devices.KEYS)
+    assert "clock_hz=2100000000" in lines
+    assert "atomic_same_address_ns=1.65" in lines
+
+
+def test_a_target_is_recognised_in_any_spelling() -> None:
+    assert devices.resolve("MI300X") == "mi300x"
+    assert devices.resolve("RX-7900-XTX") == "rx7900xtx"
+
+
+def test_an_unknown_target_is_refused_with_the_list_of_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"mi9000.*a100, h100"):
+        devices.record("mi9000")
+
+
+def test_the_default_target_of_each_language_has_its_wave_size() -> None:
+    assert devices.record(devices.DEFAULT_TARGETS["hip"]).wave_size == 64
+    assert devices.record(devices.DEFAULT_TARGETS["cuda"]).wave_size == 32
+
+
+def test_a_device_record_is_emulated_and_carries_its_sources() -> None:
+    device = devices.record("h100")
+    assert (device.name, device.architecture, device.emulated) == ("H100 80GB HBM3", "sm_90", True)
+    assert "white paper" in device.limits.sources["compute_units"]
