@@ -28,7 +28,8 @@ def test_the_figures_of_a_target_agree_with_one_another(target: str) -> None:
     assert numbers["lds_bytes_per_block_optin"] <= numbers["lds_bytes_per_compute_unit"]
     assert values["wave_size"] in (32, 64)
     lanes_per_s = numbers["compute_units"] * numbers["issue_per_cycle"] * numbers["wave_size"] * numbers["clock_hz"]
-    assert 0.99 <= numbers["fp32_flops_per_s"] / (2 * lanes_per_s) <= 2.05  # packed or dual issue at most doubles it
+    # half rate on sm_80 at the least, packed or dual issue at the most
+    assert 0.49 <= numbers["fp32_flops_per_s"] / (2 * lanes_per_s) <= 2.05
 
 
 def test_the_device_file_is_one_plain_line_per_key(tmp_path: Path) -> None:
