@@ -1,0 +1,1 @@
+"""Reading of HIP and CUDA sources: clang's tree for meaning, tree-sitter's for layout."""

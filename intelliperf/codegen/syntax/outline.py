@@ -1,0 +1,205 @@
+"""Where functions and kernel launches are in a source text, by tree-sitter: no compiler, no includes.
+
+It survives macros and code that does not compile, and so answers questions of layout only
+(what text to show, where to insert); questions of meaning go to `clang.ClangParser`.
+Offsets are bytes of the text's UTF-8 form (surrogateescape), lines count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser
+
+_LAUNCH_CALLS = (
+    "hipLaunchKernelGGL",
+    "hipLaunchKernel",
+    "hipExtLaunchKernelGGL",
+    "hipLaunchCooperativeKernel",
+    "cudaLaunchKernel",
+    "cudaLaunchKernelEx",
+    "cudaLaunchCooperativeKernel",
+)
+# What may stand around a declaration without being part of it.
+_SCOPES = frozenset(
+    ("translation_unit", "namespace_definition", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif")
+)
+_WRAPPERS = ("reference_declarator", "pointer_declarator", "parenthesized_declarator")
+
+
+@dataclass(frozen=True)
+class Region:
+    """A stretch of a source text. `end` is exclusive, `last_line` inclusive."""
+
+    name: str
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+    is_kernel: bool = False
+    is_device: bool = False
+
+
+def encoded(text: str) -> bytes:
+    """The bytes that all offsets count in."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+@lru_cache(maxsize=64)
+def _root(data: bytes) -> Node:
+    return Parser(Language(tree_sitter_cuda.language())).parse(data).root_node
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(reversed(current.children))
+
+
+def _text(data: bytes, node: Node) -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
+
+
+def _declared_name(data: bytes, function: Node) -> str | None:
+    """The name in a function definition's declarator, without its scope and template arguments."""
+    declarator = function.child_by_field_name("declarator")
+    while declarator is not None:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None and declarator.type in _WRAPPERS:
+            inner = next((child for child in declarator.named_children), None)
+        if inner is None:
+            break
+        declarator = inner
+    if declarator is None:
+        return None
+    while declarator.type in ("qualified_identifier", "template_function"):
+        name = declarator.child_by_field_name("name")
+        if name is None:
+            break
+        declarator = name
+    return _text(data, declarator)
+
+
+def _with_template(node: Node) -> Node:
+    parent = node.parent
+    while parent is not None and parent.type == "template_declaration":
+        node, parent = parent, parent.parent
+    return node
+
+
+def _region(data: bytes, function: Node, name: str) -> Region:
+    whole = _with_template(function)
+    body = function.child_by_field_name("body")
+    header = data[whole.start_byte : body.start_byte if body is not None else whole.end_byte]
+    return Region(
+        name=name,
+        first_line=whole.start_point[0] + 1,
+        last_line=whole.end_point[0] + 1,
+        start=whole.start_byte,
+        end=whole.end_byte,
+        is_kernel=b"__global__" in header,
+        is_device=b"__device__" in header,
+    )
+
+
+def functions(text: str) -> list[Region]:
+    """Every function definition with its template header, in order of appearance, methods included."""
+    data = encoded(text)
+    found = []
+    for node in _walk(_root(data)):
+        if node.type != "function_definition":
+            continue
+        name = _declared_name(data, node)
+        if name:
+            found.append(_region(data, node, name))
+    return found
+
+
+def enclosing_function(text: str, line: int) -> Region | None:
+    """The innermost function definition that covers `line`, or None."""
+    around = [region for region in functions(text) if region.first_line <= line <= region.last_line]
+    return min(around, key=lambda region: region.end - region.start, default=None)
+
+
+def _names_kernel(data: bytes, expression: Node, kernel_name: str) -> bool:
+    return any(
+        node.type in ("identifier", "type_identifier", "field_identifier") and _text(data, node) == kernel_name
+        for node in _walk(expression)
+    )
+
+
+def _statement(node: Node) -> Node:
+    """The whole statement that a launch belongs to."""
+    current = node
+    while current.parent is not None and not current.type.endswith("_statement") and current.type != "declaration":
+        if current.parent.type in ("compound_statement", "translation_unit"):
+            break
+        current = current.parent
+    return current
+
+
+def _launched(data: bytes, call: Node, kernel_name: str) -> bool:
+    function = call.child_by_field_name("function")
+    if function is None:
+        return False
+    if any(child.type == "kernel_call_syntax" for child in call.children):
+        return _names_kernel(data, function, kernel_name)
+    if _text(data, function) not in _LAUNCH_CALLS:
+        return False
+    arguments = call.child_by_field_name("arguments")
+    return arguments is not None and _names_kernel(data, arguments, kernel_name)
+
+
+def launch_sites(text: str, kernel_name: str) -> list[Region]:
+    """Statements that launch `kernel_name` (unqualified, without template arguments), by any launch syntax."""
+    data = encoded(text)
+    sites: list[Region] = []
+    for node in _walk(_root(data)):
+        if node.type != "call_expression" or not _launched(data, node, kernel_name):
+            continue
+        whole = _statement(node)
+        region = Region(kernel_name, whole.start_point[0] + 1, whole.end_point[0] + 1, whole.start_byte, whole.end_byte)
+        if region not in sites:
+            sites.append(region)
+    return sites
+
+
+def insertion_point(text: str, offset: int) -> int:
+    """Where a new declaration goes before the one that holds byte `offset`, at namespace scope.
+
+    It lies outside classes, templates and `extern "C"`, and above the comment block that
+    belongs to the declaration.
+    """
+    data = encoded(text)
+    node = _root(data)
+    while True:
+        inner = next((child for child in node.children if child.start_byte <= offset < child.end_byte), None)
+        if inner is None:
+            return offset
+        node = inner
+        body = node.child_by_field_name("body")
+        inside = body is not None and body.start_byte <= offset < body.end_byte
+        if node.type == "namespace_definition" and inside and body is not None:
+            node = body
+        elif node.type not in _SCOPES:
+            return _above_comments(data, node)
+
+
+def _above_comments(data: bytes, node: Node) -> int:
+    first = node
+    while (
+        (before := first.prev_sibling) is not None
+        and before.type == "comment"
+        and first.start_point[0] - before.end_point[0] <= 1
+    ):
+        earlier = before.prev_sibling
+        if earlier is not None and earlier.end_point[0] == before.start_point[0]:
+            break  # a trailing comment of the previous declaration
+        first = before
+    start = data.rfind(b"\n", 0, first.start_byte) + 1
+    return start if not data[start : first.start_byte].strip() else first.start_byte
