@@ -1,10 +1,11 @@
 // Boundary between the host side of the runtime (modules, memory, API) and the device side
-// (scheduler, analysis, time model, records). Single-threaded: the caller serialises launches.
+// (scheduler, analysis, time model, records). The caller holds api_lock() during a launch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "abi.h"
+#include "modules.h"
 
 namespace simt {
 
@@ -13,51 +14,8 @@ struct Dim3 {
   uint64_t count() const { return uint64_t(x) * y * z; }
 };
 
-// Instructions of one basic block as the container's metadata counts them ("blocks"[i]["mix"]).
-struct BlockMix {
-  uint32_t f32 = 0, f64 = 0, integer = 0, integer_divide = 0, special = 0;
-  uint32_t convert = 0, select = 0, branch = 0, memory = 0, call = 0;
-};
-
-// What the compiler for the real target said about a kernel (metadata "static"); known=false if it
-// said nothing, and then occupancy is not limited by registers.
-struct StaticFacts {
-  bool known = false;
-  uint32_t vgprs = 0, agprs = 0, sgprs = 0, lds_bytes = 0, scratch_bytes = 0;
-};
-
-// A loaded device module. Lives as long as the process; filled by the host side.
-struct ModuleImage {
-  uint32_t id = 0;                     // the n of module-<n>.json
-  const Site* sites = nullptr;         // __simt_sites
-  uint32_t site_count = 0;             // __simt_site_count
-  uint64_t* block_executions = nullptr;  // __simt_block_executions
-  uint32_t block_count = 0;            // __simt_block_count
-  const BlockMix* mixes = nullptr;     // block_count entries, or null
-  char* shared_begin = nullptr;        // __simt_shared_range
-  char* shared_end = nullptr;
-  const void* text_begin = nullptr;    // mapped range of the shared object's code: only there may a
-  const void* text_end = nullptr;      // lane be preempted; null: lanes of this module never are
-  const char* metadata = nullptr;      // JSON, not terminated
-  size_t metadata_bytes = 0;
-};
-
-using KernelEntry = void (*)(void** arguments);
-
-struct KernelState;  // device side: launches seen, lock-step decision, traced launches
-
-struct Kernel {
-  const char* name = nullptr;  // mangled; lives as long as the kernel
-  ModuleImage* module = nullptr;
-  KernelEntry fast = nullptr;   // K$fast
-  KernelEntry trace = nullptr;  // K$trace; null: the kernel is never traced
-  uint32_t static_lds = 0;      // bytes
-  StaticFacts facts;
-  KernelState* state = nullptr;  // owned by the device side, created at the first launch
-};
-
 struct LaunchRequest {
-  Kernel* kernel = nullptr;
+  Kernel* kernel = nullptr;  // loaded; `state` is used by the device side
   Dim3 grid, block;
   uint32_t dynamic_lds = 0;  // bytes
   void** arguments = nullptr;
@@ -76,9 +34,9 @@ enum LaunchStatus : int {
   kLaunchOk = 0,
   kInvalidConfiguration = 9,
   kIllegalAddress = 700,
-  kLaunchTimeOut = 702,      // deadlock: no lane can go on
-  kAssertFailed = 710,       // device assert
-  kLaunchFailed = 719,       // trap
+  kLaunchTimeOut = 702,  // deadlock: no lane can go on
+  kAssertFailed = 710,   // device assert
+  kLaunchFailed = 719,   // trap
   kCooperativeTooLarge = 720,
   kNotSupported = 801,
 };
@@ -91,22 +49,22 @@ LaunchOutcome launch(const LaunchRequest& request);
 // operation: memcpy_htod, memcpy_dtoh, memcpy_dtod, memset.
 double record_transfer(const char* operation, uint64_t bytes, uint64_t stream);
 
-// Writes module-<id>.json. Call once per module, after `id` and `metadata` are set.
-void record_module(const ModuleImage& module);
+// Writes module-<id>.json from module.metadata_text. Call once, when the module is loaded.
+void record_module(const Module& module);
 
-// A fault that the host side found (invalid_free, ...), one line in faults.jsonl.
+// A fault that the host side found (invalid_free, damaged canaries …): one line in faults.jsonl.
+// `detail` is an additional key=text for people; may be null.
 void record_host_fault(const char* kind, const char* detail);
 
 // Writes end.json with the process's exit status; idempotent. Called from the library's
-// destructor and by the interposed _exit/abort of the host side; async-signal-safe enough for
-// use in a fatal-signal handler.
+// destructor, by the interposed _exit/abort, and from fatal-signal handlers.
 void finish_records(bool complete, int exit_status);
 
 // The largest number of resident blocks of this shape on one compute unit
 // (hip/cudaOccupancyMaxActiveBlocksPerMultiprocessor), from the device file and static facts.
 uint32_t resident_blocks(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);
 
-// True while device code runs on this thread (fault handlers, re-entrancy guards).
+// True while device code runs on this thread.
 bool device_code_running();
 
 }  // namespace simt
