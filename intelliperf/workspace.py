@@ -26,10 +26,15 @@ from intelliperf.process import Completed, run
 from intelliperf.records import Application, FileEdit, content_hash
 
 _FICLONE = 0x40049409  # linux/fs.h
-SOURCE_SUFFIXES = frozenset(".c .cc .cpp .cxx .cu .cuh .h .hh .hpp .hxx .hip .inc .inl .ipp .tpp .cl .f90 .py".split())
+SOURCE_SUFFIXES = frozenset(
+    {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".hip", ".inc", ".inl", ".ipp", ".tpp"}
+)
+_BUILD_FILE = re.compile(r"(?:makefile|cmakelists\.txt|.*\.(?:mk|cmake|sh|ninja))$", re.IGNORECASE)
+_OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
 _LEFT_OUT = frozenset({".intelliperf", "__pycache__"})
 _ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
 _MAX_ERRORS = 8
+_SCAN_LIMIT_BYTES = 4 << 20
 
 
 def read_text(path: Path) -> str:
@@ -52,7 +57,9 @@ class Workspace:
     def __init__(self, application: Application, root: Path) -> None:
         self.original = application
         self.root = root
-        self.tree = root / "tree"
+        # The original's whole path is mirrored, so that "../common/x.h" has a place to be linked at.
+        self._mirror = root / "root"
+        self.tree = self._mirror / application.project.relative_to("/")
 
     @classmethod
     def create(cls, application: Application, root: Path) -> Workspace:
@@ -62,7 +69,38 @@ class Workspace:
             raise UsageError(f"no such project directory: {application.project}")
         with storage_errors(workspace.tree):
             _copy_tree(application.project, workspace.tree, application.project, workspace.tree)
+            workspace._link_outward_references()
         return workspace
+
+    def _link_outward_references(self) -> None:
+        """Link what the sources, build files and arguments reach through ".." outside the project."""
+        project = self.original.project
+        references = {
+            Path(os.path.normpath(self.original.directory / argument))
+            for argument in self.original.command
+            if argument.startswith("../")
+        }
+        for argument in (a for command in self.original.build_commands for a in command):
+            references |= _outward(argument.encode("utf-8", "surrogateescape"), project)
+        for path in self.tree.rglob("*"):
+            named = path.suffix.lower() in SOURCE_SUFFIXES or _BUILD_FILE.match(path.name)
+            if named and path.is_file() and path.stat().st_size <= _SCAN_LIMIT_BYTES:
+                content = path.read_bytes()
+                references |= _outward(content, project / path.parent.relative_to(self.tree))
+                references |= _outward(content, project)
+        for reference in sorted(references):
+            self._link(reference)
+
+    def _link(self, reference: Path) -> None:
+        project = self.original.project
+        if reference == project or project in reference.parents or reference in project.parents:
+            return
+        link = self._mirror / reference.relative_to("/")
+        nearest = next(parent for parent in (link, *link.parents) if parent.exists())
+        if reference.exists() and self._mirror in (nearest, *nearest.parents) and not nearest.is_symlink():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if not link.exists():
+                link.symlink_to(reference)
 
     def inside(self, text: str) -> str:
         """An absolute path into the project becomes the same path in the scratch copy."""
@@ -122,6 +160,12 @@ def replace_text(path: Path, text: str) -> None:
     target.chmod(mode)
 
 
+def _outward(content: bytes, directory: Path) -> set[Path]:
+    """Absolute paths of the "../…" references in `content`, seen from `directory`."""
+    names = {match.decode("utf-8", "surrogateescape") for match in _OUTWARD.findall(content)}
+    return {Path(os.path.normpath(directory / name)) for name in names}
+
+
 def _first_errors(done: Completed) -> tuple[str, ...]:
     lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line)]
@@ -151,10 +195,10 @@ def _copy_tree(source: Path, target: Path, project: Path, tree: Path) -> None:
 
 def _copy_link(path: Path, copy: Path, project: Path, tree: Path) -> None:
     """Links inside the project stay inside the copy; links that leave it point where they pointed."""
-    goal = os.readlink(path)
+    goal = path.readlink()
     absolute = Path(os.path.normpath(path.parent / goal))
     if absolute == project or project in absolute.parents:
-        copy.symlink_to(goal if not Path(goal).is_absolute() else tree / absolute.relative_to(project))
+        copy.symlink_to(goal if not goal.is_absolute() else tree / absolute.relative_to(project))
     else:
         copy.symlink_to(absolute)
 

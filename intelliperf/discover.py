@@ -1,0 +1,119 @@
+"""How a program is built, where the user did not say: build files, then debug information, then one source.
+
+A guess is never silent: the caller prints `Recipe.reason`. Nothing found is an error that shows the flag.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from intelliperf.errors import UsageError
+from intelliperf.workspace import read_text
+
+_COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
+_HOST_SUFFIXES = {".cpp", ".cc", ".cxx"}
+_HIP_MARK = re.compile(r"#\s*include\s*[<\"]hip/")
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MAX_SCANNED = 2000
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Commands to run in the project directory, and why we believe in them."""
+
+    commands: tuple[tuple[str, ...], ...]
+    reason: str
+
+
+def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
+    """The recipe for `program` (as typed, seen from `directory`). Raises `UsageError` when none is known."""
+    target = (directory / program).resolve() if "/" in program else directory / program
+    for recipe in (
+        _from_makefile(target, project),
+        _from_cmake(target, project),
+        _from_debug_information(target, project),
+        _from_single_source(target, project),
+    ):
+        if recipe is not None:
+            return recipe
+    raise UsageError(
+        f"cannot tell how {program} is built: give the command with -b, as in "
+        f"-b 'hipcc -O3 -o {shlex.quote(Path(program).name)} source.hip', or put build_command in intelliperf.toml"
+    )
+
+
+def _from_makefile(target: Path, project: Path) -> Recipe | None:
+    """The makefile nearest to the program, inside the project."""
+    for place in (target.parent, *target.parent.parents):
+        if place != project and project not in place.parents:
+            break
+        for name in _MAKEFILES:
+            if (place / name).is_file():
+                where = place.relative_to(project)
+                change = () if str(where) == "." else ("-C", str(where))
+                return Recipe((("make", *change),), f"{where / name} in the project")
+    return None
+
+
+def _from_cmake(target: Path, project: Path) -> Recipe | None:
+    if not (project / "CMakeLists.txt").is_file():
+        return None
+    inside = target.parent != project and project in target.parents
+    build = target.parent.relative_to(project).parts[0] if inside else "build"
+    configure = ("cmake", "-S", ".", "-B", build, "-DCMAKE_BUILD_TYPE=Release")
+    return Recipe((configure, ("cmake", "--build", build)), "CMakeLists.txt in the project")
+
+
+def _from_debug_information(target: Path, project: Path) -> Recipe | None:
+    """Sources that the binary's DWARF names, if all lie in the project."""
+    sources = sorted({path for path in _compile_units(target) if path.suffix in {*_COMPILERS, *_HOST_SUFFIXES}})
+    if not sources or any(project not in path.parents or not path.is_file() for path in sources):
+        return None
+    return _compile_line(sources, target, project, "the debug information of the program")
+
+
+def _compile_units(target: Path) -> Iterable[Path]:
+    with contextlib.suppress(OSError, ELFError), target.open("rb") as binary:
+        dwarf = ELFFile(binary)
+        if not dwarf.has_dwarf_info():
+            return
+        for unit in dwarf.get_dwarf_info().iter_CUs():
+            attributes = unit.get_top_DIE().attributes
+            if "DW_AT_name" in attributes and "DW_AT_comp_dir" in attributes:
+                name = attributes["DW_AT_name"].value.decode("utf-8", "surrogateescape")
+                base = attributes["DW_AT_comp_dir"].value.decode("utf-8", "surrogateescape")
+                yield (Path(base) / name).resolve()
+
+
+def _from_single_source(target: Path, project: Path) -> Recipe | None:
+    """One source of the program's own name, or the only GPU source of the directory."""
+    place = target.parent if project in (target.parent, *target.parent.parents) else project
+    if not place.is_dir():
+        return None
+    sources = [path for path in sorted(place.iterdir())[:_MAX_SCANNED] if path.is_file() and _is_gpu_source(path)]
+    named = [path for path in sources if path.stem == target.stem]
+    chosen = named if len(named) == 1 else sources
+    if len(chosen) != 1:
+        return None
+    return _compile_line(chosen, target, project, f"{chosen[0].name} is the only GPU source that fits")
+
+
+def _is_gpu_source(path: Path) -> bool:
+    if path.suffix in _COMPILERS:
+        return True
+    return path.suffix in _HOST_SUFFIXES and bool(_HIP_MARK.search(read_text(path)))
+
+
+def _compile_line(sources: list[Path], target: Path, project: Path, reason: str) -> Recipe:
+    compiler = "nvcc" if any(path.suffix == ".cu" for path in sources) else "hipcc"
+    output = target.relative_to(project) if project in target.parents else Path(target.name)
+    names = [str(path.relative_to(project)) for path in sources]
+    return Recipe(((compiler, "-O3", "-o", str(output), *names),), reason)

@@ -1,0 +1,93 @@
+"""Scratch copies: what is copied, what is shared, what is never touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from intelliperf.records import Application, FileEdit, content_hash
+from intelliperf.workspace import Workspace, read_text, unified_diff
+
+
+def application(project: Path, *command: str) -> Application:
+    return Application(command or ("./app",), project, project, (("make",),))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "höme dir" / "my app"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "a.hip").write_bytes(b"line one\r\n\xff\xfe latin\r\n")
+    (root / "Makefile").write_text("app: src/a.hip ../shared/x.h\n\tcp src/a.hip app; echo built >> log\n")
+    (root.parent / "shared").mkdir()
+    (root.parent / "shared" / "x.h").write_text("int x;\n")
+    (root / "app").write_text("old binary")
+    (root / "inner").symlink_to("src")
+    (root / "outer").symlink_to("../shared/x.h")
+    (root / ".intelliperf" / "runs").mkdir(parents=True)
+    (root / "build").mkdir()
+    (root / "build" / "CMakeCache.txt").write_text("")
+    return root
+
+
+def test_a_copy_keeps_links_and_leaves_out_run_directories_and_configured_builds(project: Path, tmp_path: Path) -> None:
+    space = Workspace.create(application(project), tmp_path / "w")
+    assert (space.tree / "inner").readlink() == Path("src")
+    assert (space.tree / "outer").read_text() == "int x;\n"
+    assert not (space.tree / ".intelliperf").exists()
+    assert not (space.tree / "build").exists()
+
+
+def test_a_read_only_source_can_be_edited_in_the_copy_and_keeps_its_mode(project: Path, tmp_path: Path) -> None:
+    source = project / "src" / "a.hip"
+    source.chmod(0o444)
+    space = Workspace.create(application(project), tmp_path / "w")
+    text = space.text("src/a.hip")
+    space.apply([FileEdit("src/a.hip", content_hash(text), text.replace("one", "two"))])
+    assert (space.tree / "src" / "a.hip").read_bytes() == b"line two\r\n\xff\xfe latin\r\n"
+    assert source.read_bytes() == b"line one\r\n\xff\xfe latin\r\n"
+
+
+def test_an_edit_made_for_another_text_is_refused(project: Path, tmp_path: Path) -> None:
+    space = Workspace.create(application(project), tmp_path / "w")
+    with pytest.raises(ValueError, match="not the text"):
+        space.apply([FileEdit("src/a.hip", content_hash("something else"), "x")])
+
+
+def test_make_rebuilds_what_an_earlier_compiler_left_behind(project: Path, tmp_path: Path) -> None:
+    future = time.time() - 10
+    os.utime(project / "app", (future, future))
+    space = Workspace.create(application(project), tmp_path / "w")
+    built = space.build({}, 20, tmp_path / "logs")
+    assert built.ok, built.errors
+    assert (space.tree / "log").read_text() == "built\n"
+    assert (space.tree / "app").read_bytes().startswith(b"line one")
+    assert not (project / "log").exists()
+
+
+def test_absolute_arguments_into_the_project_follow_the_copy(project: Path, tmp_path: Path) -> None:
+    space = Workspace.create(application(project, str(project / "app"), "--data=3", "a b"), tmp_path / "w")
+    assert space.application.command == (str(space.tree / "app"), "--data=3", "a b")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("final", [True, False])
+def test_git_applies_the_patch_in_a_repository_in_a_subdirectory_and_without_one(
+    tmp_path: Path, ending: str, final: bool
+) -> None:
+    name = "söurce dir/a b.hip"
+    old = ending.join(["one", "two", "three"]) + (ending if final else "")
+    new = old.replace("two", "2")
+    patch = unified_diff({name: old}, [FileEdit(name, content_hash(old), new)])
+    (tmp_path / "p.diff").write_bytes(patch.encode())
+    for directory in (tmp_path / "plain", tmp_path / "repo" / "sub"):
+        (directory / "söurce dir").mkdir(parents=True)
+        (directory / name).write_bytes(old.encode())
+        if "repo" in directory.parts:
+            subprocess.run(["git", "init", "-q", str(directory.parent)], check=True)
+        subprocess.run(["git", "apply", str(tmp_path / "p.diff")], cwd=directory, check=True)
+        assert read_text(directory / name) == new
