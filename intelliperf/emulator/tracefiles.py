@@ -1,0 +1,377 @@
+"""Readers of the record files that the emulator's runtime writes, see `runtime/abi.h`.
+
+Strict: a file of another version, a torn record or a reference to nothing raises `ProtocolError`
+with the file's name. Readers know nothing of metrics; `collect` and `lines` give them meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from intelliperf.errors import ProtocolError
+from intelliperf.records import Geometry
+
+ABI_VERSION = 1
+
+_COUNTS = (
+    "requests lanes bytes global_requests shared_requests sectors sectors_ideal lines64 lines128 "
+    "lines128_ideal quad_lines64 line_runs128 lds_phases lds_phases_ideal same_address distinct_addresses "
+    "l1_hits l1_misses l2_hits l2_misses out_of_bounds uninitialized races_inter races_intra blocks"
+).split()
+_SQUARES = ("requests_sq", "sectors_sq", "phases_sq")
+SITE_DTYPE = np.dtype(
+    [("launch", "<u4"), ("site", "<u4"), *((name, "<u8") for name in _COUNTS), *((name, "<f8") for name in _SQUARES)]
+)
+BLOCK_DTYPE = np.dtype([("launch", "<u4"), ("block", "<u4"), ("executions", "<u8")])
+
+Records = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class Location:
+    file: str
+    line: int
+    column: int
+    function: str
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """One instrumented instruction. `locations` run from the innermost inlined frame outwards."""
+
+    kind: str
+    bytes: int
+    function: str
+    operation: str
+    type: str
+    locations: tuple[Location, ...]
+
+
+@dataclass(frozen=True)
+class StaticFacts:
+    """What the real target's compiler says of a kernel."""
+
+    architecture: str
+    vgprs: int
+    agprs: int
+    sgprs: int
+    lds_bytes: int
+    scratch_bytes: int
+    vgpr_spills: int
+    sgpr_spills: int
+    instructions: int
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    symbol: str
+    name: str
+    file: str | None
+    line: int | None
+    end_line: int | None
+    static_lds: int
+    static: StaticFacts | None
+
+
+@dataclass(frozen=True)
+class ModuleFacts:
+    """The metadata of one container: sites, basic blocks and kernels of one translation unit."""
+
+    source: str
+    language: str
+    target: str
+    wave_size: int
+    device: Mapping[str, str | int | float]
+    sites: tuple[SiteFacts, ...]
+    mixes: tuple[Mapping[str, int], ...]  # instruction mix per basic block
+    kernels: Mapping[str, KernelFacts]
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """One dispatch. Totals are of the whole launch, scaled up by the runtime where it was sampled."""
+
+    index: int
+    kernel: str
+    module: int
+    geometry: Geometry
+    blocks: int
+    traced_blocks: int
+    time_ns: float
+    time_from: str
+    time_parts: Mapping[str, float]
+    atomic_lanes: float
+    atomic_addresses: float
+    atomic_hottest_lanes: float
+    atomic_hottest_site: int | None
+    dram_bytes: float
+    occupancy_waves: float
+    occupancy_limit: str
+    status: int
+
+    @property
+    def wholly_traced(self) -> bool:
+        return self.traced_blocks == self.blocks
+
+    @property
+    def scale(self) -> float:
+        """From traced blocks to the launch."""
+        return self.blocks / self.traced_blocks
+
+
+@dataclass(frozen=True)
+class Transfer:
+    index: int
+    operation: str
+    bytes: int
+    time_ns: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One distinct misbehaviour; sites index the module's table, None where there is none."""
+
+    kind: str
+    launch: int | None
+    kernel: str
+    module: int | None
+    site: int | None
+    other_site: int | None
+    scope: str | None
+    space: str | None
+    count: int
+    address_offset: int | None
+    allocation_bytes: int | None
+
+
+class Trace:
+    """All records of one process, read on demand from its directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._end = self._read_end()
+
+    def _read_end(self) -> Mapping[str, Any]:
+        path = self.directory / "end.json"
+        if not path.exists():
+            raise IncompleteTrace(f"{self.directory}: no end.json: the process was killed before it could end in order")
+        end = _object(path, path.read_text())
+        if end.get("abi") != ABI_VERSION:
+            raise ProtocolError(f"{path}: records of version {end.get('abi')!r}, this reader knows {ABI_VERSION}")
+        return end
+
+    @property
+    def complete(self) -> bool:
+        return self._end.get("complete") is True
+
+    @cached_property
+    def modules(self) -> Mapping[int, ModuleFacts]:
+        found = {}
+        for path in sorted(self.directory.glob("module-*.json")):
+            number = path.stem.removeprefix("module-")
+            if not number.isdigit():
+                raise ProtocolError(f"{path}: not a module's number")
+            found[int(number)] = parse_module(path, _object(path, path.read_text()))
+        return found
+
+    @cached_property
+    def _rows(self) -> tuple[KernelLaunch | Transfer, ...]:
+        path = self.directory / "launches.jsonl"
+        return tuple(parse_launch(path, row) for row in _json_lines(path))
+
+    @property
+    def launches(self) -> tuple[KernelLaunch, ...]:
+        return tuple(row for row in self._rows if isinstance(row, KernelLaunch))
+
+    @property
+    def transfers(self) -> tuple[Transfer, ...]:
+        return tuple(row for row in self._rows if isinstance(row, Transfer))
+
+    @cached_property
+    def sites(self) -> Records:
+        records = _binary(self.directory / "sites.bin", SITE_DTYPE)
+        self._check_references(records, "site", {n: len(m.sites) for n, m in self.modules.items()}, "sites.bin")
+        return records
+
+    @cached_property
+    def blocks(self) -> Records:
+        records = _binary(self.directory / "blocks.bin", BLOCK_DTYPE)
+        self._check_references(records, "block", {n: len(m.mixes) for n, m in self.modules.items()}, "blocks.bin")
+        return records
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        path = self.directory / "faults.jsonl"
+        if not path.exists():
+            return ()
+        return tuple(parse_fault(path, row) for row in _json_lines(path))
+
+    @cached_property
+    def launch_by_index(self) -> Mapping[int, KernelLaunch]:
+        return {launch.index: launch for launch in self.launches}
+
+    def module_of(self, launch: KernelLaunch) -> ModuleFacts:
+        if launch.module not in self.modules:
+            raise ProtocolError(f"{self.directory}: launch {launch.index} names module {launch.module}, which is absent")
+        return self.modules[launch.module]
+
+    def _check_references(self, records: Records, field: str, sizes: Mapping[int, int], name: str) -> None:
+        for number in np.unique(records["launch"]):
+            launch = self.launch_by_index.get(int(number))
+            if launch is None:
+                raise ProtocolError(f"{self.directory / name}: a record of launch {number}, which is no kernel launch")
+            self.module_of(launch)
+            largest = int(records[field][records["launch"] == number].max())
+            if largest >= sizes[launch.module]:
+                raise ProtocolError(f"{self.directory / name}: {field} {largest} is beyond module {launch.module}'s")
+
+
+class IncompleteTrace(ProtocolError):
+    """The process ended without writing `end.json`."""
+
+
+def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
+    if row.get("abi") != ABI_VERSION:
+        raise ProtocolError(f"{path}: metadata of version {row.get('abi')!r}, this reader knows {ABI_VERSION}")
+    try:
+        return ModuleFacts(
+            source=str(row["source"]),
+            language=str(row["language"]),
+            target=str(row["target"]),
+            wave_size=int(row["wave_size"]),
+            device=row["device"],
+            sites=tuple(_site(site) for site in row["sites"]),
+            mixes=tuple(block["mix"] for block in row["blocks"]),
+            kernels={symbol: _kernel(symbol, kernel) for symbol, kernel in row["kernels"].items()},
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"{path}: malformed metadata: {error!r}") from error
+
+
+def _site(row: Mapping[str, Any]) -> SiteFacts:
+    return SiteFacts(
+        kind=str(row["kind"]),
+        bytes=int(row["bytes"]),
+        function=str(row["function"]),
+        operation=str(row["operation"]),
+        type=str(row.get("type", "")),
+        locations=tuple(
+            Location(str(place["file"]), int(place["line"]), int(place["column"]), str(place["function"]))
+            for place in row["locations"]
+        ),
+    )
+
+
+def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
+    static = row["static"]
+    return KernelFacts(
+        symbol=symbol,
+        name=str(row["name"]),
+        file=row.get("file") or None,
+        line=row.get("line") or None,
+        end_line=row.get("end_line") or None,
+        static_lds=int(row["static_lds"]),
+        static=None if static is None else _static(static),
+    )
+
+
+def _static(row: Mapping[str, Any]) -> StaticFacts:
+    numbers = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes", "vgpr_spills", "sgpr_spills", "instructions")
+    return StaticFacts(str(row["architecture"]), *(int(row[name]) for name in numbers))
+
+
+def parse_launch(path: Path, row: Mapping[str, Any]) -> KernelLaunch | Transfer:
+    try:
+        if row["operation"] != "kernel":
+            return Transfer(int(row["index"]), str(row["operation"]), int(row["bytes"]), float(row["time_ns"]))
+        return _kernel_launch(row)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"{path}: malformed record: {error!r}") from error
+
+
+def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
+    hottest = row["atomic_hottest_site"]
+    return KernelLaunch(
+        index=int(row["index"]),
+        kernel=str(row["kernel"]),
+        module=int(row["module"]),
+        geometry=Geometry(_triple(row["grid"]), _triple(row["block"]), int(row["dynamic_lds"])),
+        blocks=int(row["blocks"]),
+        traced_blocks=int(row["traced_blocks"]),
+        time_ns=float(row["time_ns"]),
+        time_from=str(row["time_from"]),
+        time_parts={str(name): float(value) for name, value in row["time_parts"].items()},
+        atomic_lanes=float(row["atomic_lanes"]),
+        atomic_addresses=float(row["atomic_addresses"]),
+        atomic_hottest_lanes=float(row["atomic_hottest_lanes"]),
+        atomic_hottest_site=None if hottest is None or int(hottest) < 0 else int(hottest),
+        dram_bytes=float(row["dram_read_bytes"]) + float(row["dram_write_bytes"]),
+        occupancy_waves=float(row["occupancy_waves"]),
+        occupancy_limit=str(row["occupancy_limit"]),
+        status=int(row["status"]),
+    )
+
+
+def parse_fault(path: Path, row: Mapping[str, Any]) -> Fault:
+    try:
+        return Fault(
+            kind=str(row["kind"]),
+            launch=_optional(row.get("launch")),
+            kernel=str(row.get("kernel") or ""),
+            module=_optional(row.get("module")),
+            site=_optional(row.get("site")),
+            other_site=_optional(row.get("other_site")),
+            scope=row.get("scope"),
+            space=row.get("space"),
+            count=int(row.get("count", 1)),
+            address_offset=None if row.get("address_offset") is None else int(row["address_offset"]),
+            allocation_bytes=_optional(row.get("allocation_bytes")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"{path}: malformed fault: {error!r}") from error
+
+
+def _optional(value: Any) -> int | None:
+    """Absent, null and the runtime's "none" (-1 or all ones) are the same."""
+    return None if value is None or int(value) < 0 or int(value) == 0xFFFFFFFF else int(value)
+
+
+def _triple(value: Any) -> tuple[int, int, int]:
+    x, y, z = value
+    return int(x), int(y), int(z)
+
+
+def _object(path: Path, text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ProtocolError(f"{path}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ProtocolError(f"{path}: expected an object")
+    return value
+
+
+def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    if not path.exists():
+        raise ProtocolError(f"{path} is missing")
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip():
+                yield _object(path, line)
+
+
+def _binary(path: Path, dtype: np.dtype[np.void]) -> Records:
+    if not path.exists():
+        raise ProtocolError(f"{path} is missing")
+    size = path.stat().st_size
+    if size % dtype.itemsize:
+        raise ProtocolError(f"{path}: {size} bytes are no whole number of {dtype.itemsize}-byte records")
+    return np.fromfile(path, dtype=dtype)
