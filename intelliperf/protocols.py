@@ -42,8 +42,11 @@ class ApplicationProfile:
 class Memory(Protocol):
     """The device memory of one paused child, as the backend opens it."""
 
-    def read(self, base: int, size: int) -> bytes:
-        """`size` bytes at device address `base`. Raises `ProtocolError` outside allocations."""
+    def read(self, base: int, size: int) -> memoryview:
+        """`size` bytes at device address `base`, read-only; a live view where memory is shared.
+
+        Raises `ProtocolError` outside the device memory. See `arena.SharedArena`.
+        """
         ...
 
     def close(self) -> None: ...
@@ -76,7 +79,14 @@ class Backend(Protocol):
         ...
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        """Environment that makes a run connect to `socket` and speak `validation.wire`."""
+        """Environment that makes a run connect to `socket` and speak `validation.wire`.
+
+        `options`, all optional: "kernels" (comma list of mangled names or "*"; default: `kernel`),
+        "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
+        decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
+        (a factor on the modelled clock, so that printed times can be told from answers). A backend
+        ignores those that its device cannot honour.
+        """
         ...
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory: ...

@@ -1,0 +1,106 @@
+"""Device memory of a child that shares it by descriptor: what `Backend.open_memory` returns.
+
+The child is not trusted. A file that can be shortened would kill the reader of a mapping with
+SIGBUS, so the file is sealed against shrinking first; where that fails it is read by `pread`,
+which can only come back short. Only ranges inside the arena can be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import mmap
+import os
+import stat
+from collections.abc import Mapping, Sequence
+
+from intelliperf.errors import ProtocolError
+
+# Linux; missing from the fcntl module of some Python builds.
+_F_ADD_SEALS = 1033
+_F_GET_SEALS = 1034
+_F_SEAL_SHRINK = 0x0002
+_ADDRESS_LIMIT = 1 << 64
+
+
+class SharedArena:
+    """Read-only view of one arena. Addresses are the child's; file offset 0 is `base`."""
+
+    def __init__(self, descriptor: int, base: int, size: int) -> None:
+        """Takes ownership of `descriptor`, also when it raises `ProtocolError`."""
+        self._descriptor = descriptor
+        self._base = base
+        self._size = size
+        self._map: mmap.mmap | None = None
+        try:
+            self._check()
+            if _sealed_against_shrinking(descriptor):
+                self._map = mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ)
+        except (OSError, ValueError, OverflowError) as error:
+            os.close(descriptor)
+            raise ProtocolError(f"the child's arena cannot be opened: {error}") from error
+        except ProtocolError:
+            os.close(descriptor)
+            raise
+
+    def _check(self) -> None:
+        status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ProtocolError("the child's arena is not a memory file")
+        if self._base < 0 or self._size <= 0 or self._base + self._size > _ADDRESS_LIMIT:
+            raise ProtocolError(f"no arena can lie at {self._base:#x} with {self._size} bytes")
+        if status.st_size < self._size:
+            raise ProtocolError(f"the child's arena has {status.st_size} bytes, it announced {self._size}")
+
+    def read(self, base: int, size: int) -> memoryview:
+        """See `protocols.Memory.read`. A view of live memory, not a copy, where it is mapped."""
+        offset = base - self._base
+        if size < 0 or offset < 0 or offset + size > self._size:
+            raise ProtocolError(f"{size} bytes at {base:#x} lie outside the child's arena")
+        if self._map is not None:
+            return memoryview(self._map)[offset : offset + size]
+        return memoryview(self._copy(offset, size))
+
+    def _copy(self, offset: int, size: int) -> bytes:
+        parts = []
+        while size:
+            try:
+                part = os.pread(self._descriptor, size, offset)
+            except OSError as error:
+                raise ProtocolError(f"the child's arena cannot be read: {error.strerror}") from error
+            if not part:
+                raise ProtocolError("the child's arena became shorter")
+            parts.append(part)
+            offset += len(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Views handed out earlier stay valid until they are dropped."""
+        if self._map is not None:
+            with contextlib.suppress(BufferError):
+                self._map.close()
+            self._map = None
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def open_shared_arena(hello: Mapping[str, object], descriptors: Sequence[int]) -> SharedArena:
+    """The arena that a `hello` message announces. Closes descriptors that it has no use for."""
+    base, size = hello.get("arena_base"), hello.get("arena_bytes")
+    valid = isinstance(base, int) and isinstance(size, int) and len(descriptors) == 1
+    if not valid or not isinstance(base, int) or not isinstance(size, int):
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise ProtocolError("the hello message must announce one arena with its base, size and descriptor")
+    return SharedArena(descriptors[0], base, size)
+
+
+def _sealed_against_shrinking(descriptor: int) -> bool:
+    with contextlib.suppress(OSError):
+        if fcntl.fcntl(descriptor, _F_GET_SEALS) & _F_SEAL_SHRINK:
+            return True
+        fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK)
+        return True
+    return False
