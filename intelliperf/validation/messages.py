@@ -1,0 +1,264 @@
+"""The messages of the interception protocol as frozen records, parsed strictly.
+
+Required keys must be there and of the right type; unknown keys are ignored. Integers are bounded,
+collections are as long as the (bounded) message. Addresses and sizes are in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from intelliperf.errors import ProtocolError
+
+PROTOCOL_VERSION = 1
+_UNSIGNED_LIMIT = 1 << 64
+_NAME_LIMIT = 1 << 16
+
+Object = Mapping[str, object]
+T = TypeVar("T")
+Extent = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Element:
+    """What a buffer holds, as the kernel's signature says. `encoding` is "unknown" where nothing does."""
+
+    name: str
+    size: int
+    encoding: str  # float, signed, unsigned, boolean, char, struct, unknown
+
+
+@dataclass(frozen=True)
+class Parameter:
+    index: int
+    name: str
+    type: str
+    size: int
+    pointer: bool
+    const: bool
+    restrict: bool
+    element: Element | None
+    fields: tuple[tuple[int, Element | None], ...]  # pointers inside a struct by value: offset, element
+
+
+@dataclass(frozen=True)
+class Hello:
+    backend: str
+    device: str
+    wave_size: int
+    memory: str
+    kernels: Mapping[str, tuple[Parameter, ...]]
+    raw: Object  # for Backend.open_memory
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A pointer inside an argument's bytes: at `offset`, it points `at` bytes into an allocation."""
+
+    offset: int
+    allocation: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Argument:
+    index: int
+    value: bytes
+    pointers: tuple[Pointer, ...]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    id: int
+    base: int
+    size: int
+    kind: str
+    sequence: int
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    index: int
+    nth: int
+    kernel: str
+    grid: Extent
+    block: Extent
+    dynamic_lds: int
+    target: bool  # the child waits, and the two lists below are complete
+    status: int
+    arguments: tuple[Argument, ...]
+    allocations: tuple[Allocation, ...]
+
+    def describe(self) -> str:
+        shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
+        return f"{self.kernel} with {shape[0]} blocks of {shape[1]} threads, {self.dynamic_lds} bytes of dynamic LDS"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    operation: str
+    size: int
+
+    def describe(self) -> str:
+        return f"{self.operation} of {self.size} bytes"
+
+
+@dataclass(frozen=True)
+class End:
+    dispatches: int
+
+
+Message = Dispatch | Transfer | End
+
+
+def parse_hello(message: Object) -> Hello:
+    """Raises `ProtocolError`, for another version by its number."""
+    if _text(message, "type") != "hello":
+        raise ProtocolError("the first message is not a hello")
+    version = _natural(message, "protocol")
+    if version != PROTOCOL_VERSION:
+        raise ProtocolError(
+            f"the child speaks version {version} of the interception protocol, this is version {PROTOCOL_VERSION}; "
+            "rebuild the application with this release"
+        )
+    kernels = message.get("kernels", {})
+    if not isinstance(kernels, dict):
+        raise ProtocolError("hello: kernels is not an object")
+    return Hello(
+        backend=_text(message, "backend"),
+        device=_text(message, "device"),
+        wave_size=_natural(message, "wave_size"),
+        memory=_text(message, "memory"),
+        kernels={str(symbol): _list(_object(entry), "parameters", _parameter) for symbol, entry in kernels.items()},
+        raw=message,
+    )
+
+
+def parse_message(message: Object) -> Message:
+    kind = _text(message, "type")
+    if kind == "dispatch":
+        return _dispatch(message)
+    if kind == "transfer":
+        return Transfer(_text(message, "operation"), _natural(message, "bytes"))
+    if kind == "end":
+        return End(_natural(message, "dispatches"))
+    raise ProtocolError(f"a message of unknown type {kind[:40]!r}")
+
+
+def _dispatch(message: Object) -> Dispatch:
+    target = _flag(message, "target")
+    allocations = _list(message, "allocations", _allocation) if target else ()
+    known = {allocation.id for allocation in allocations}
+    if len(known) != len(allocations):
+        raise ProtocolError("dispatch: two allocations with one id")
+    arguments = _list(message, "arguments", _argument) if target else ()
+    for argument in arguments:
+        for pointer in argument.pointers:
+            if pointer.allocation not in known or pointer.offset + 8 > len(argument.value):
+                raise ProtocolError(f"dispatch: argument {argument.index} points to no allocation of this message")
+    return Dispatch(
+        index=_natural(message, "index"),
+        nth=_natural(message, "nth"),
+        kernel=_text(message, "kernel"),
+        grid=_extent(message, "grid"),
+        block=_extent(message, "block"),
+        dynamic_lds=_natural(message, "dynamic_lds"),
+        target=target,
+        status=_natural(message, "status"),
+        arguments=arguments,
+        allocations=tuple(sorted(allocations, key=lambda a: a.sequence)),
+    )
+
+
+def _allocation(entry: Object) -> Allocation:
+    name = entry.get("name")
+    return Allocation(
+        id=_natural(entry, "id"),
+        base=_natural(entry, "base"),
+        size=_natural(entry, "size"),
+        kind=_text(entry, "kind"),
+        sequence=_natural(entry, "sequence"),
+        name=None if name is None else _text(entry, "name"),
+    )
+
+
+def _argument(entry: Object) -> Argument:
+    try:
+        value = bytes.fromhex(_text(entry, "hex"))
+    except ValueError as error:
+        raise ProtocolError("dispatch: an argument's bytes are not hexadecimal") from error
+    return Argument(_natural(entry, "index"), value, _list(entry, "pointers", _pointer))
+
+
+def _pointer(entry: Object) -> Pointer:
+    return Pointer(_natural(entry, "offset"), _natural(entry, "allocation"), _natural(entry, "at"))
+
+
+def _parameter(entry: Object) -> Parameter:
+    return Parameter(
+        index=_natural(entry, "index"),
+        name=_text(entry, "name"),
+        type=_text(entry, "type"),
+        size=_natural(entry, "size"),
+        pointer=entry.get("pointer") is True,
+        const=entry.get("const") is True,
+        restrict=entry.get("restrict") is True,
+        element=_element(entry.get("element")),
+        fields=_list(entry, "fields", _field) if entry.get("fields") else (),
+    )
+
+
+def _field(entry: Object) -> tuple[int, Element | None]:
+    return _natural(entry, "offset"), _element(entry.get("element"))
+
+
+def _element(value: object) -> Element | None:
+    if value is None:
+        return None
+    entry = _object(value)
+    return Element(_text(entry, "name"), _natural(entry, "bytes"), _text(entry, "encoding"))
+
+
+def _object(value: object) -> Object:
+    if not isinstance(value, dict):
+        raise ProtocolError("a message holds something else where an object belongs")
+    return value
+
+
+def _list(message: Object, key: str, parse: Callable[[Object], T]) -> tuple[T, ...]:
+    value = message.get(key)
+    if not isinstance(value, list):
+        raise ProtocolError(f"a message lacks the list {key!r}")
+    return tuple(parse(_object(entry)) for entry in value)
+
+
+def _text(message: Object, key: str) -> str:
+    value = message.get(key)
+    if not isinstance(value, str) or len(value) > _NAME_LIMIT:
+        raise ProtocolError(f"a message lacks the text {key!r}")
+    return value
+
+
+def _natural(message: Object, key: str) -> int:
+    value = message.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _UNSIGNED_LIMIT:
+        raise ProtocolError(f"a message lacks the natural number {key!r}")
+    return value
+
+
+def _flag(message: Object, key: str) -> bool:
+    value = message.get(key)
+    if not isinstance(value, bool):
+        raise ProtocolError(f"a message lacks the flag {key!r}")
+    return value
+
+
+def _extent(message: Object, key: str) -> Extent:
+    value = message.get(key)
+    if not isinstance(value, list) or len(value) != 3:
+        raise ProtocolError(f"a message lacks the extent {key!r}")
+    entries = [_natural({key: entry}, key) for entry in value]
+    return entries[0], entries[1], entries[2]

@@ -1,0 +1,170 @@
+"""Parent side of the interception protocol, version 1: bytes of a hostile child into frozen records.
+
+A message is a little-endian 32-bit length and that many bytes of one JSON object; descriptors ride
+on the first byte of `hello`. The parent bounds what it reads before it reads it: whatever a child
+sends ends in a record, a `PeerTimeout`, a `PeerClosed` or a `ProtocolError`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from intelliperf.errors import ProtocolError
+from intelliperf.validation.messages import Hello, Message, parse_hello, parse_message
+
+MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024
+DESCRIPTOR_LIMIT = 64
+_HEADER = struct.Struct("<I")
+_RECEIVE_BYTES = 1 << 18
+
+
+class PeerTimeout(ProtocolError):
+    """The child said nothing complete before the deadline."""
+
+
+class PeerClosed(ProtocolError):
+    """The connection ended; mid-message or not, the child's exit status says why."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A point in monotonic time; `left_s` is never negative."""
+
+    at_s: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.at_s - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        return self.left_s == 0.0
+
+
+def decode(body: bytes) -> Mapping[str, object]:
+    """One JSON object. Raises `ProtocolError` for anything else, NaN and deep nesting included."""
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"a message is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ProtocolError("a message is not a JSON object")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+class Channel:
+    """One connection from a child. Owns the socket and, until they are taken, its descriptors."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._descriptors: list[int] = []
+
+    def hello(self, deadline: Deadline) -> tuple[Hello, tuple[int, ...]]:
+        """The first message, and its descriptors, which the caller then owns."""
+        hello = parse_hello(decode(self._receive(deadline)))
+        taken, self._descriptors = tuple(self._descriptors), []
+        return hello, taken
+
+    def next(self, deadline: Deadline) -> Message:
+        message = parse_message(decode(self._receive(deadline)))
+        if self._descriptors:
+            raise ProtocolError("descriptors outside the hello message")
+        return message
+
+    def proceed(self) -> None:
+        """Let the paused child go on."""
+        self._send({"type": "continue"})
+
+    def stop(self) -> None:
+        """Ask the paused child to end; it exits with status 125."""
+        self._send({"type": "stop"})
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        body = json.dumps(message, separators=(",", ":")).encode()
+        self._socket.settimeout(5.0)
+        try:
+            self._socket.sendall(_HEADER.pack(len(body)) + body)
+        except OSError as error:
+            raise PeerClosed("the child closed the connection") from error
+
+    def _receive(self, deadline: Deadline) -> bytes:
+        (length,) = _HEADER.unpack(self._exactly(_HEADER.size, deadline))
+        if not 2 <= length <= MESSAGE_LIMIT_BYTES:
+            raise ProtocolError(f"a message of {length} bytes; at most {MESSAGE_LIMIT_BYTES} are read")
+        return self._exactly(length, deadline)
+
+    def _exactly(self, size: int, deadline: Deadline) -> bytes:
+        received = bytearray()
+        while len(received) < size:
+            part = self._some(min(size - len(received), _RECEIVE_BYTES), deadline)
+            if not part:
+                raise PeerClosed("the child closed the connection")
+            received += part
+        return bytes(received)
+
+    def _some(self, size: int, deadline: Deadline) -> bytes:
+        left = deadline.left_s
+        if left <= 0:
+            raise PeerTimeout("the child sent no message before the deadline")
+        self._socket.settimeout(left)
+        try:
+            part, descriptors, flags, _ = socket.recv_fds(self._socket, size, DESCRIPTOR_LIMIT, socket.MSG_CMSG_CLOEXEC)
+        except TimeoutError as error:
+            raise PeerTimeout("the child sent no message before the deadline") from error
+        except OSError as error:
+            raise PeerClosed(f"the connection to the child broke: {error.strerror}") from error
+        self._descriptors += descriptors
+        if flags & socket.MSG_CTRUNC or len(self._descriptors) > DESCRIPTOR_LIMIT:
+            raise ProtocolError("more descriptors than the protocol has use for")
+        return part
+
+    def close(self) -> None:
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors = []
+        self._socket.close()
+
+
+class Listener:
+    """A socket that accepts one connection. The path must be short: Linux allows 107 bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.bind(str(path))
+            path.chmod(0o600)
+            self._socket.listen(1)
+        except OSError as error:
+            self._socket.close()
+            raise ProtocolError(f"cannot listen at {path}: {error.strerror or error}") from error
+
+    def accept(self, wait_s: float) -> Channel | None:
+        """The connection, or None if none came within `wait_s` seconds."""
+        self._socket.settimeout(max(wait_s, 0.001))
+        try:
+            connection, _ = self._socket.accept()
+        except TimeoutError:
+            return None
+        self.close()
+        return Channel(connection)
+
+    def close(self) -> None:
+        self._socket.close()
+        self.path.unlink(missing_ok=True)
