@@ -54,6 +54,14 @@ class Metric(str, Enum):
     INSTRUCTIONS = "wave_instructions"
     DEVICE_TIME_NS = "device_time_ns"
     TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
+    # Parts of the device time by what they wait for; they overlap, so that their sum may exceed it.
+    LAUNCH_TIME_NS = "launch_time_ns"
+    ISSUE_TIME_NS = "issue_time_ns"
+    LDS_TIME_NS = "lds_time_ns"
+    L1_TIME_NS = "l1_time_ns"
+    L2_TIME_NS = "l2_time_ns"
+    DRAM_TIME_NS = "dram_time_ns"
+    LATENCY_TIME_NS = "latency_time_ns"
     OCCUPANCY_RATIO = "occupancy_ratio"
     VGPRS = "vgprs_per_thread"
     SGPRS = "sgprs_per_wave"
@@ -424,7 +432,8 @@ class Report:
     finding: Finding | None
     evidence: tuple[SourceEvidence, ...]
     attempts: tuple[Attempt, ...]
-    accepted: int | None  # index of the accepted attempt
+    accepted: int | None  # index of the last accepted attempt; the patch holds all accepted ones
+    measurements: tuple[Measurement, ...]  # original against final state, measured anew
     patch: str
     usage: Usage
     not_checked: tuple[str, ...]
