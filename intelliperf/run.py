@@ -1,0 +1,393 @@
+"""One run: its settings, its journal, its scratch copies, and the stages that the main loop calls."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from intelliperf import __version__
+from intelliperf.errors import ApplicationFailed, BudgetExhausted, BuildFailed, SourceNotFound, UsageError
+from intelliperf.journal import Journal
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
+from intelliperf.records import (
+    Application,
+    Attempt,
+    Candidate,
+    CheckStatus,
+    Ending,
+    FileEdit,
+    Finding,
+    KernelProfile,
+    Measurement,
+    OriginKind,
+    Report,
+    SourceEvidence,
+    Usage,
+    Verdict,
+    content_hash,
+)
+from intelliperf.workspace import Built, Workspace, read_text, unified_diff
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose. All deadlines are seconds."""
+
+    formula: str = "diagnoseOnly"
+    kernel: str | None = None  # regular expression on the display name
+    top_n: int = 10
+    num_attempts: int = 10  # of the model
+    diagnose_only: bool = False
+    build_deadline_s: float = 900.0
+    run_deadline_s: float = 300.0
+    budget_minutes: float | None = None
+    keep_work: bool = False
+
+
+@dataclass(frozen=True)
+class State:
+    """A version of the project that builds: the original or an accepted candidate on top of it."""
+
+    workspace: Workspace
+    edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
+    compile_arguments: Mapping[str, tuple[str, ...]]
+
+    @property
+    def application(self) -> Application:
+        return self.workspace.application
+
+
+class Judge(Protocol):
+    """Judges one candidate; wired to the validation package by the command line."""
+
+    def __call__(
+        self,
+        candidate: Candidate,
+        finding: Finding,
+        evidence: Sequence[SourceEvidence],
+        reference: State,
+        baseline: State,
+        build: Callable[[], tuple[State, Built]],
+        logs: Path,
+    ) -> Verdict: ...
+
+
+@dataclass
+class Run:
+    """The mutable side of one run. Everything that varies is passed in."""
+
+    settings: Settings
+    application: Application
+    backend: Backend
+    formula: Formula
+    rewriters: tuple[Rewriter, ...]
+    judge: Judge
+    journal: Journal
+    notes: list[str] = field(default_factory=list)
+    _attempts: list[Attempt] = field(default_factory=list)
+    _profile: ApplicationProfile | None = None
+    _finding: Finding | None = None
+    _evidence: tuple[SourceEvidence, ...] = ()
+    _started: float = field(default_factory=time.monotonic)
+    _stage_seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str, **details: object) -> Iterator[None]:
+        """Announces the stage and keeps its wall time."""
+        self.journal.event("stage", stage=name, state="begin", **details)
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - started
+            self._stage_seconds[name] = self._stage_seconds.get(name, 0.0) + seconds
+            self.journal.event("stage", stage=name, state="end", seconds=round(seconds, 3))
+
+    # ---- stages, in the order of the main loop ------------------------------------------------
+
+    def build_reference(self) -> State:
+        with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
+            state, built = self._build(self.journal.directory / "work" / "reference", ())
+        if not built.ok:
+            errors = "\n  ".join(built.errors)
+            raise BuildFailed(f"the build fails ({built.completed.describe()}):\n  {errors}")
+        if not state.compile_arguments:
+            raise BuildFailed(
+                "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
+                "absolute path, or is everything up to date? Give the whole build with -b"
+            )
+        return state
+
+    def profile(self, reference: State) -> ApplicationProfile:
+        with self.stage("profile"):
+            self._profile = self.journal.stage("profile", ApplicationProfile, lambda: self._measure(reference))
+        return self._profile
+
+    def _measure(self, state: State) -> ApplicationProfile:
+        deadline = self.settings.run_deadline_s
+        profile = self.backend.profile(state.application, deadline)
+        if not profile.kernels:
+            raise ApplicationFailed("the program ran no GPU kernel: nothing to profile")
+        top = [kernel for kernel in profile.kernels if self._wanted(kernel)][: self.settings.top_n]
+        if not top:
+            names = ", ".join(sorted({kernel.kernel.name for kernel in profile.kernels}))
+            raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; it ran: {names}")
+        return dataclasses.replace(profile, kernels=self.backend.quantities(state.application, top, deadline))
+
+    def _wanted(self, profile: KernelProfile) -> bool:
+        pattern = self.settings.kernel
+        if pattern is None:
+            return True
+        return pattern == profile.kernel.symbol or re.search(pattern, profile.kernel.name) is not None
+
+    def diagnose(self, profile: ApplicationProfile) -> Finding | None:
+        """The first of the top N that shows the formula's bottleneck."""
+        with self.stage("diagnose"):
+            device = self.backend.probe()
+            found = (self.formula.diagnose(kernel, device) for kernel in profile.kernels)
+            self._finding = next((finding for finding in found if finding is not None), None)
+        self.journal.event("finding", sentence=self._finding.sentence if self._finding else None)
+        return self._finding
+
+    def ending_without_finding(self) -> Ending:
+        return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
+
+    def locate(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
+        with self.stage("locate"):
+            evidence = self.journal.stage("evidence", tuple[SourceEvidence, ...], lambda: self._blame(state, finding))
+        self._evidence = evidence
+        return evidence
+
+    def _blame(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
+        lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)
+        blamed = self.formula.blame(lines)
+        if not blamed and not self.settings.diagnose_only:
+            raise SourceNotFound(f"{finding.profile.kernel.name}: no line of the project causes the {finding.formula}")
+        return blamed
+
+    def relocate(
+        self, state: State, finding: Finding, evidence: tuple[SourceEvidence, ...]
+    ) -> tuple[SourceEvidence, ...]:
+        """Lines move with an accepted edit; the old ones serve if the new ones cannot be had."""
+        try:
+            return self._blame(state, finding)
+        except SourceNotFound as error:
+            self.notes.append(f"after the accepted change: {error}")
+            return evidence
+
+    def may_continue(self, rewriter: Rewriter, attempts: Sequence[Attempt]) -> bool:
+        limit = self.settings.budget_minutes
+        if limit is not None and time.monotonic() - self._started > limit * 60:
+            raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
+        own = [a for a in attempts if _origin(a) == rewriter.name]
+        return rewriter.name == "rules" or len(own) < self.settings.num_attempts
+
+    def task(self, best: State, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> Task:
+        return Task(
+            finding=finding,
+            evidence=evidence,
+            device=self.backend.probe(),
+            sources=self._sources(best),
+            compile_arguments=best.compile_arguments,
+            project=best.workspace.tree,
+            knowledge=self.formula.knowledge,
+            rules=self.formula.rules,
+        )
+
+    def attempt(
+        self, rewriter: Rewriter, task: Task, attempts: Sequence[Attempt], reference: State, best: State
+    ) -> tuple[Attempt | None, State | None]:
+        """One proposal, judged. The state is given where it was accepted."""
+        index = len(attempts) + 1
+        kept = self.journal.attempt(index)
+        if kept is not None:
+            return kept, self._restore(kept, best)
+        with self.stage("propose", attempt=index, rewriter=rewriter.name):
+            proposal = rewriter.propose(task, attempts)
+        if proposal is None:
+            return None, None
+        if proposal.candidate is None:
+            attempt = Attempt(index, None, None, proposal.declined, proposal.usage)
+            return self._keep(attempt), None
+        candidate = proposal.candidate
+        states: list[State] = []
+        logs = self.journal.attempt_directory(index)
+
+        def build() -> tuple[State, Built]:
+            state, built = self._build(self.journal.directory / "work" / f"{index:03d}", self._stacked(best, candidate))
+            states.append(state)
+            return state, built
+
+        with self.stage("validate", attempt=index, origin=candidate.origin.name):
+            verdict = self.judge(candidate, task.finding, task.evidence, reference, best, build, logs)
+        diff = unified_diff({e.path: task.sources.get(e.path, "") for e in candidate.edits}, candidate.edits)
+        attempt = self._keep(Attempt(index, candidate, verdict, None, proposal.usage, diff))
+        if verdict.accepted:
+            return attempt, states[-1]
+        for state in states:
+            self._discard(state)
+        return attempt, None
+
+    def still_shows(self, finding: Finding, best: State) -> bool:
+        """Does the kernel of the finding still show the bottleneck in the accepted state?"""
+        with self.stage("profile"):
+            profile = self.backend.profile(best.application, self.settings.run_deadline_s)
+            same = [k for k in profile.kernels if k.kernel.symbol == finding.profile.kernel.symbol]
+            counted = self.backend.quantities(best.application, same, self.settings.run_deadline_s)
+        return any(self.formula.diagnose(kernel, self.backend.probe()) is not None for kernel in counted)
+
+    def finish(self, ending: Ending, reference: State, best: State, note: str | None = None) -> Report:
+        """Measure the final state anew and put the report together."""
+        measurements: tuple[Measurement, ...] = ()
+        if best is not reference and self._finding is not None:
+            with self.stage("time"):
+                kernel = self._finding.profile.kernel
+                measurements = self.backend.time(
+                    reference.application, best.application, kernel, self.settings.run_deadline_s
+                )
+        accepted = [a.index for a in self._attempts if a.verdict is not None and a.verdict.accepted]
+        report = Report(
+            schema_version=SCHEMA_VERSION,
+            tool_version=__version__,
+            run_id=self.journal.run_id,
+            started_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - time.monotonic() + self._started)),
+            seconds=round(time.monotonic() - self._started, 3),
+            application=self.application,
+            device=self.backend.probe(),
+            backend=self.backend.name,
+            formula=self.formula.name,
+            ending=ending,
+            profiles=self._profile.kernels if self._profile else (),
+            finding=self._finding,
+            evidence=self._evidence,
+            attempts=tuple(self._attempts),
+            accepted=accepted[-1] if accepted else None,
+            measurements=measurements,
+            patch=unified_diff(self._originals(best.edits), best.edits),
+            usage=_total(self._attempts),
+            not_checked=self._not_checked(accepted),
+            notes=tuple([*self.notes, *(self._profile.notes if self._profile else ()), *([note] if note else [])]),
+            stage_seconds=dict(self._stage_seconds),
+        )
+        if not self.settings.keep_work:
+            for state in {id(reference): reference, id(best): best}.values():
+                self._discard(state)
+        return report
+
+    # ---- scratch copies ---------------------------------------------------------------------
+
+    def _build(self, root: Path, edits: tuple[FileEdit, ...]) -> tuple[State, Built]:
+        stale = Workspace(self.application, root)
+        stale.remove()
+        workspace = Workspace.create(self.application, root)
+        workspace.apply(edits)
+        log = root / "compile.jsonl"
+        environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
+        built = workspace.build(environment, self.settings.build_deadline_s, root / "logs")
+        return State(workspace, edits, _compile_arguments(log, workspace)), built
+
+    def _stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
+        """The candidate's edits on top of the accepted ones, expressed against the original."""
+        texts = {edit.path: edit for edit in best.edits}
+        originals = self._originals(candidate.edits)
+        for edit in candidate.edits:
+            before = texts[edit.path].text if edit.path in texts else originals[edit.path]
+            if content_hash(before) != edit.base_hash:
+                raise ValueError(f"{edit.path} is not the text that this edit was made for")
+            texts[edit.path] = FileEdit(edit.path, content_hash(originals[edit.path]), edit.text)
+        return tuple(texts[path] for path in sorted(texts))
+
+    def _originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
+        return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
+
+    def _sources(self, state: State) -> dict[str, str]:
+        """Texts of what the build compiles for the device and of the files that hold evidence."""
+        paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
+        paths |= {p for item in self._evidence if (p := self._inside(item.file)) is not None}
+        return {path: state.workspace.text(path) for path in sorted(paths)}
+
+    def _inside(self, file: Path) -> str | None:
+        project = self.application.project
+        return file.relative_to(project).as_posix() if project in file.parents else None
+
+    def _restore(self, kept: Attempt, best: State) -> State | None:
+        """The state of an attempt that an earlier process of this run accepted."""
+        self._attempts.append(kept)
+        if kept.verdict is None or not kept.verdict.accepted or kept.candidate is None:
+            return None
+        root = self.journal.directory / "work" / f"{kept.index:03d}"
+        state, built = self._build(root, self._stacked(best, kept.candidate))
+        if not built.ok:
+            raise BuildFailed(f"attempt {kept.index} was accepted but does not build any more: {built.errors[0]}")
+        return state
+
+    def _keep(self, attempt: Attempt) -> Attempt:
+        self.journal.keep_attempt(attempt)
+        self._attempts.append(attempt)
+        verdict, declined = attempt.verdict, attempt.declined
+        self.journal.event(
+            "attempt",
+            index=attempt.index,
+            origin=_origin_name(attempt),
+            outcome=verdict.outcome if verdict else "DECLINED",
+            detail=verdict.detail if verdict else declined.reason if declined else "",
+        )
+        return attempt
+
+    def _discard(self, state: State) -> None:
+        if not self.settings.keep_work:
+            state.workspace.remove()
+
+    def _not_checked(self, accepted: Sequence[int]) -> tuple[str, ...]:
+        verdicts = [a.verdict for a in self._attempts if a.index in accepted and a.verdict]
+        open_checks = {
+            f"{check.name}: {check.detail}"
+            for verdict in verdicts
+            for check in verdict.checks
+            if check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
+        }
+        return tuple(sorted(open_checks))
+
+
+def _origin(attempt: Attempt) -> str:
+    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
+    return {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay"}.get(
+        origin.kind if origin else OriginKind.USER, "user"
+    )
+
+
+def _origin_name(attempt: Attempt) -> str:
+    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
+    return origin.name if origin else ""
+
+
+def _total(attempts: Sequence[Attempt]) -> Usage:
+    priced = [a.usage.usd for a in attempts if a.usage.input_tokens]
+    return Usage(
+        input_tokens=sum(a.usage.input_tokens for a in attempts),
+        output_tokens=sum(a.usage.output_tokens for a in attempts),
+        usd=None if not priced or None in priced else sum(p for p in priced if p is not None),
+        seconds=sum(a.usage.seconds for a in attempts),
+    )
+
+
+def _compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """Project-relative source → arguments of its compilation, from the drop-ins' log."""
+    arguments: dict[str, tuple[str, ...]] = {}
+    if not log.exists():
+        return arguments
+    for line in log.read_text("utf-8", "surrogateescape").splitlines():
+        entry = json.loads(line)
+        source = (Path(entry["directory"]) / entry["source"]).resolve()
+        if workspace.tree.resolve() in source.parents:
+            arguments[source.relative_to(workspace.tree.resolve()).as_posix()] = tuple(entry["arguments"])
+    return arguments
