@@ -22,10 +22,12 @@ from intelliperf.records import Geometry
 ABI_VERSION = 1
 
 _COUNTS = (
-    "requests lanes bytes global_requests shared_requests sectors sectors_ideal lines64 lines128 "
-    "lines128_ideal quad_lines64 line_runs128 lds_phases lds_phases_ideal same_address distinct_addresses "
-    "l1_hits l1_misses l2_hits l2_misses out_of_bounds uninitialized races_inter races_intra blocks"
-).split()
+    *("requests", "lanes", "bytes", "global_requests", "shared_requests"),
+    *("sectors", "sectors_ideal", "lines64", "lines128", "lines128_ideal", "quad_lines64", "line_runs128"),
+    *("lds_phases", "lds_phases_ideal", "same_address", "distinct_addresses"),
+    *("l1_hits", "l1_misses", "l2_hits", "l2_misses"),
+    *("out_of_bounds", "uninitialized", "races_inter", "races_intra", "blocks"),
+)
 _SQUARES = ("requests_sq", "sectors_sq", "phases_sq")
 SITE_DTYPE = np.dtype(
     [("launch", "<u4"), ("site", "<u4"), *((name, "<u8") for name in _COUNTS), *((name, "<f8") for name in _SQUARES)]
@@ -220,7 +222,7 @@ class Trace:
 
     def module_of(self, launch: KernelLaunch) -> ModuleFacts:
         if launch.module not in self.modules:
-            raise ProtocolError(f"{self.directory}: launch {launch.index} names module {launch.module}, which is absent")
+            raise ProtocolError(f"{self.directory}: launch {launch.index} names an absent module {launch.module}")
         return self.modules[launch.module]
 
     def _check_references(self, records: Records, field: str, sizes: Mapping[int, int], name: str) -> None:

@@ -1,0 +1,358 @@
+"""From record files to `KernelProfile`s: counts scaled to whole launches, averaged over dispatches.
+
+Every count is per dispatch: launches of one kernel and geometry are taken as alike, the traced ones
+of them are averaged, and geometries weigh by their number of dispatches. Counts come from instructions
+that ran, hence MEASURED, with a sampling error where not all blocks were traced. Times are MODELLED.
+`REQUESTS` to `LINES_128B_IDEAL` of a kernel are of its loads and stores in global memory; atomics there
+have their own metrics, LDS accesses of all kinds are in the `LDS_*` ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from intelliperf.emulator import sampling
+from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, Trace
+from intelliperf.errors import ApplicationFailed
+from intelliperf.protocols import ApplicationProfile
+from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
+
+TIME_PARTS: Mapping[str, Metric] = {
+    "launch": Metric.LAUNCH_TIME_NS,
+    "issue": Metric.ISSUE_TIME_NS,
+    "lds": Metric.LDS_TIME_NS,
+    "l1": Metric.L1_TIME_NS,
+    "l2": Metric.L2_TIME_NS,
+    "dram": Metric.DRAM_TIME_NS,
+    "atomic": Metric.ATOMIC_TIME_NS,
+    "latency": Metric.LATENCY_TIME_NS,
+}
+ATOMIC_KINDS = ("atomic", "reduction")
+ACCESS_KINDS = ("load", "store", "range_load", "range_store")
+
+_GLOBAL = {
+    Metric.REQUESTS: "global_requests",
+    Metric.SECTORS: "sectors",
+    Metric.SECTORS_IDEAL: "sectors_ideal",
+    Metric.LINES_64B: "lines64",
+    Metric.LINES_128B: "lines128",
+    Metric.LINES_128B_IDEAL: "lines128_ideal",
+}
+_SHARED = {
+    Metric.LDS_REQUESTS: "shared_requests",
+    Metric.LDS_PHASES: "lds_phases",
+    Metric.LDS_PHASES_IDEAL: "lds_phases_ideal",
+}
+# Which sum of squares tells the spread of a count over blocks.
+_SPREAD = {
+    Metric.SECTORS: ("sectors", "sectors_sq"),
+    Metric.SECTORS_IDEAL: ("sectors", "sectors_sq"),
+    Metric.LDS_PHASES: ("lds_phases", "phases_sq"),
+    Metric.LDS_PHASES_IDEAL: ("lds_phases", "phases_sq"),
+}
+_DEFAULT_SPREAD = ("requests", "requests_sq")
+
+
+@dataclass
+class Estimate:
+    """A sum with the half-width of its error; errors of sites add up, as their blocks are the same."""
+
+    value: float = 0.0
+    error: float = 0.0
+
+    def add(self, value: float, error: float = 0.0, weight: float = 1.0) -> None:
+        self.value += value * weight
+        self.error += error * weight
+
+
+@dataclass
+class Totals:
+    """Estimates of one site, line or kernel; `requests` and `lanes` are of both memory spaces."""
+
+    estimates: dict[Metric, Estimate] = field(default_factory=dict)
+    requests: float = 0.0
+    lanes: float = 0.0
+    lanes_possible: float = 0.0
+    l1_hits: float = 0.0
+    l1_accesses: float = 0.0
+    l2_hits: float = 0.0
+    l2_accesses: float = 0.0
+    sampled: bool = False
+
+    def add(self, metric: Metric, value: float, error: float = 0.0, weight: float = 1.0) -> None:
+        self.estimates.setdefault(metric, Estimate()).add(value, error, weight)
+
+    def absorb(self, other: Totals, weight: float) -> None:
+        for metric, estimate in other.estimates.items():
+            self.add(metric, estimate.value, estimate.error, weight)
+        for name in ("requests", "lanes", "lanes_possible", "l1_hits", "l1_accesses", "l2_hits", "l2_accesses"):
+            setattr(self, name, getattr(self, name) + weight * getattr(other, name))
+        self.sampled |= other.sampled
+
+    def quantities(self) -> dict[Metric, Quantity]:
+        """Counts, and ratios where their denominator is not zero: absent is not zero."""
+        found = {
+            metric: Quantity(estimate.value, Provenance.MEASURED, estimate.error if self.sampled else None)
+            for metric, estimate in self.estimates.items()
+        }
+        if self.lanes_possible > 0:
+            found[Metric.ACTIVE_LANE_RATIO] = Quantity(self.lanes / self.lanes_possible, Provenance.MEASURED)
+        if self.l1_accesses > 0:
+            found[Metric.L1_HIT_RATIO] = Quantity(self.l1_hits / self.l1_accesses, Provenance.MODELLED)
+        if self.l2_accesses > 0:
+            found[Metric.L2_HIT_RATIO] = Quantity(self.l2_hits / self.l2_accesses, Provenance.MODELLED)
+        return found
+
+
+def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int, by_line: bool) -> Totals:
+    """One site of one launch, scaled to all its blocks.
+
+    `by_line` gives an atomic the access metrics too, since a line's evidence stands for itself;
+    in the sum over a kernel they would be mistaken for its loads and stores.
+    """
+    totals = Totals(sampled=not launch.wholly_traced)
+    if kind in ATOMIC_KINDS:
+        _add_atomic(totals, record, launch)
+    if by_line or kind in ACCESS_KINDS:
+        _add_counts(totals, record, launch, _GLOBAL)
+        _add_share(totals, record, launch)
+    _add_counts(totals, record, launch, _SHARED)
+    totals.requests = float(record["requests"]) * launch.scale
+    totals.lanes = float(record["lanes"]) * launch.scale
+    totals.lanes_possible = totals.requests * wave_size
+    totals.l1_hits = float(record["l1_hits"]) * launch.scale
+    totals.l1_accesses = totals.l1_hits + float(record["l1_misses"]) * launch.scale
+    totals.l2_hits = float(record["l2_hits"]) * launch.scale
+    totals.l2_accesses = totals.l2_hits + float(record["l2_misses"]) * launch.scale
+    return totals
+
+
+def _add_counts(totals: Totals, record: np.void, launch: KernelLaunch, fields: Mapping[Metric, str]) -> None:
+    for metric, name in fields.items():
+        value = float(record[name]) * launch.scale
+        totals.add(metric, value, value * _relative_error(record, metric, launch))
+
+
+def _add_share(totals: Totals, record: np.void, launch: KernelLaunch) -> None:
+    """Lanes and bytes in global memory: all of the site's, or by requests where it touched both spaces."""
+    requests = float(record["requests"])
+    share = float(record["global_requests"]) / requests if requests else 0.0
+    error = _relative_error(record, Metric.REQUESTS, launch)
+    for metric, name in ((Metric.LANES, "lanes"), (Metric.BYTES, "bytes")):
+        value = float(record[name]) * share * launch.scale
+        totals.add(metric, value, value * error)
+
+
+def _add_atomic(totals: Totals, record: np.void, launch: KernelLaunch) -> None:
+    """Of atomics in global memory: those in LDS show in the LDS phases."""
+    requests = float(record["requests"])
+    share = float(record["global_requests"]) / requests if requests else 0.0
+    error = _relative_error(record, Metric.ATOMIC_REQUESTS, launch)
+    for metric, name in (
+        (Metric.ATOMIC_REQUESTS, "requests"),
+        (Metric.ATOMIC_LANES, "lanes"),
+        (Metric.ATOMIC_SERIALIZATION, "same_address"),
+    ):
+        value = float(record[name]) * share * launch.scale
+        totals.add(metric, value, value * error)
+
+
+def _relative_error(record: np.void, metric: Metric, launch: KernelLaunch) -> float:
+    total, squares = _SPREAD.get(metric, _DEFAULT_SPREAD)
+    return sampling.relative(float(record[total]), float(record[squares]), launch.traced_blocks, launch.blocks)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The launches of one kernel with one geometry."""
+
+    kernel: str
+    geometry: Geometry
+    launches: tuple[KernelLaunch, ...]
+
+    @property
+    def traced(self) -> tuple[KernelLaunch, ...]:
+        return tuple(launch for launch in self.launches if launch.traced_blocks > 0)
+
+
+def groups_of(launches: Iterable[KernelLaunch]) -> dict[str, tuple[Group, ...]]:
+    """Per kernel, its groups in order of first launch."""
+    found: dict[tuple[str, Geometry], list[KernelLaunch]] = {}
+    for launch in launches:
+        found.setdefault((launch.kernel, launch.geometry), []).append(launch)
+    by_kernel: dict[str, list[Group]] = {}
+    for (kernel, geometry), members in found.items():
+        by_kernel.setdefault(kernel, []).append(Group(kernel, geometry, tuple(members)))
+    return {kernel: tuple(groups) for kernel, groups in by_kernel.items()}
+
+
+def launch_weights(groups: Sequence[Group]) -> dict[int, float]:
+    """Per traced launch, the weight that makes the sum over them a mean per dispatch of the kernel."""
+    represented = sum(len(group.launches) for group in groups if group.traced)
+    return {
+        launch.index: len(group.launches) / len(group.traced) / represented
+        for group in groups
+        for launch in group.traced
+    }
+
+
+def records_of(trace: Trace, launch: KernelLaunch) -> Records:
+    found: Records = trace.sites[trace.sites["launch"] == launch.index]
+    return found
+
+
+def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
+    """All sites of a kernel, per dispatch. Zero counts are present: the kernel was watched."""
+    totals = Totals()
+    for metric in (*_GLOBAL, *_SHARED, Metric.LANES, Metric.BYTES):
+        totals.add(metric, 0.0)
+    for metric in (Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION):
+        totals.add(metric, 0.0)
+    weights = launch_weights(groups)
+    for launch in (launch for group in groups for launch in group.traced):
+        module = trace.module_of(launch)
+        for record in records_of(trace, launch):
+            kind = module.sites[int(record["site"])].kind
+            if kind in ATOMIC_KINDS or kind in ACCESS_KINDS:
+                site = site_totals(record, kind, launch, module.wave_size, by_line=False)
+                totals.absorb(site, weights[launch.index])
+    return totals
+
+
+def wave_instructions(trace: Trace, groups: Sequence[Group]) -> float:
+    """Per dispatch, from basic-block counts as if all lanes of a wave were active: a lower bound."""
+    weights = launch_weights(groups)
+    total = 0.0
+    for launch in (launch for group in groups for launch in group.traced):
+        module = trace.module_of(launch)
+        lengths = np.array([sum(mix.values()) for mix in module.mixes], dtype=float)
+        rows = trace.blocks[trace.blocks["launch"] == launch.index]
+        executed = float((lengths[rows["block"]] * rows["executions"]).sum()) if len(rows) else 0.0
+        total += executed / module.wave_size * launch.scale * weights[launch.index]
+    return total
+
+
+def _launch_quantities(groups: Sequence[Group], max_waves: int) -> dict[Metric, Quantity]:
+    """What the runtime computed per launch: time parts, hottest address, traffic, occupancy."""
+    weights = launch_weights(groups)
+    launches = [launch for group in groups for launch in group.traced]
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(value * weights[launch.index] for value, launch in zip(values, launches, strict=True))
+
+    found = {
+        metric: Quantity(mean(launch.time_parts.get(part, 0.0) for launch in launches), Provenance.MODELLED)
+        for part, metric in TIME_PARTS.items()
+        if all(part in launch.time_parts for launch in launches)
+    }
+    found[Metric.DRAM_BYTES] = Quantity(mean(launch.dram_bytes for launch in launches), Provenance.MODELLED)
+    found[Metric.ATOMIC_ADDRESSES] = Quantity(mean(ln.atomic_addresses for ln in launches), Provenance.MEASURED)
+    lanes = mean(launch.atomic_lanes for launch in launches)
+    if lanes > 0:
+        hottest = mean(launch.atomic_hottest_lanes for launch in launches)
+        found[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(min(1.0, hottest / lanes), Provenance.MEASURED)
+    if max_waves > 0:
+        waves = mean(launch.occupancy_waves for launch in launches)
+        found[Metric.OCCUPANCY_RATIO] = Quantity(min(1.0, waves / max_waves), Provenance.MODELLED)
+    return found
+
+
+def static_quantities(facts: KernelFacts | None) -> dict[Metric, Quantity]:
+    """Registers, spills and LDS of the real target's compile; empty where that was not made."""
+    if facts is None or facts.static is None:
+        return {}
+    static = facts.static
+    values = {
+        Metric.VGPRS: static.vgprs,
+        Metric.SGPRS: static.sgprs,
+        Metric.SPILLED_REGISTERS: static.vgpr_spills + static.sgpr_spills,
+        Metric.SCRATCH_BYTES: static.scratch_bytes,
+        Metric.LDS_BYTES: static.lds_bytes,
+    }
+    if not static.architecture.startswith("gfx"):
+        del values[Metric.SGPRS]  # NVIDIA has no scalar registers of this kind
+    return {metric: Quantity(float(value), Provenance.STATIC) for metric, value in values.items()}
+
+
+def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float) -> KernelProfile:
+    """One kernel's profile; counts only where one of its launches was traced."""
+    launches = [launch for group in groups for launch in group.launches]
+    module = trace.module_of(launches[0])
+    facts = module.kernels.get(launches[0].kernel)
+    times = tuple(launch.time_ns for launch in launches)
+    share = sum(times) / device_time_ns if device_time_ns > 0 else 0.0
+    quantities = {
+        Metric.DEVICE_TIME_NS: Quantity(sum(times) / len(times), Provenance.MODELLED),
+        Metric.TIME_SHARE: Quantity(share, Provenance.MODELLED),
+        **static_quantities(facts),
+    }
+    if any(group.traced for group in groups):
+        quantities.update(kernel_totals(trace, groups).quantities())
+        max_waves = int(module.device.get("max_waves_per_compute_unit", 0))
+        quantities.update(_launch_quantities(groups, max_waves))
+        quantities[Metric.INSTRUCTIONS] = Quantity(wave_instructions(trace, groups), Provenance.MODELLED)
+    return KernelProfile(
+        kernel=kernel_of(launches[0].kernel, facts),
+        dispatches=len(launches),
+        geometries=tuple(group.geometry for group in groups),
+        device_time_ns=times,
+        time_provenance=Provenance.MODELLED,
+        share=share,
+        quantities=quantities,
+        notes=_notes(groups, module, facts),
+    )
+
+
+def kernel_of(symbol: str, facts: KernelFacts | None) -> Kernel:
+    if facts is None:
+        return Kernel(symbol=symbol, name=symbol)
+    return Kernel(symbol, facts.name, Path(facts.file) if facts.file else None, facts.line)
+
+
+def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | None) -> tuple[str, ...]:
+    notes = []
+    traced = [launch for group in groups for launch in group.traced]
+    blocks, seen = sum(ln.blocks for ln in traced), sum(ln.traced_blocks for ln in traced)
+    if seen < blocks:
+        notes.append(f"counts from {seen} of {blocks} blocks; figures carry their sampling error")
+    untraced = sum(len(group.launches) - len(group.traced) for group in groups if group.traced)
+    if untraced:
+        notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones")
+    limits = sorted({launch.occupancy_limit for launch in traced if launch.occupancy_limit})
+    if limits:
+        notes.append(f"occupancy is limited by {', '.join(limits)}")
+    if facts is not None and facts.static is None:
+        notes.append(f"registers unknown: no compile for the real target of {Path(module.source).name}")
+    return tuple(notes)
+
+
+def application_profile(trace: Trace, exit_status: int) -> ApplicationProfile:
+    """All kernels by falling device time. Raises `ApplicationFailed` where none was launched."""
+    launches = [launch for launch in trace.launches if launch.status == 0]
+    if not launches:
+        raise ApplicationFailed("the application ran to its end but launched no GPU kernel")
+    device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
+    profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
+    profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))
+    return ApplicationProfile(
+        kernels=tuple(profiles), device_time_ns=device_time, exit_status=exit_status, notes=_fault_notes(trace)
+    )
+
+
+def _fault_notes(trace: Trace) -> tuple[str, ...]:
+    kinds: dict[str, int] = {}
+    for fault in trace.faults:
+        kinds[fault.kind] = kinds.get(fault.kind, 0) + 1
+    return tuple(
+        f"the program as it is shows {count} distinct {kind.replace('_', '-')} fault{'s' * (count > 1)}"
+        for kind, count in sorted(kinds.items())
+    )
+
+
+def with_kernel(profile: KernelProfile, quantities: Mapping[Metric, Quantity]) -> KernelProfile:
+    """The profile with the quantities of a later run of the same kernel."""
+    return replace(profile, quantities={**profile.quantities, **quantities})

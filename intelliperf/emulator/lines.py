@@ -1,0 +1,249 @@
+"""From access sites to the user's own lines.
+
+A site's inline chain is walked from the innermost frame outwards, past our headers and the system's,
+to the first frame in a file of the project. A site without one is nobody's line: never a nearby one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from intelliperf.emulator.collect import (
+    ATOMIC_KINDS,
+    Estimate,
+    Group,
+    Totals,
+    groups_of,
+    kernel_of,
+    launch_weights,
+    records_of,
+    site_totals,
+)
+from intelliperf.emulator.tracefiles import KernelLaunch, Location, ModuleFacts, SiteFacts, Trace
+from intelliperf.errors import SourceNotFound
+from intelliperf.records import (
+    AccessKind,
+    Frame,
+    Kernel,
+    MemorySpace,
+    Metric,
+    Provenance,
+    Quantity,
+    SourceEvidence,
+)
+
+_PACKAGE = Path(__file__).resolve().parent
+_KINDS: Mapping[str, AccessKind] = {
+    "load": AccessKind.LOAD,
+    "range_load": AccessKind.LOAD,
+    "store": AccessKind.STORE,
+    "range_store": AccessKind.STORE,
+    "atomic": AccessKind.ATOMIC,
+    "reduction": AccessKind.REDUCTION,
+    "barrier": AccessKind.BARRIER,
+    "collective": AccessKind.COLLECTIVE,
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """What makes two sites one line of evidence."""
+
+    file: Path
+    line: int
+    column: int
+    access: AccessKind
+    space: MemorySpace
+    operation: str
+    element_bytes: int
+
+
+@dataclass
+class _Line:
+    chain: tuple[Frame, ...]
+    totals: Totals = field(default_factory=Totals)
+    hottest_lanes: float = 0.0
+    atomic_lanes: float = 0.0
+    time: Estimate = field(default_factory=Estimate)
+
+
+def is_users(file: Path, project: Path) -> bool:
+    return file.is_relative_to(project) and not file.is_relative_to(_PACKAGE)
+
+
+def users_chain(locations: Sequence[Location], source: Path, project: Path) -> tuple[Frame, ...]:
+    """The chain from the first frame in the project outwards; empty if none is.
+
+    Relative names are relative to the directory of the translation unit.
+    """
+    frames = [
+        Frame(_absolute(place.file, str(source.parent)), place.line, place.column, place.function)
+        for place in locations
+        if place.line > 0  # line 0 is the compiler's own code
+    ]
+    for depth, frame in enumerate(frames):
+        if is_users(frame.file, project):
+            return tuple(frames[depth:])
+    return ()
+
+
+@lru_cache(maxsize=4096)
+def _absolute(name: str, directory: str) -> Path:
+    return (Path(directory) / name).resolve()
+
+
+def space_of(record: np.void) -> MemorySpace:
+    if not record["shared_requests"]:
+        return MemorySpace.GLOBAL
+    return MemorySpace.MIXED if record["global_requests"] else MemorySpace.SHARED
+
+
+def kernel_lines(trace: Trace, symbol: str, project: Path) -> tuple[SourceEvidence, ...]:
+    """Every access of the kernel by the user's line, by falling modelled cost.
+
+    Counts are per dispatch. Raises `SourceNotFound` where the kernel was not traced or no site of it
+    leads to a file of the project.
+    """
+    groups = groups_of(launch for launch in trace.launches if launch.status == 0).get(symbol, ())
+    traced = [launch for group in groups for launch in group.traced]
+    if not traced:
+        raise SourceNotFound(f"{symbol}: no dispatch of this kernel was traced")
+    project = project.resolve()
+    lines, orphans = _merge(trace, groups, traced, project)
+    facts = trace.module_of(traced[0]).kernels.get(symbol)
+    kernel = kernel_of(symbol, facts)
+    if not lines and orphans:
+        raise SourceNotFound(
+            f"{kernel.name}: its {orphans} access sites lie outside the project {project}, "
+            "or were built without debug lines"
+        )
+    evidence = [_evidence(kernel, place, line) for place, line in lines.items()]
+    return tuple(sorted(evidence, key=_order))
+
+
+def _merge(
+    trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Path
+) -> tuple[dict[Place, _Line], int]:
+    weights = launch_weights(groups)
+    lines: dict[Place, _Line] = {}
+    orphans: set[tuple[int, int]] = set()
+    for launch in traced:
+        module = trace.module_of(launch)
+        costs = SiteCosts(trace, launch, module)
+        for record in records_of(trace, launch):
+            number = int(record["site"])
+            site = module.sites[number]
+            if site.kind not in _KINDS:
+                continue
+            chain = users_chain(site.locations, Path(module.source), project)
+            if not chain:
+                orphans.add((launch.module, number))
+                continue
+            line = lines.setdefault(_place(site, record, chain), _Line(chain))
+            weight = weights[launch.index]
+            line.totals.absorb(site_totals(record, site.kind, launch, module.wave_size, by_line=True), weight)
+            line.time.add(costs.of(record, site), weight=weight)
+            if site.kind in ATOMIC_KINDS and record["global_requests"]:
+                line.atomic_lanes += launch.atomic_lanes * weight
+                line.hottest_lanes += weight * (
+                    launch.atomic_hottest_lanes if launch.atomic_hottest_site == number else 0
+                )
+    return lines, len(orphans)
+
+
+def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> Place:
+    frame = chain[0]
+    return Place(frame.file, frame.line, frame.column, _KINDS[site.kind], space_of(record), site.operation, site.bytes)
+
+
+class SiteCosts:
+    """The launch's modelled time shared out over its sites, part by part.
+
+    Each part of the time goes to the sites in proportion to what it is made of: LDS phases, sectors,
+    lanes on one address. Parts overlap, so what is shared out is scaled to the launch's time less its
+    launch overhead. For ordering lines; the split of latency and issue by requests is rough.
+    """
+
+    def __init__(self, trace: Trace, launch: KernelLaunch, module: ModuleFacts) -> None:
+        records = records_of(trace, launch)
+        kinds = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
+        parts = launch.time_parts
+        busy = max(0.0, launch.time_ns - parts.get("launch", 0.0))
+        shared_out = sum(value for name, value in parts.items() if name != "launch")
+        factor = busy / shared_out if shared_out > 0 else 0.0
+        memory = parts.get("l1", 0.0) + parts.get("l2", 0.0) + parts.get("dram", 0.0)
+        self._per_phase = _rate(parts.get("lds", 0.0) * factor, records["lds_phases"])
+        self._per_sector = _rate(memory * factor, records["sectors"])
+        self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][kinds])
+        self._per_request = _rate((parts.get("latency", 0.0) + parts.get("issue", 0.0)) * factor, records["requests"])
+
+    def of(self, record: np.void, site: SiteFacts) -> float:
+        """Nanoseconds of the launch."""
+        cost = (
+            float(record["lds_phases"]) * self._per_phase
+            + float(record["sectors"]) * self._per_sector
+            + float(record["requests"]) * self._per_request
+        )
+        if site.kind in ATOMIC_KINDS:
+            cost += float(record["same_address"]) * self._per_lane
+        return cost
+
+
+def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> float:
+    total = float(counts.sum())
+    return nanoseconds / total if total > 0 else 0.0
+
+
+def _evidence(kernel: Kernel, place: Place, line: _Line) -> SourceEvidence:
+    quantities = {metric: quantity for metric, quantity in line.totals.quantities().items() if _applies(metric, place)}
+    if place.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
+        quantities = {Metric.REQUESTS: Quantity(line.totals.requests, Provenance.MEASURED)}
+    if place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and line.atomic_lanes > 0:
+        share = min(1.0, line.hottest_lanes / line.atomic_lanes)
+        quantities[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(share, Provenance.MEASURED)
+    quantities[Metric.DEVICE_TIME_NS] = Quantity(line.time.value, Provenance.MODELLED)
+    return SourceEvidence(
+        kernel=kernel,
+        file=place.file,
+        line=place.line,
+        column=place.column,
+        text=source_text(place.file, place.line),
+        access=place.access,
+        space=place.space,
+        operation=place.operation,
+        element_bytes=place.element_bytes,
+        chain=line.chain,
+        quantities=quantities,
+    )
+
+
+def _applies(metric: Metric, place: Place) -> bool:
+    """Without this an LDS access would show 0 sectors as if it had been looked at."""
+    shared_only = {Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL}
+    if metric is Metric.ACTIVE_LANE_RATIO:
+        return True
+    if metric in shared_only:
+        return place.space is not MemorySpace.GLOBAL
+    return place.space is not MemorySpace.SHARED
+
+
+def _order(evidence: SourceEvidence) -> tuple[float, str, int, int]:
+    return -evidence.quantities[Metric.DEVICE_TIME_NS].value, str(evidence.file), evidence.line, evidence.column
+
+
+@lru_cache(maxsize=64)
+def _text_lines(file: Path, _changed: int) -> tuple[str, ...]:
+    return tuple(file.read_bytes().decode("utf-8", "replace").splitlines())
+
+
+def source_text(file: Path, line: int) -> str:
+    """The line as it is on disk now, without its indentation; empty if it is not there."""
+    if not file.is_file():
+        return ""
+    lines = _text_lines(file, file.stat().st_mtime_ns)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
