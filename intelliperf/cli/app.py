@@ -1,0 +1,301 @@
+"""The commands and their options, as one visible table of functions.
+
+Everything after the first `--` is the application's and never reaches the option parser.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from intelliperf import __version__
+from intelliperf.cli.options import Options
+from intelliperf.errors import UsageError
+
+app = typer.Typer(
+    name="intelliperf",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
+    "Usage: intelliperf --formula atomicContention -- ./app ARGS",
+)
+
+Formula = Annotated[
+    str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
+]
+Build = Annotated[
+    str | None, typer.Option("-b", "--build-command", help="Builds the program, run in the project directory.")
+]
+Project = Annotated[Path | None, typer.Option("-p", "--project-directory", help="Default: the current directory.")]
+KernelName = Annotated[str | None, typer.Option("-k", "--kernel", help="Only kernels that match this expression.")]
+TopN = Annotated[int, typer.Option("--top-n", min=1, help="How many kernels, by device time, are looked at.")]
+Target = Annotated[str | None, typer.Option("--target", help="The chip that the emulator models: mi300x, h100, …")]
+BackendName = Annotated[str, typer.Option("--backend", help="auto, emulator, cuda or rocm.")]
+Json = Annotated[bool, typer.Option("--json", help="Events as JSON lines on standard output.")]
+RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
+RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
+BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
+# click's ClickException, which typer carries but does not name
+_PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+RunArgument = Annotated[Path | None, typer.Argument(help="A run directory; default: the latest.")]
+
+
+@app.callback(invoke_without_command=True)
+def improve(
+    context: typer.Context,
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    num_attempts: Annotated[int, typer.Option("--num-attempts", min=0, help="Proposals of the model.")] = 10,
+    model: Annotated[str | None, typer.Option("-m", "--model", help="Model name at the provider.")] = None,
+    provider: Annotated[str | None, typer.Option("-r", "--provider", help="openai, anthropic, …")] = None,
+    api_base: Annotated[str | None, typer.Option("--api-base", help="URL of an OpenAI-compatible server.")] = None,
+    unittest_command: Annotated[
+        str | None, typer.Option("--unittest-command", help="Must succeed on every accepted candidate.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("-l", "--in-place", help="Write an accepted patch to the project.")] = False,
+    output_file: Annotated[Path | None, typer.Option("-o", "--output-file", help="Copy of report.json.")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0, help="Overrides the derived tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0, help="Overrides the derived tolerance.")] = None,
+    budget_usd: Annotated[float | None, typer.Option("--budget-usd", min=0)] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0)] = None,
+    budget_minutes: Annotated[float | None, typer.Option("--budget-minutes", min=0)] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="Take the model's replies from this run.")] = None,
+    backend: BackendName = "auto",
+    target: Target = None,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
+    json_events: Json = False,
+    verbose: Verbose = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Run the main job when no subcommand is named."""
+    if context.invoked_subcommand is not None:
+        return
+    if version:
+        print(f"intelliperf {__version__}")
+        return
+    from intelliperf.cli.improve import improve_application
+
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=build_command,
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        num_attempts=num_attempts,
+        model=model,
+        provider=provider,
+        api_base=api_base,
+        unittest_command=unittest_command,
+        in_place=in_place,
+        output_file=output_file,
+        rtol=rtol,
+        atol=atol,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_minutes=budget_minutes,
+        replay=replay,
+        backend=backend,
+        target=target,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        keep_work=keep_work,
+        json_events=json_events,
+        verbose=verbose,
+    )
+    raise typer.Exit(improve_application(options))
+
+
+@app.command()
+def diagnose(
+    context: typer.Context,
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    backend: BackendName = "auto",
+    target: Target = None,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Profile, diagnose and locate; change nothing."""
+    from intelliperf.cli.improve import improve_application
+
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=build_command,
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend=backend,
+        target=target,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(improve_application(options))
+
+
+@app.command()
+def emulate(
+    context: typer.Context,
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    target: Target = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_output: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+) -> None:
+    """Run a program on the emulator and print what every source line did to memory."""
+    from intelliperf.cli.emulate import emulate_application
+
+    options = Options(
+        command=_command(context),
+        build_command=build_command,
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend="emulator",
+        target=target,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_output,
+    )
+    raise typer.Exit(emulate_application(options))
+
+
+@app.command()
+def verify(
+    context: typer.Context,
+    patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    unittest_command: Annotated[str | None, typer.Option("--unittest-command")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0)] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0)] = None,
+    allow_geometry: Annotated[bool, typer.Option("--allow-geometry", help="The patch may change launches.")] = False,
+    allow_kernels: Annotated[bool, typer.Option("--allow-kernels", help="It may add or split kernels.")] = False,
+    backend: BackendName = "auto",
+    target: Target = None,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Judge somebody's patch as if it were a candidate: intelliperf verify PATCH -- ./app."""
+    from intelliperf.cli.verify import verify_patch
+
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=build_command,
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        unittest_command=unittest_command,
+        rtol=rtol,
+        atol=atol,
+        backend=backend,
+        target=target,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+    )
+    raise typer.Exit(verify_patch(options, patch, allow_geometry, allow_kernels))
+
+
+@app.command()
+def apply(run: RunArgument = None) -> None:
+    """Write the accepted patch of a run to its project."""
+    from intelliperf.cli.runs import apply_run
+
+    raise typer.Exit(apply_run(run))
+
+
+@app.command()
+def report(run: RunArgument = None) -> None:
+    """Print the summary of a run."""
+    from intelliperf.cli.runs import print_report
+
+    raise typer.Exit(print_report(run))
+
+
+@app.command()
+def resume(run: RunArgument = None) -> None:
+    """Go on with a run that was interrupted."""
+    from intelliperf.cli.improve import resume_run
+
+    raise typer.Exit(resume_run(run))
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is there, what is missing and the command that fixes it; run a self-test."""
+    from intelliperf.cli.doctor import examine
+
+    raise typer.Exit(examine())
+
+
+@app.command()
+def formulas() -> None:
+    """List the formulas."""
+    from intelliperf.cli.runs import list_formulas
+
+    raise typer.Exit(list_formulas())
+
+
+def _command(context: typer.Context) -> tuple[str, ...]:
+    return tuple(context.find_root().obj or ())
+
+
+def invoke(arguments: list[str]) -> int:
+    """Split off the application, then let the parser have the rest. Returns the exit status."""
+    ours, application = arguments, []
+    if "--" in arguments:
+        split = arguments.index("--")
+        ours, application = arguments[:split], arguments[split + 1 :]
+    ours = [_dashed(argument) for argument in ours]
+    from intelliperf.cli.configuration import defaults
+
+    try:
+        status = app(args=ours, obj=application, standalone_mode=False, default_map=defaults(ours))
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _PARSER_ERROR as error:
+        message = error.format_message()  # type: ignore[attr-defined]
+        hint = " (the program goes after --)" if "No such command" in message else ""
+        raise UsageError(f"{message}{hint}") from error
+    return status if isinstance(status, int) else 0
+
+
+def _dashed(argument: str) -> str:
+    """`--top_n=3` and `--top-n=3` are the same option."""
+    if not argument.startswith("--"):
+        return argument
+    name, equals, value = argument.partition("=")
+    return name.replace("_", "-") + equals + value

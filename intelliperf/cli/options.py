@@ -1,0 +1,40 @@
+"""What the command line and the configuration file said, before it is made into records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Options:
+    """Field names are option names; deadlines in seconds."""
+
+    command: tuple[str, ...]
+    formula: str = "diagnoseOnly"
+    build_command: str | None = None
+    project_directory: Path | None = None
+    kernel: str | None = None
+    top_n: int = 10
+    num_attempts: int = 10
+    model: str | None = None
+    provider: str | None = None
+    api_base: str | None = None
+    unittest_command: str | None = None
+    in_place: bool = False
+    output_file: Path | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    budget_minutes: float | None = None
+    replay: Path | None = None
+    backend: str = "auto"
+    target: str | None = None
+    run_root: Path | None = None
+    run_deadline: float = 300.0
+    build_deadline: float = 900.0
+    keep_work: bool = False
+    json_events: bool = False
+    verbose: bool = False
+    diagnose_only: bool = False

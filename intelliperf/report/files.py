@@ -1,0 +1,44 @@
+"""The report files of a run directory, and reading them back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from intelliperf.codec import decode
+from intelliperf.errors import ProtocolError, UsageError
+from intelliperf.journal import Journal, to_json
+from intelliperf.records import Report
+from intelliperf.report.html import page
+from intelliperf.report.summary import summary
+
+SCHEMA_PATH = Path(__file__).parent / "report.schema.json"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of report.json, made from the records. Published in `report.schema.json`."""
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(Report).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "IntelliPerf report", **made}
+
+
+def write(report: Report, journal: Journal) -> None:
+    """report.json last: its presence means that the run is finished."""
+    if report.patch:
+        journal.write("patch.diff", report.patch.encode("utf-8", "surrogateescape"))
+    journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
+    journal.write("report.html", page(report).encode("utf-8", "replace"))
+    journal.write("report.json", to_json(report))
+
+
+def read(directory: Path) -> Report:
+    """The report of a finished run. Raises `UsageError` where there is none."""
+    path = directory / "report.json"
+    if not path.is_file():
+        raise UsageError(f"{directory} holds no report.json: not a run, or not finished (`intelliperf resume`)")
+    try:
+        return decode(Report, json.loads(path.read_text("utf-8")))
+    except json.JSONDecodeError as error:
+        raise ProtocolError(f"{path}: {error}") from error

@@ -1,0 +1,142 @@
+"""`report.html`: one self-contained page, no script, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from intelliperf.records import Attempt, CheckStatus, Quantity, Report
+from intelliperf.report import wording
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --good: #197a3b; --bad: #b3261e; --soft: #8882; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid var(--line);
+  padding: .35rem .6rem; text-align: left; vertical-align: top; } td.n { text-align: right; white-space: nowrap; }
+code, pre { font: 13px/1.45 ui-monospace, monospace; } 
+  pre { background: var(--soft); padding: .8rem; overflow-x: auto; }
+.add { color: var(--good); } .del { color: var(--bad); } .tag { border: 1px solid; border-radius: .3rem;
+  padding: 0 .35rem; font-size: .8rem; white-space: nowrap; } .good { color: var(--good); } .bad { color: var(--bad); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dt { opacity: .7; } dd { margin: 0; }
+"""
+
+
+def page(report: Report) -> str:
+    """The whole document as text."""
+    body = "\n".join(_sections(report))
+    title = escape(f"IntelliPerf {report.formula}: {report.ending.value}")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _sections(report: Report) -> Iterator[str]:
+    yield f"<h1>{escape(wording.headline(report))}</h1>"
+    yield _facts(report)
+    if report.measurements:
+        rows = (
+            (
+                wording.scope(m),
+                wording.duration(m.baseline_ns),
+                wording.duration(m.candidate_ns),
+                wording.gain(m, report.device),
+            )
+            for m in report.measurements
+        )
+        yield "<h2>Gain</h2>" + _table(("scope", "before", "after", "gain"), rows)
+    if report.finding is not None:
+        yield f"<h2>Finding</h2><p>{escape(report.finding.sentence)}</p>"
+    if report.evidence:
+        yield "<h2>Source lines</h2>" + _evidence(report)
+    if report.patch:
+        yield f"<h2>Patch</h2><pre>{_diff(report.patch)}</pre>"
+    if report.attempts:
+        yield "<h2>Attempts</h2>" + "\n".join(_attempt(attempt) for attempt in report.attempts)
+    if report.profiles:
+        rows = (
+            (
+                p.kernel.name,
+                str(p.dispatches),
+                f"{wording.duration(sum(p.device_time_ns))} {p.time_provenance.value}",
+                f"{100 * p.share:.1f} %",
+            )
+            for p in report.profiles
+        )
+        yield "<h2>Kernels by device time</h2>" + _table(("kernel", "dispatches", "time", "share"), rows)
+    for title, items in (("Not checked", report.not_checked), ("Notes", report.notes)):
+        if items:
+            yield f"<h2>{title}</h2><ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+
+
+def _facts(report: Report) -> str:
+    device = report.device
+    facts = {
+        "device": f"{device.name}, {device.architecture}, {device.wave_size} lanes per wave"
+        + (" (modelled by the emulator, not measured on hardware)" if device.emulated else ""),
+        "command": " ".join(report.application.command),
+        "project": str(report.application.project),
+        "run": f"{report.run_id}, {report.seconds:.1f} s",
+        "model": wording.cost(report.usage),
+    }
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items()) + "</dl>"
+
+
+def _evidence(report: Report) -> str:
+    rows = (
+        (
+            f"{item.file.name}:{item.line}:{item.column}",
+            item.text.strip(),
+            f"{item.space.value} {item.access.value}",
+            ", ".join(f"{metric.value} {_quantity(q)}" for metric, q in item.quantities.items()),
+        )
+        for item in report.evidence
+    )
+    return _table(("line", "source", "access", "counted"), rows)
+
+
+def _quantity(quantity: Quantity) -> str:
+    return f"{quantity.value:.4g}" + (f" ± {quantity.error:.2g}" if quantity.error else "")
+
+
+def _attempt(attempt: Attempt) -> str:
+    name, detail = wording.outcome(attempt)
+    good = attempt.verdict is not None and attempt.verdict.accepted
+    head = (
+        f'<summary><span class="tag {"good" if good else "bad"}">{escape(name)}</span> '
+        f"{attempt.index}. {escape(wording.origin(attempt))}: {escape(detail)}</summary>"
+    )
+    parts = [head, f"<p>{escape(wording.cost(attempt.usage))}</p>"]
+    if attempt.candidate is not None:
+        parts.append(f"<p>{escape(attempt.candidate.rationale)}</p>")
+    if attempt.verdict is not None and attempt.verdict.checks:
+        marks = {CheckStatus.PASSED: "good", CheckStatus.FAILED: "bad"}
+        parts.append(
+            "<ul>"
+            + "".join(
+                f'<li><span class="{marks.get(c.status, "")}">{escape(c.status.value)}</span> '
+                f"{escape(c.name)}{': ' if c.detail else ''}{escape(c.detail)}</li>"
+                for c in attempt.verdict.checks
+            )
+            + "</ul>"
+        )
+    if attempt.diff:
+        parts.append(f"<pre>{_diff(attempt.diff)}</pre>")
+    return f"<details{' open' if good else ''}>{''.join(parts)}</details>"
+
+
+def _diff(text: str) -> str:
+    marks = {"+": "add", "-": "del"}
+    shown = (text.encode("utf-8", "replace")).decode("utf-8")
+    return "\n".join(
+        f'<span class="{marks[line[0]]}">{escape(line)}</span>' if line[:1] in marks else escape(line)
+        for line in shown.splitlines()
+    )
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{titles}</tr>{body}</table>"

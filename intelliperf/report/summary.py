@@ -1,0 +1,95 @@
+"""`summary.md`: what a reviewer reads first, fit for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intelliperf.records import CheckStatus, Report, SourceEvidence
+from intelliperf.report import wording
+
+_TOP_KERNELS = 10
+
+
+def summary(report: Report) -> str:
+    """Markdown; ends with a newline."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {report.formula}: {wording.headline(report)}"
+    yield ""
+    yield from _facts(report)
+    if report.finding is not None:
+        yield from ("", "## Finding", "", report.finding.sentence, "")
+        yield from (_evidence_line(item) for item in report.evidence)
+    yield from _gain(report)
+    yield from _kernels(report)
+    yield from _attempts(report)
+    yield from _checks(report)
+    if report.not_checked:
+        yield from ("", "## Not checked", "")
+        yield from (f"- {item}" for item in report.not_checked)
+    if report.notes:
+        yield from ("", "## Notes", "")
+        yield from (f"- {note}" for note in report.notes)
+    if report.patch:
+        yield from ("", "## Patch", "", "```diff", report.patch.rstrip("\n"), "```")
+
+
+def _facts(report: Report) -> Iterator[str]:
+    device = report.device
+    kind = "modelled by the emulator, not measured on hardware" if device.emulated else "hardware"
+    yield f"- device: {device.name} ({device.architecture}, {device.wave_size} lanes per wave), {kind}"
+    yield f"- command: `{' '.join(report.application.command)}`"
+    yield f"- run: {report.run_id}, {report.seconds:.1f} s, intelliperf {report.tool_version}"
+    yield f"- model: {wording.cost(report.usage)}"
+
+
+def _evidence_line(item: SourceEvidence) -> str:
+    figures = ", ".join(
+        f"{metric.value} {quantity.value:.4g}" + (f" ± {quantity.error:.2g}" if quantity.error else "")
+        for metric, quantity in item.quantities.items()
+    )
+    return f"- `{item.file.name}:{item.line}:{item.column}` `{item.text.strip()}` ({item.operation}): {figures}"
+
+
+def _gain(report: Report) -> Iterator[str]:
+    if not report.measurements:
+        return
+    yield from ("", "## Gain", "", "| scope | before | after | gain |", "|---|---|---|---|")
+    for m in report.measurements:
+        before, after = wording.duration(m.baseline_ns), wording.duration(m.candidate_ns)
+        yield f"| {wording.scope(m)} | {before} | {after} | {wording.gain(m, report.device)} |"
+
+
+def _kernels(report: Report) -> Iterator[str]:
+    if not report.profiles:
+        return
+    yield from ("", "## Kernels by device time", "", "| kernel | dispatches | time | share |", "|---|---|---|---|")
+    for profile in report.profiles[:_TOP_KERNELS]:
+        total = wording.duration(sum(profile.device_time_ns))
+        name = profile.kernel.name.replace("|", "\\|")
+        time = f"{total} {profile.time_provenance.value}"
+        yield f"| `{name}` | {profile.dispatches} | {time} | {100 * profile.share:.1f} % |"
+
+
+def _attempts(report: Report) -> Iterator[str]:
+    if not report.attempts:
+        return
+    yield from ("", "## Attempts", "", "| # | from | outcome | why | model |", "|---|---|---|---|---|")
+    for attempt in report.attempts:
+        name, detail = wording.outcome(attempt)
+        detail = detail.replace("|", "\\|").replace("\n", " ")
+        yield f"| {attempt.index} | {wording.origin(attempt)} | {name} | {detail} | {wording.cost(attempt.usage)} |"
+
+
+def _checks(report: Report) -> Iterator[str]:
+    accepted = next((a for a in report.attempts if a.index == report.accepted), None)
+    if accepted is None or accepted.verdict is None:
+        return
+    verdict = accepted.verdict
+    yield from ("", "## What was checked", "")
+    yield f"- {verdict.compared_dispatches} dispatches and {verdict.compared_bytes} bytes of device buffers compared"
+    for check in verdict.checks:
+        if check.status in (CheckStatus.PASSED, CheckStatus.WEAK):
+            yield f"- {check.name}: {check.status.value}" + (f" ({check.detail})" if check.detail else "")

@@ -1,0 +1,61 @@
+"""Numbers and outcomes in words, the same in every report."""
+
+from __future__ import annotations
+
+from intelliperf.records import Attempt, Device, Ending, Measurement, OriginKind, Provenance, Report, Scope, Usage
+
+
+def gain(measurement: Measurement, device: Device) -> str:
+    """ "modelled 11.8× (11.2 to 12.1) for MI300X on the emulator" or "3.20× (3.15 to 3.26) measured on H100"."""
+    ratio = f"{measurement.ratio:.2f}×"
+    if measurement.high > measurement.low:
+        ratio += f" ({measurement.low:.2f} to {measurement.high:.2f})"
+    where = f"for {device.name} on the emulator" if device.emulated else f"on {device.name}"
+    if measurement.provenance is Provenance.MODELLED:
+        return f"modelled {ratio} {where}"
+    return f"{ratio} {measurement.provenance.value} {where}"
+
+
+def scope(measurement: Measurement) -> str:
+    return "the kernel" if measurement.scope is Scope.KERNEL else "all device time of the application"
+
+
+def duration(ns: float) -> str:
+    for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
+        if abs(ns) < limit:
+            return f"{ns / divisor:.3g} {unit}"
+    return f"{ns / 1e9:.3g} s"
+
+
+def origin(attempt: Attempt) -> str:
+    source = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
+    if source is None:
+        return "unknown"
+    kinds = {OriginKind.RULE: "rule", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay", OriginKind.USER: "patch"}
+    return f"{kinds[source.kind]} {source.name}"
+
+
+def outcome(attempt: Attempt) -> tuple[str, str]:
+    """Name and detail of what became of an attempt."""
+    if attempt.verdict is not None:
+        return attempt.verdict.outcome.value, attempt.verdict.detail
+    return "DECLINED", attempt.declined.reason if attempt.declined else ""
+
+
+def cost(usage: Usage) -> str:
+    if not usage.input_tokens and not usage.output_tokens:
+        return "no model call"
+    price = f"${usage.usd:.4f}" if usage.usd is not None else "price not known"
+    return f"{usage.input_tokens} + {usage.output_tokens} tokens, {price}"
+
+
+def headline(report: Report) -> str:
+    """One sentence: how the run ended."""
+    kernel = next((m for m in report.measurements if m.scope is Scope.KERNEL), None)
+    if report.accepted is not None and kernel is not None and report.finding is not None:
+        return f"{report.finding.profile.kernel.name}: {gain(kernel, report.device)}, validated"
+    if report.ending is Ending.NOTHING_TO_IMPROVE:
+        return f"nothing to improve: no kernel shows {report.formula} beyond its threshold"
+    if report.finding is not None:
+        return f"{report.ending.value}: {report.finding.sentence}"
+    return report.ending.value
