@@ -109,6 +109,11 @@ class Child:
     def pid(self) -> int:
         return self._popen.pid
 
+    @property
+    def age_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
     def running(self) -> bool:
         return self._popen.poll() is None
 
