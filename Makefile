@@ -1,0 +1,42 @@
+# Everything a developer types. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO := examples/reduction
+
+.PHONY: help setup demo test check format wheel benchmark clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## a virtual environment with the package and its development tools
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
+	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention -- ./reduction
+
+test: $(STAMP) ## all tests that this machine can run
+	$(BIN)/python -m pytest
+
+check: $(STAMP) ## formatting, lints, types and import layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+wheel: $(STAMP) ## wheel and sdist in dist/
+	$(BIN)/python -m build --outdir dist .
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
