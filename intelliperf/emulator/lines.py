@@ -6,6 +6,7 @@ to the first frame in a file of the project. A site without one is nobody's line
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -72,11 +73,29 @@ class _Line:
     time: Estimate = field(default_factory=Estimate)
 
 
-def is_users(file: Path, project: Path) -> bool:
-    return file.is_relative_to(project) and not file.is_relative_to(_PACKAGE)
+@dataclass(frozen=True)
+class Project:
+    """The project's directory, and the one that its debug information may name instead.
+
+    A scratch copy mirrors the original's whole path below its root, and its build maps file names back
+    to the original; such a name is a suffix of the copy's own path.
+    """
+
+    directory: Path
+
+    def on_disk(self, file: Path) -> Path | None:
+        """Where the text of `file` lies, or None if it is not of this project."""
+        if file.is_relative_to(_PACKAGE):
+            return None
+        parts = self.directory.parts[1:]
+        for start in range(len(parts)):
+            root = Path("/", *parts[start:])
+            if file.is_relative_to(root) and (copy := self.directory / file.relative_to(root)).is_file():
+                return copy
+        return None
 
 
-def users_chain(locations: Sequence[Location], source: Path, project: Path) -> tuple[Frame, ...]:
+def users_chain(locations: Sequence[Location], source: Path, project: Project) -> tuple[Frame, ...]:
     """The chain from the first frame in the project outwards; empty if none is.
 
     Relative names are relative to the directory of the translation unit.
@@ -87,14 +106,19 @@ def users_chain(locations: Sequence[Location], source: Path, project: Path) -> t
         if place.line > 0  # line 0 is the compiler's own code
     ]
     for depth, frame in enumerate(frames):
-        if is_users(frame.file, project):
+        if _on_disk(project, frame.file) is not None:
             return tuple(frames[depth:])
     return ()
 
 
 @lru_cache(maxsize=4096)
 def _absolute(name: str, directory: str) -> Path:
-    return (Path(directory) / name).resolve()
+    return Path(os.path.normpath(Path(directory) / name))
+
+
+@lru_cache(maxsize=4096)
+def _on_disk(project: Project, file: Path) -> Path | None:
+    return project.on_disk(file)
 
 
 def space_of(record: np.void) -> MemorySpace:
@@ -103,31 +127,33 @@ def space_of(record: np.void) -> MemorySpace:
     return MemorySpace.MIXED if record["global_requests"] else MemorySpace.SHARED
 
 
-def kernel_lines(trace: Trace, symbol: str, project: Path) -> tuple[SourceEvidence, ...]:
+def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvidence, ...]:
     """Every access of the kernel by the user's line, by falling modelled cost.
 
-    Counts are per dispatch. Raises `SourceNotFound` where the kernel was not traced or no site of it
+    Counts are per dispatch; `TIME_SHARE` is of the kernel's time. Raises `SourceNotFound` where the kernel was not traced or no site of it
     leads to a file of the project.
     """
     groups = groups_of(launch for launch in trace.launches if launch.status == 0).get(symbol, ())
     traced = [launch for group in groups for launch in group.traced]
     if not traced:
         raise SourceNotFound(f"{symbol}: no dispatch of this kernel was traced")
-    project = project.resolve()
+    project = Project(directory)
     lines, orphans = _merge(trace, groups, traced, project)
     facts = trace.module_of(traced[0]).kernels.get(symbol)
     kernel = kernel_of(symbol, facts)
     if not lines and orphans:
         raise SourceNotFound(
-            f"{kernel.name}: its {orphans} access sites lie outside the project {project}, "
+            f"{kernel.name}: its {orphans} access sites lie outside the project {directory}, "
             "or were built without debug lines"
         )
-    evidence = [_evidence(kernel, place, line) for place, line in lines.items()]
+    represented = [launch for group in groups if group.traced for launch in group.launches]
+    time_ns = sum(launch.time_ns for launch in represented) / len(represented)
+    evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in lines.items()]
     return tuple(sorted(evidence, key=_order))
 
 
 def _merge(
-    trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Path
+    trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Project
 ) -> tuple[dict[Place, _Line], int]:
     weights = launch_weights(groups)
     lines: dict[Place, _Line] = {}
@@ -199,7 +225,7 @@ def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.ui
     return nanoseconds / total if total > 0 else 0.0
 
 
-def _evidence(kernel: Kernel, place: Place, line: _Line) -> SourceEvidence:
+def _evidence(kernel: Kernel, place: Place, line: _Line, project: Project, time_ns: float) -> SourceEvidence:
     quantities = {metric: quantity for metric, quantity in line.totals.quantities().items() if _applies(metric, place)}
     if place.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
         quantities = {Metric.REQUESTS: Quantity(line.totals.requests, Provenance.MEASURED)}
@@ -207,12 +233,14 @@ def _evidence(kernel: Kernel, place: Place, line: _Line) -> SourceEvidence:
         share = min(1.0, line.hottest_lanes / line.atomic_lanes)
         quantities[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(share, Provenance.MEASURED)
     quantities[Metric.DEVICE_TIME_NS] = Quantity(line.time.value, Provenance.MODELLED)
+    if time_ns > 0:
+        quantities[Metric.TIME_SHARE] = Quantity(min(1.0, line.time.value / time_ns), Provenance.MODELLED)
     return SourceEvidence(
         kernel=kernel,
         file=place.file,
         line=place.line,
         column=place.column,
-        text=source_text(place.file, place.line),
+        text=source_text(_on_disk(project, place.file) or place.file, place.line),
         access=place.access,
         space=place.space,
         operation=place.operation,
