@@ -130,8 +130,8 @@ def space_of(record: np.void) -> MemorySpace:
 def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvidence, ...]:
     """Every access of the kernel by the user's line, by falling modelled cost.
 
-    Counts are per dispatch; `TIME_SHARE` is of the kernel's time. Raises `SourceNotFound` where the kernel was not traced or no site of it
-    leads to a file of the project.
+    Counts are per dispatch; `TIME_SHARE` is of the kernel's time. Raises `SourceNotFound` where the
+    kernel was not traced or no site of it leads to a file of the project.
     """
     groups = groups_of(launch for launch in trace.launches if launch.status == 0).get(symbol, ())
     traced = [launch for group in groups for launch in group.traced]
