@@ -71,6 +71,7 @@ class Journal:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            self.close()
             raise UsageError(f"{directory} is in use by another intelliperf") from error
 
     @classmethod

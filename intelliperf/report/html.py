@@ -14,8 +14,8 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid var(--line);
   padding: .35rem .6rem; text-align: left; vertical-align: top; } td.n { text-align: right; white-space: nowrap; }
-code, pre { font: 13px/1.45 ui-monospace, monospace; } 
-  pre { background: var(--soft); padding: .8rem; overflow-x: auto; }
+code, pre { font: 13px/1.45 ui-monospace, monospace; }
+pre { background: var(--soft); padding: .8rem; overflow-x: auto; }
 .add { color: var(--good); } .del { color: var(--bad); } .tag { border: 1px solid; border-radius: .3rem;
   padding: 0 .35rem; font-size: .8rem; white-space: nowrap; } .good { color: var(--good); } .bad { color: var(--bad); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dt { opacity: .7; } dd { margin: 0; }

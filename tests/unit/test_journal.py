@@ -1,0 +1,77 @@
+"""Run directories: written before acted upon, found again after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from test_codec import accepted_attempt
+
+from intelliperf.errors import StorageFull, UsageError
+from intelliperf.journal import Journal
+from intelliperf.records import Kernel
+
+
+def test_a_stage_is_computed_once_over_two_processes_of_a_run(tmp_path: Path) -> None:
+    calls = []
+
+    def compute() -> Kernel:
+        calls.append(1)
+        return Kernel("_Z1kv", "k()")
+
+    for _ in range(2):
+        with Journal(tmp_path / "run") as journal:
+            assert journal.stage("kernel", Kernel, compute) == Kernel("_Z1kv", "k()")
+    assert calls == [1]
+
+
+def test_attempts_and_exchanges_are_found_again(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run") as journal:
+        journal.keep_attempt(accepted_attempt())
+        journal.keep_exchange("abc", {"reply": "text"})
+    with Journal(tmp_path / "run") as journal:
+        assert journal.attempt(1) == accepted_attempt()
+        assert journal.attempt(2) is None
+        assert journal.exchange("abc") == {"reply": "text"}
+        assert journal.exchange("abd") is None
+
+
+def test_two_runs_in_one_second_get_two_directories(tmp_path: Path) -> None:
+    with Journal.create(tmp_path, "x") as first, Journal.create(tmp_path, "x") as second:
+        assert first.directory != second.directory
+
+
+def test_a_run_in_use_is_refused(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run"), pytest.raises(UsageError, match="in use"):
+        Journal(tmp_path / "run")
+
+
+def test_events_reach_the_listener_and_the_file(tmp_path: Path) -> None:
+    heard: list[dict[str, object]] = []
+    with Journal(tmp_path / "run", heard.append) as journal:
+        journal.event("stage", stage="build", state="begin")
+    (line,) = (tmp_path / "run" / "events.jsonl").read_text().splitlines()
+    assert json.loads(line) == heard[0]
+
+
+def test_a_full_disk_is_named_with_the_remedy(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.fail("this platform has no /dev/full")
+    with Journal(tmp_path / "run") as journal:
+        journal._events.close()
+        journal._events = open("/dev/full", "a")  # noqa: SIM115
+        with pytest.raises(StorageFull, match="no space left"):
+            journal.event("note", text="x")
+        with pytest.raises(OSError, match="No space"):
+            journal._events.close()
+
+
+def test_an_unwritable_place_is_named(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        return  # root may write everywhere
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    with pytest.raises(StorageFull, match="--run-root"):
+        Journal.create(locked, "x")
