@@ -1,0 +1,68 @@
+"""Argv wrapper that takes network, other processes and write access away from a candidate's runs.
+
+Uses Linux user namespaces through `confine.py`. Where the machine does not allow them the sandbox
+is honest about it: `available` is False, `reason` says why, and commands run unwrapped.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.process import output_of
+from intelliperf.records import Check, CheckStatus
+
+_CONFINE = Path(__file__).with_name("confine.py")
+_PROBE_DEADLINE_S = 20.0
+_MARK = "sandbox-works"
+# Positive control: what is written elsewhere must not arrive, and the network must be gone.
+_PROBE = """
+import contextlib, pathlib, socket, sys
+elsewhere, own = map(pathlib.Path, sys.argv[1:3])
+(own / "inside").write_text("x")
+with contextlib.suppress(OSError):
+    (elsewhere / "inside").write_text("x")
+if any(name != "lo" for _, name in socket.if_nameindex()):
+    sys.exit("there is a network")
+print("sandbox-works")
+"""
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """`reason` is empty when available."""
+
+    available: bool
+    reason: str = ""
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Sandbox:
+        """Try it once, with what it must forbid, below the directory `scratch`."""
+        outside, own = scratch / "sandbox-outside", scratch / "sandbox-own"
+        for directory in (outside, own):
+            directory.mkdir(parents=True, exist_ok=True)
+        argv = cls(True).wrap([sys.executable, "-I", "-S", "-c", _PROBE, str(outside), str(own)], [own])
+        done, out, err = output_of(argv, _PROBE_DEADLINE_S)
+        leaked = (outside / "inside").exists()
+        if done.ok and _MARK in out and (own / "inside").exists() and not leaked:
+            return cls(True)
+        said = "a directory outside was written" if leaked else (err.strip().splitlines() or [done.describe()])[-1]
+        return cls(False, f"user namespaces are not to be had here ({said})")
+
+    def wrap(self, command: Sequence[str], writable: Sequence[Path]) -> tuple[str, ...]:
+        """`command` confined to write in `writable` (existing directories) only; unchanged if not available."""
+        if not self.available:
+            return tuple(command)
+        spec = json.dumps({"writable": sorted({str(path.resolve()) for path in writable})})
+        return (sys.executable, "-I", "-S", str(_CONFINE), spec, *command)
+
+    def check(self) -> Check:
+        if self.available:
+            return Check("sandbox", CheckStatus.PASSED, "no network, no other process, one writable directory")
+        return Check("sandbox", CheckStatus.NOT_RUN, self.reason)
+
+
+UNCONFINED = Sandbox(False, "switched off")

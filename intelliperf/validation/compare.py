@@ -1,0 +1,112 @@
+"""Two buffers of paused processes, chunk by chunk: equal chunks cost one pass over memory.
+
+A mismatch names the first wrong element, both values, how many are wrong and by how much at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar
+from intelliperf.validation.tolerance import Allowance, Steadiness, allowed
+from intelliperf.validation.wire import Deadline, PeerTimeout
+
+CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Why two buffers are not the same; `index` counts elements of `scalar`."""
+
+    index: int
+    scalar: Scalar
+    expected: str
+    found: str
+    wrong: int
+    elements: int
+    largest: float | None  # largest absolute difference of floating elements
+
+    def describe(self) -> str:
+        text = f"{self.scalar.name} {self.index} is {self.found}, expected {self.expected}"
+        text += f"; {self.wrong} of {self.elements} differ"
+        return text if self.largest is None else f"{text}, by {self.largest:.3g} at most"
+
+
+def as_bytes(view: memoryview) -> Bytes:
+    return np.frombuffer(view, dtype=np.uint8)
+
+
+def equal(left: Bytes, right: Bytes) -> bool:
+    """Bit for bit, in words where the length allows."""
+    words = left.size & ~7
+    same = bool(np.array_equal(left[:words].view(np.uint64), right[:words].view(np.uint64)))
+    return same and bool(np.array_equal(left[words:], right[words:]))
+
+
+def differing_chunks(reference: Bytes, other: Bytes, deadline: Deadline) -> Iterator[tuple[int, Bytes, Bytes]]:
+    """Offset and both contents, copied, of every chunk that is not equal. Lengths must be the same."""
+    for start in range(0, reference.size, CHUNK_BYTES):
+        if deadline.passed:
+            raise PeerTimeout("the comparison of buffers did not end before the deadline")
+        left, right = reference[start : start + CHUNK_BYTES], other[start : start + CHUNK_BYTES]
+        if not equal(left, right):
+            yield start, left.copy(), right.copy()
+
+
+def wrong_elements(allowance: Allowance, reference: Bytes, other: Bytes) -> Mask:
+    """True for each element of `allowance.scalar` that the allowance does not cover."""
+    scalar = allowance.scalar
+    wrong: Mask
+    if reference.size % scalar.size:
+        wrong = reference != other
+    elif allowance.steadiness is Steadiness.NUMERIC:
+        wrong = ~allowed(allowance, scalar.floats(reference), scalar.floats(other))
+    else:
+        wrong = scalar.bits(reference) != scalar.bits(other)
+    return wrong
+
+
+def same_multiset(scalar: Scalar, reference: Bytes, other: Bytes) -> bool:
+    """The same elements in whatever order; untyped memory is taken as 32-bit words where it divides."""
+    unit = Scalar("word", 4, "bits") if scalar is BYTE else scalar
+    if reference.size % unit.size:
+        unit = BYTE
+    return bool(np.array_equal(np.sort(unit.bits(reference)), np.sort(unit.bits(other))))
+
+
+class MismatchBuilder:
+    """Gathers the wrong elements of one buffer over its chunks."""
+
+    def __init__(self, scalar: Scalar, size: int) -> None:
+        self._scalar = scalar
+        self._size = size
+        self._first: tuple[int, str, str] | None = None
+        self._wrong = 0
+        self._largest: float | None = None
+
+    def add(self, offset: int, wrong: Mask, reference: Bytes, other: Bytes) -> None:
+        """`wrong` holds one entry per element, or per byte where the chunk is no whole number of elements."""
+        scalar = self._scalar if wrong.size * self._scalar.size == reference.size else BYTE
+        places = np.flatnonzero(wrong)
+        if not places.size:
+            return
+        self._wrong += int(places.size)
+        first = int(places[0]) * scalar.size
+        if self._first is None:
+            pair = reference[first : first + scalar.size], other[first : first + scalar.size]
+            self._first = ((offset + first) // scalar.size, scalar.show(pair[0]), scalar.show(pair[1]))
+        if scalar.floating:
+            with np.errstate(invalid="ignore"):
+                gaps = np.abs(scalar.floats(reference)[places] - scalar.floats(other)[places])
+            gaps = gaps[np.isfinite(gaps)]
+            self._largest = max(self._largest or 0.0, float(np.max(gaps, initial=0.0)))
+
+    def mismatch(self) -> Mismatch | None:
+        if self._first is None:
+            return None
+        index, expected, found = self._first
+        elements = max(1, self._size // self._scalar.size)
+        return Mismatch(index, self._scalar, expected, found, self._wrong, elements, self._largest)

@@ -1,0 +1,167 @@
+"""One intercepted run of an application: its process, its connection, its memory.
+
+Everything that can go wrong with the run is a `SideFailed`; whether that means a bad candidate or a
+broken reference is for the caller to say.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from intelliperf.errors import ProtocolError
+from intelliperf.process import Child, Completed
+from intelliperf.protocols import Backend, Memory
+from intelliperf.records import Application, Kernel
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.messages import Dispatch, End, Hello, Message
+from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
+
+_POLL_S = 0.05
+_STDERR_LINES = 6
+
+
+class Failure(str, Enum):
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+    NO_KERNEL = "ran no GPU kernel"
+    MALFORMED = "broke the protocol"
+
+
+class SideFailed(Exception):
+    """A run that cannot be followed to its end."""
+
+    def __init__(self, label: str, failure: Failure, detail: str) -> None:
+        super().__init__(f"the {label} {failure.value}: {detail}")
+        self.label = label
+        self.failure = failure
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to run and how: one row of a lock-step."""
+
+    label: str
+    application: Application
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+class Side:
+    """A context manager round one run; leaves no process, socket or mapping behind."""
+
+    def __init__(self, run: Run, backend: Backend, kernel: Kernel, logs: Path, sandbox: Sandbox) -> None:
+        self.label = run.label
+        self._run = run
+        self._backend = backend
+        self._directory = Path(tempfile.mkdtemp(prefix="iperf-"))
+        self._listener = Listener(self._directory / "socket")
+        self._channel: Channel | None = None
+        self.memory: Memory | None = None
+        self.hello: Hello | None = None
+        application = run.application
+        environment = dict(application.environment)
+        environment.update(backend.intercept_environment(self._listener.path, kernel, run.options))
+        argv = sandbox.wrap(application.command, writable=(application.project, self._directory, logs))
+        try:
+            self._child = Child(argv, application.directory, environment, logs, f"lockstep-{run.label}")
+        except BaseException:
+            self._clean()
+            raise
+
+    def connect(self, deadline: Deadline) -> None:
+        """Wait for the child's hello and open its memory."""
+        while self._channel is None:
+            self._channel = self._listener.accept(min(_POLL_S, deadline.left_s))
+            if self._channel is not None:
+                break
+            if not self._child.running():
+                ended = self._child.wait(0.0)
+                failure = Failure.NO_KERNEL if ended.ok else Failure.CRASHED
+                raise self._failed(failure, f"{ended.describe()} before its first kernel")
+            if deadline.passed:
+                raise self._failed(Failure.TIMED_OUT, "it launched no kernel before the deadline")
+        try:
+            self.hello, descriptors = self._channel.hello(deadline)
+            self.memory = self._backend.open_memory(self.hello.raw, descriptors)
+        except PeerTimeout as error:
+            raise self._failed(Failure.TIMED_OUT, str(error)) from error
+        except PeerClosed as error:
+            raise self._failed(Failure.CRASHED, self._end().describe()) from error
+        except ProtocolError as error:
+            raise self._failed(Failure.MALFORMED, str(error)) from error
+
+    def next(self, deadline: Deadline) -> Message:
+        """The next message. A connection that closes in an orderly exit counts as `End`."""
+        channel = self._connected()
+        try:
+            return channel.next(deadline)
+        except PeerTimeout as error:
+            raise self._failed(Failure.TIMED_OUT, str(error)) from error
+        except PeerClosed as error:
+            ended = self._end()
+            if not ended.ok and ended.exit_status in (None, 125):
+                raise self._failed(Failure.CRASHED, ended.describe()) from error
+            return End(-1)
+        except ProtocolError as error:
+            raise self._failed(Failure.MALFORMED, str(error)) from error
+
+    def proceed(self) -> None:
+        try:
+            self._connected().proceed()
+        except PeerClosed as error:
+            raise self._failed(Failure.CRASHED, self._end().describe()) from error
+
+    def finish(self, deadline: Deadline) -> Completed:
+        """Wait for the process to exit after its `end`."""
+        ended = self._child.wait(self._child_deadline(deadline.left_s))
+        if ended.timed_out or ended.output_exceeded:
+            raise self._failed(Failure.TIMED_OUT, ended.describe())
+        if ended.signal_name:
+            raise self._failed(Failure.CRASHED, ended.describe())
+        return ended
+
+    def read(self, dispatch: Dispatch, allocation: int) -> memoryview:
+        """The content of one of the dispatch's allocations. Raises `SideFailed` if it lies outside."""
+        (found,) = (a for a in dispatch.allocations if a.id == allocation)
+        if self.memory is None:
+            raise ProtocolError("no memory before the hello")
+        try:
+            return self.memory.read(found.base, found.size)
+        except ProtocolError as error:
+            raise self._failed(Failure.MALFORMED, str(error)) from error
+
+    def _connected(self) -> Channel:
+        if self._channel is None:
+            raise ProtocolError("no message before the hello")
+        return self._channel
+
+    def _end(self) -> Completed:
+        return self._child.wait(self._child_deadline(10.0))
+
+    def _child_deadline(self, seconds: float) -> float:
+        return self._child.age_s + seconds
+
+    def _failed(self, failure: Failure, detail: str) -> SideFailed:
+        lines = self._child.stderr.read_bytes()[-4096:].decode("utf-8", "replace").strip().splitlines()
+        said = " | ".join(lines[-_STDERR_LINES:])
+        return SideFailed(self.label, failure, f"{detail}; it wrote: {said}" if said else detail)
+
+    def _clean(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        self._listener.close()
+        if self.memory is not None:
+            self.memory.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def __enter__(self) -> Side:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.kill()
+        self._clean()

@@ -1,0 +1,192 @@
+"""How far a candidate's buffer may be from the reference's, derived from the reference itself.
+
+The unmodified application runs under several lane and block orders. A buffer that comes out equal
+bit for bit must do so for the candidate too. One that does not gets a tolerance from the spread seen:
+
+    |candidate - reference| <= rtol * max(|reference|, scale)
+
+with scale the median magnitude of the (up to 4 MiB) chunk, so that sums that cancel to almost
+nothing do not blow the relative error up, and rtol = `FACTOR` times the largest spread seen in the
+same terms, at least `FLOOR_ULPS` units in the last place and never above `CAP`. `FACTOR` is 8
+because a reordered sum is one more draw from the distribution that a few draws estimated; with
+fewer than `FEW` noisy elements it is 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from intelliperf.validation.elements import BYTE, FLOAT32, FLOAT64, Bytes, Floats, Mask, Scalar, round_to_bfloat
+
+FACTOR = 8.0
+FACTOR_FEW = 16.0
+FEW = 64
+FLOOR_ULPS = 16.0
+CAP = 1e-2  # of float and double; `cap` widens it for narrower types
+
+
+class Steadiness(IntEnum):
+    """How a buffer of the reference behaves when only the order of execution changes."""
+
+    EXACT = 0
+    NUMERIC = 1  # floating-point noise
+    UNORDERED = 2  # the same elements in another order
+    ERRATIC = 3  # nothing to hold a candidate to
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The rule for one buffer. `atol` and `rtol` of NUMERIC: see `allowed`."""
+
+    steadiness: Steadiness = Steadiness.EXACT
+    scalar: Scalar = BYTE
+    rtol: float = 0.0
+    atol: float = 0.0
+    by_user: bool = False
+
+    def describe(self) -> str:
+        if self.steadiness is Steadiness.NUMERIC:
+            source = "given" if self.by_user else "from the reference's own spread"
+            return f"rtol {self.rtol:.2g}, atol {self.atol:.2g} ({source})"
+        words = {
+            Steadiness.EXACT: "bit-exact",
+            Steadiness.UNORDERED: "same elements in any order",
+            Steadiness.ERRATIC: "not comparable",
+        }
+        return words[self.steadiness]
+
+
+@dataclass(frozen=True)
+class UserTolerance:
+    rtol: float | None = None
+    atol: float | None = None
+
+    @property
+    def given(self) -> bool:
+        return self.rtol is not None or self.atol is not None
+
+    def apply(self, allowance: Allowance) -> Allowance:
+        """The user's figures replace ours wherever the elements are floating-point."""
+        if not self.given or not allowance.scalar.floating or allowance.steadiness > Steadiness.NUMERIC:
+            return allowance
+        return Allowance(Steadiness.NUMERIC, allowance.scalar, self.rtol or 0.0, self.atol or 0.0, by_user=True)
+
+
+@dataclass
+class Spread:
+    """What the reference's runs did to one buffer so far; grows during calibration."""
+
+    scalar: Scalar
+    relative: float = 0.0
+    noisy_elements: int = 0
+    steadiness: Steadiness = Steadiness.EXACT
+
+    def add(self, reference: Bytes, other: Bytes) -> bool:
+        """Take in one differing chunk. False: the numbers do not explain it, look at the whole buffer."""
+        if self.steadiness >= Steadiness.UNORDERED:
+            return True
+        if self.scalar is BYTE:
+            self.scalar = infer_float(reference, other) or BYTE
+        if not self.scalar.floating or reference.size % self.scalar.size:
+            return False
+        left, right = self.scalar.floats(reference), self.scalar.floats(other)
+        if not same_specials(left, right).all():
+            return False
+        spread = np.abs(left - right)[np.isfinite(left)]
+        base = np.maximum(np.abs(left), scale_of(left))[np.isfinite(left)]
+        relative = float(np.max(spread[base > 0] / base[base > 0], initial=0.0))
+        if relative > cap(self.scalar):
+            return False
+        self.relative = max(self.relative, relative)
+        self.noisy_elements = max(self.noisy_elements, int(np.count_nonzero(spread)))
+        self.steadiness = Steadiness.NUMERIC
+        return True
+
+    def allowance(self) -> Allowance:
+        if self.steadiness is not Steadiness.NUMERIC:
+            return Allowance(self.steadiness, self.scalar)
+        factor = FACTOR if self.noisy_elements >= FEW else FACTOR_FEW
+        rtol = max(factor * self.relative, FLOOR_ULPS * self.scalar.epsilon)
+        return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, cap(self.scalar)))
+
+
+def cap(scalar: Scalar) -> float:
+    """No tolerance is wider than this, relative: CAP, or 8 units in the last place of a narrow type."""
+    return max(CAP, 8 * scalar.epsilon)
+
+
+def scale_of(values: Floats) -> float:
+    """Median magnitude of the finite values that are not zero; 0 if there are none."""
+    magnitudes = np.abs(values[np.isfinite(values) & (values != 0)])
+    return float(np.median(magnitudes)) if magnitudes.size else 0.0
+
+
+def same_specials(left: Floats, right: Floats) -> Mask:
+    """True where both are finite, both NaN, or both the same infinity."""
+    both_finite = np.isfinite(left) & np.isfinite(right)
+    same: Mask = both_finite | (np.isnan(left) & np.isnan(right)) | (left == right)
+    return same
+
+
+def allowed(allowance: Allowance, reference: Floats, other: Floats) -> Mask:
+    """True where `other` is near enough. NaN and infinity must stand where the reference has them."""
+    base = np.abs(reference) if allowance.by_user else np.maximum(np.abs(reference), scale_of(reference))
+    with np.errstate(invalid="ignore"):
+        near = np.abs(other - reference) <= allowance.atol + allowance.rtol * base
+    finite = np.isfinite(reference) & np.isfinite(other)
+    return np.where(finite, near, same_specials(reference, other))
+
+
+def infer_float(reference: Bytes, other: Bytes) -> Scalar | None:
+    """Float or double, where all that differs between two runs reads as nearly equal numbers of it.
+
+    float is tried first: two floats that differ in their low bits also look like nearly equal doubles.
+    """
+    for scalar in (FLOAT32, FLOAT64):
+        if reference.size % scalar.size:
+            continue
+        left, right = scalar.floats(reference), scalar.floats(other)
+        differs = scalar.bits(reference) != scalar.bits(other)
+        left, right = left[differs], right[differs]
+        usual = np.isfinite(left) & np.isfinite(right) & (np.abs(left) < 1e30) & (np.abs(left) > 1e-30)
+        if usual.all() and (np.abs(left - right) <= CAP * np.maximum(np.abs(left), scale_of(left))).all():
+            return scalar
+    return None
+
+
+def trivial_answers(scalar: Scalar, reference: Bytes) -> Mapping[str, Bytes]:
+    """Wrong answers that a tolerance must reject. Those equal to the reference itself are left out."""
+    values = scalar.floats(reference)
+    finite = values[np.isfinite(values)]
+    if values.size < 2 or not finite.size:
+        return {}
+    last = values.copy()
+    last[-1] = last[-1] + max(abs(last[-1]), scale_of(values), 1.0)
+    candidates = {
+        "zeros": np.zeros_like(values),
+        "mean": np.full_like(values, float(np.mean(finite))),
+        "shuffle": np.random.default_rng(1).permutation(values),
+        "off by one": np.roll(values, 1),
+        "wrong last element": last,
+    }
+    if scalar.epsilon < 2.0**-8:
+        candidates["bf16 rounding"] = round_to_bfloat(values)
+    encoded = {name: scalar.encode(answer) for name, answer in candidates.items()}
+    return {name: answer for name, answer in encoded.items() if not np.array_equal(answer, reference)}
+
+
+def accepts(allowance: Allowance, reference: Bytes, answer: Bytes) -> bool:
+    scalar = allowance.scalar
+    return bool(allowed(allowance, scalar.floats(reference), scalar.floats(answer)).all())
+
+
+def wrongly_accepted(allowance: Allowance, reference: Bytes) -> tuple[str, ...]:
+    """Names of the trivial answers that this tolerance would let pass; empty is the proof."""
+    if allowance.steadiness is not Steadiness.NUMERIC:
+        return ()
+    answers = trivial_answers(allowance.scalar, reference)
+    return tuple(name for name, answer in answers.items() if accepts(allowance, reference, answer))
