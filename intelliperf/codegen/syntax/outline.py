@@ -126,6 +126,19 @@ def enclosing_function(text: str, line: int) -> Region | None:
     return min(around, key=lambda region: region.end - region.start, default=None)
 
 
+def filter_name(text: str, region: Region) -> str:
+    """The name to look a function up by: its own, or that of the outermost class that holds it."""
+    node = _root(encoded(text)).descendant_for_byte_range(region.start, region.end)
+    name = region.name
+    while node is not None:
+        if node.type in ("class_specifier", "struct_specifier") and node.start_byte < region.start:
+            own = node.child_by_field_name("name")
+            if own is not None:
+                name = _text(encoded(text), own).split("<")[0].strip()
+        node = node.parent
+    return name
+
+
 def _names_kernel(data: bytes, expression: Node, kernel_name: str) -> bool:
     return any(
         node.type in ("identifier", "type_identifier", "field_identifier") and _text(data, node) == kernel_name

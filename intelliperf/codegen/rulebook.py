@@ -1,0 +1,45 @@
+"""The rule-based rewriter: free, offline, and silent where it cannot prove."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
+from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
+from intelliperf.codegen.syntax.clang import ClangParser
+from intelliperf.protocols import Proposal, Task
+from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
+
+RULES: tuple[Rule, ...] = (WaveAggregateAtomics(),)
+
+
+class RuleRewriter:
+    """Proposes each applicable rule once, in the task's order, from the current best sources."""
+
+    name = "rules"
+
+    def __init__(self, parser: ClangParser, rules: Sequence[Rule] = RULES) -> None:
+        self._parser = parser
+        self._rules = {rule.name: rule for rule in rules}
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        tried = {name for attempt in attempts if (name := _rule_of(attempt)) is not None}
+        for name in task.rules:
+            if name not in tried and name in self._rules:
+                return self._apply(self._rules[name], task)
+        return None
+
+    def _apply(self, rule: Rule, task: Task) -> Proposal:
+        origin = Origin(OriginKind.RULE, rule.name)
+        try:
+            rewrite = rule.rewrite(Problem(task, self._parser))
+        except NotApplicable as reason:
+            return Proposal(None, Declined(origin, f"{reason}."))
+        if not rewrite.edits():
+            return Proposal(None, Declined(origin, "The source already has the form that this rule would give it."))
+        return Proposal(Candidate(rewrite.edits(), rewrite.rationale, origin, rewrite.declares), None)
+
+
+def _rule_of(attempt: Attempt) -> str | None:
+    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
+    return origin.name if origin is not None and origin.kind is OriginKind.RULE else None

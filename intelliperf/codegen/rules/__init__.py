@@ -1,0 +1,1 @@
+"""Rewrites that are provably right, one file per rewrite; `RULES` in rulebook.py lists them."""

@@ -1,0 +1,197 @@
+"""What a rule sees of a task, and what it answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.clang import ClangParser, ParseFailed, Unit
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.protocols import Task
+from intelliperf.records import Declaration, FileEdit, SourceEvidence, content_hash
+
+_UNIT_SUFFIXES = (".cu", ".hip", ".cpp", ".cc", ".cxx", ".c++", ".C")
+
+
+class NotApplicable(Exception):
+    """A rule's precise reason for declining, as a sentence without a full stop."""
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    sources: tuple[Source, ...]
+    rationale: str
+    declares: Declaration = Declaration()
+
+    def edits(self) -> tuple[FileEdit, ...]:
+        """Whole new texts of the files that change."""
+        return tuple(
+            FileEdit(source.path, content_hash(source.text), source.edited())
+            for source in self.sources
+            if source.splices
+        )
+
+
+class Rule(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        """The rewrite of all blamed lines that it can prove. Raises `NotApplicable`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """A blamed line, found in the project."""
+
+    evidence: SourceEvidence
+    path: str
+    functions: tuple[Node, ...]  # resolved function bodies around the line, one per instantiation
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.evidence.line}"
+
+
+class Problem:
+    """A task with its sources parsed on demand."""
+
+    def __init__(self, task: Task, parser: ClangParser) -> None:
+        self.task = task
+        self._parser = parser
+        self._sources: dict[str, Source] = {}
+        digest = hashlib.sha256()
+        for path in sorted(task.sources):
+            digest.update(f"{path}\0{content_hash(task.sources[path])}\0".encode())
+        self._state = digest.hexdigest()
+
+    def source(self, path: str) -> Source:
+        """The file to edit; one object per file, so that edits of several lines add up."""
+        if path not in self._sources:
+            self._sources[path] = Source(path, self.task.sources[path])
+        return self._sources[path]
+
+    @property
+    def cuda(self) -> bool:
+        """CUDA spelling of wave operations; otherwise HIP's."""
+        arguments = [flag for flags in self.task.compile_arguments.values() for flag in flags]
+        if "cuda" in arguments or "-xcuda" in arguments:
+            return True
+        if "hip" in arguments or "-xhip" in arguments:
+            return False
+        return any(path.endswith((".cu", ".cuh")) for path in self.task.sources)
+
+    def relative(self, file: Path) -> str:
+        """Path of an evidence's file among the sources. Raises `NotApplicable`."""
+        project = self.task.project.resolve()
+        for candidate in (file, file.resolve() if file.is_absolute() else project / file):
+            if candidate.is_relative_to(project):
+                path = candidate.relative_to(project).as_posix()
+                if path in self.task.sources:
+                    return path
+        raise NotApplicable(f"{file.name} is not one of the project's sources")
+
+    def place(self, evidence: SourceEvidence) -> Place:
+        """The parsed functions around a blamed line. Raises `NotApplicable`."""
+        path = self.relative(evidence.file)
+        text = self.task.sources[path]
+        region = outline.enclosing_function(text, evidence.line)
+        if region is None:
+            raise NotApplicable(f"{path}:{evidence.line} is not inside a function definition")
+        name = outline.filter_name(text, region)
+        functions = [
+            function
+            for root in self.declarations(path, name)
+            for function in resolved_functions(root)
+            if _covers(function, evidence.line)
+        ]
+        if not functions:
+            raise NotApplicable(
+                f"{path}:{evidence.line}: {region.name} is a template without instantiation, or made by a macro"
+            )
+        return Place(evidence, path, tuple(functions))
+
+    def declarations(self, path: str, name: str) -> tuple[Node, ...]:
+        """Declarations in `path` whose name contains `name`, from the units that see the file."""
+        project = self.task.project
+        disk = project / path
+        if not disk.is_file() or disk.read_bytes() != outline.encoded(self.task.sources[path]):
+            raise NotApplicable(f"{path} on disk is not the text that is to be rewritten")
+        found: tuple[Node, ...] = ()
+        failure = ""
+        for unit in self._units(path):
+            arguments = self.task.compile_arguments.get(unit, ())
+            try:
+                found += self._parser.declarations(
+                    Unit(project / unit, project, tuple(arguments)), name, disk, self._state
+                )
+            except ParseFailed as error:
+                failure = str(error)
+            if found and unit == path:
+                break
+        if not found:
+            raise NotApplicable(failure or f"no translation unit of the project defines {name} from {path}")
+        return found
+
+    def _units(self, path: str) -> list[str]:
+        """Translation units that may see the file: itself, or those that name it in an include."""
+        if path in self.task.compile_arguments or path.endswith(_UNIT_SUFFIXES):
+            return [path]
+        units = [unit for unit in self.task.compile_arguments if unit in self.task.sources]
+        name = Path(path).name
+        including = {path}
+        names = {name}
+        while True:
+            more = {
+                other
+                for other, text in self.task.sources.items()
+                if other not in including and any(f"{known}" in line for known in names for line in _includes(text))
+            }
+            if not more:
+                break
+            including |= more
+            names |= {Path(other).name for other in more}
+        return [unit for unit in units if unit in including]
+
+
+def _includes(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.lstrip().startswith("#") and "include" in line]
+
+
+def _covers(function: Node, line: int) -> bool:
+    return function.begin is not None and function.end is not None and function.begin.line <= line <= function.end.line
+
+
+def resolved_functions(root: Node) -> Iterator[Node]:
+    """Function definitions below `root` whose types are all known: no uninstantiated templates."""
+    for node in root.everything():
+        if node.kind not in ("FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl"):
+            continue
+        if any(child.kind == "CompoundStmt" for child in node.children) and not is_pattern(node):
+            yield node
+
+
+def is_pattern(function: Node) -> bool:
+    """Is this the uninstantiated body of a template, or inside one?"""
+    node: Node | None = function
+    while node is not None:
+        parent = node.parent
+        if parent is not None and parent.kind == "FunctionTemplateDecl":
+            bodies = [child for child in parent.children if child.kind in ("FunctionDecl", "CXXMethodDecl")]
+            if bodies and bodies[0] is node:
+                return True
+        if parent is not None and parent.kind == "ClassTemplateDecl" and node.kind == "CXXRecordDecl":
+            return True
+        if node.kind == "ClassTemplatePartialSpecializationDecl":
+            return True
+        node = parent
+    return False
+
+
+def body(function: Node) -> Node:
+    return next(child for child in function.children if child.kind == "CompoundStmt")

@@ -1,0 +1,153 @@
+"""Contended atomics become one atomic per wave and distinct address.
+
+Right for any address pattern and any control flow: the lanes that are active at the call and
+share an address are one possible order of the same atomic operations. The call's text stays
+but for the callee; a helper goes above the function.
+"""
+
+from __future__ import annotations
+
+import re
+
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.statements import callee, callee_name, calls, is_constant, pointee, value_used
+from intelliperf.codegen.rules.wave import CUDA, HIP, OPERATIONS, aggregated_atomic
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, Metric, SourceEvidence
+
+INTEGERS = frozenset(("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long"))
+FLOATS = frozenset(("float", "double"))
+# Below this many lanes on one address per request there is nothing to combine.
+MIN_LANES_PER_ADDRESS = 1.5
+
+
+class WaveAggregateAtomics:
+    name = "wave_aggregate_atomics"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        done: list[str] = []
+        declined: list[str] = []
+        for evidence in problem.task.evidence:
+            try:
+                done.append(self._line(problem, evidence))
+            except NotApplicable as reason:
+                declined.append(str(reason))
+        if not done:
+            raise NotApplicable("; ".join(dict.fromkeys(declined)) or "no line is blamed")
+        sources = tuple(problem.source(path) for path in sorted(problem.task.sources))
+        rationale = "Combine atomics of one wave on the same address before memory sees them: " + "; ".join(
+            dict.fromkeys(done)
+        )
+        return Rewrite(sources, rationale + (f". Left alone: {'; '.join(declined)}" if declined else ""))
+
+    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+        """Edit one blamed line; returns what was done, in words."""
+        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
+        _pays(evidence)
+        place = problem.place(evidence)
+        same_call = atomic_calls(problem, place)
+        function = callee_name(same_call[0])
+        types = {element_type(call) for call in same_call}
+        returns = any(value_used(call) for call in same_call)
+        floats = sorted(types & FLOATS)
+        if floats and (returns or not function.endswith("Add")):
+            what = "whose result is used" if returns else "that orders floating-point values (NaN)"
+            raise NotApplicable(f"{place}: a {floats[0]} {function} {what} has no exact aggregate")
+        constant = function.endswith(("Add", "Sub")) and all(is_constant(call.children[2]) for call in same_call)
+        self._edit(problem, place, same_call[0], returns, constant)
+        rounding = f" (reassociates {floats[0]} additions: results differ by rounding)" if floats else ""
+        return f"{function} at {place}{rounding}"
+
+    def _edit(self, problem: Problem, place: Place, call: Node, returns: bool, constant: bool) -> None:
+        source = problem.source(place.path)
+        target = callee(call)
+        if target is None or target.in_macro:
+            raise NotApplicable(f"{place}: the atomic is written by a macro")
+        function = callee_name(call)
+        if source.slice(target.start_offset, target.end_offset).lstrip(":").strip() != function:
+            raise NotApplicable(f"{place}: {function} is called with explicit template arguments")
+        dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
+        base = helper_name(function, returns, constant)
+        name = base
+        at = outline.insertion_point(source.text, call.start_offset)
+        number = 2
+        while True:
+            helper = aggregated_atomic(name, function, returns, constant, dialect)
+            known = any(splice.text.startswith(helper) and splice.start <= at for splice in source.splices)
+            earlier = source.slice(0, at).replace("\r\n", "\n")
+            if known or helper in earlier and "namespace" not in earlier[earlier.index(helper) :]:
+                break
+            if not _taken(problem, name):
+                source.insert(at, helper + "\n")
+                break
+            name = f"{base}_{number}"
+            number += 1
+        source.replace(target.start_offset, target.end_offset, name)
+
+
+def _pays(evidence: SourceEvidence) -> None:
+    known = evidence.quantities
+    if Metric.ATOMIC_SERIALIZATION not in known or Metric.ATOMIC_REQUESTS not in known:
+        return
+    requests = known[Metric.ATOMIC_REQUESTS].value
+    shared = known[Metric.ATOMIC_SERIALIZATION].value / requests if requests else 0.0
+    if shared < MIN_LANES_PER_ADDRESS:
+        raise NotApplicable(
+            f"{evidence.file.name}:{evidence.line}: only {shared:.2f} lanes of a wave share an address, "
+            "so there is nothing to combine"
+        )
+
+
+def atomic_calls(problem: Problem, place: Place) -> list[Node]:
+    """The one atomic call of the blamed line, once for each instantiation. Raises `NotApplicable`."""
+    found = [
+        call
+        for function in place.functions
+        for call in calls(function, frozenset(OPERATIONS))
+        if call.line == place.evidence.line and call.begin is not None
+    ]
+    if not found:
+        raise NotApplicable(f"{place} has no call of {', '.join(OPERATIONS)} on it")
+    if any(call.in_macro for call in found):
+        raise NotApplicable(f"{place}: the atomic is written by a macro")
+    offsets = sorted({call.start_offset for call in found})
+    if len(offsets) > 1:
+        found = [call for call in found if call.begin and call.begin.column == place.evidence.column]
+        if not found:
+            raise NotApplicable(f"{place} has {len(offsets)} atomics and the evidence does not say which one")
+    function = callee_name(found[0])
+    own = [path for path, text in problem.task.sources.items() if _defines(text, function)]
+    if own:
+        raise NotApplicable(f"{place}: {function} has a definition of the project's own in {own[0]}")
+    return found
+
+
+def _defines(text: str, function: str) -> bool:
+    return function in text and any(region.name == function for region in outline.functions(text))
+
+
+def element_type(call: Node) -> str:
+    """The type that the atomic works on. Raises `NotApplicable` for types without shuffles."""
+    if len(call.children) != 3:
+        raise NotApplicable(f"line {call.line}: the atomic takes a memory scope or order")
+    address = call.children[1]
+    element = pointee(address.canonical)
+    if element not in INTEGERS | FLOATS:
+        raise NotApplicable(f"line {call.line}: lanes cannot exchange values behind a {address.type}")
+    return element
+
+
+def helper_name(function: str, returns: bool, constant: bool) -> str:
+    words = re.sub(r"([A-Z])", lambda match: "_" + match.group(1).lower(), function)
+    return f"wave_{words}{'_fetch' if returns else ''}{'_same' if constant else ''}"
+
+
+def _taken(problem: Problem, name: str) -> bool:
+    """Is the name in use anywhere in the project, edits so far included?"""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    if any(word.search(text) for text in problem.task.sources.values()):
+        return True
+    sources = [problem.source(path) for path in problem.task.sources]
+    return any(word.search(splice.text) for source in sources for splice in source.splices)

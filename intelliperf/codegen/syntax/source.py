@@ -1,0 +1,68 @@
+"""A source text as bytes, with the edits that a rewrite makes to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from intelliperf.codegen.syntax.outline import encoded
+
+
+@dataclass(frozen=True)
+class Splice:
+    """Bytes [start, end) of the old text become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass
+class Source:
+    """One file. Offsets are bytes; `\\n` in inserted text becomes the file's own line ending."""
+
+    path: str
+    text: str
+    splices: list[Splice] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.data = encoded(self.text)
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if b"\r\n" in self.data else "\n"
+
+    def slice(self, start: int, end: int) -> str:
+        return self.data[start:end].decode("utf-8", "surrogateescape")
+
+    def line(self, number: int) -> str:
+        """Line `number` (from 1) without its ending."""
+        return self.data.split(b"\n")[number - 1].decode("utf-8", "surrogateescape").rstrip("\r")
+
+    def indentation(self, offset: int) -> str:
+        """The white space that the line of `offset` starts with."""
+        start = self.data.rfind(b"\n", 0, offset) + 1
+        end = start
+        while end < len(self.data) and self.data[end : end + 1] in (b" ", b"\t"):
+            end += 1
+        return self.slice(start, end)
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        splice = Splice(start, end, text)
+        if splice not in self.splices:
+            self.splices.append(splice)
+
+    def insert(self, offset: int, text: str) -> None:
+        self.replace(offset, offset, text)
+
+    def edited(self) -> str:
+        """The new text. Overlapping splices are a bug of the rule and raise `ValueError`."""
+        data = bytearray()
+        at = 0
+        for splice in sorted(self.splices, key=lambda item: (item.start, item.end)):
+            if splice.start < at:
+                raise ValueError(f"{self.path}: overlapping edits at byte {splice.start}")
+            data += self.data[at : splice.start]
+            data += encoded(splice.text.replace("\n", self.newline))
+            at = splice.end
+        data += self.data[at:]
+        return data.decode("utf-8", "surrogateescape")
