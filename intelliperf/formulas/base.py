@@ -1,0 +1,157 @@
+"""What every formula shares: how a symptom becomes a finding, and how much there is to gain.
+
+A formula states what it needs, when it fires and why there, which lines it blames, and what is worth
+knowing. Formulas are pure: they read records and return records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from intelliperf.records import Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A limit and why it lies there."""
+
+    value: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What a formula sees in a kernel. `excess_ns` is the time that a perfect change would save."""
+
+    value: float  # of the watched metric
+    ideal: float
+    excess_ns: float
+    sentence: str  # without the shares, which are the same for all
+
+
+MINIMUM_EXCESS = Threshold(
+    0.10,
+    "a tenth of the time that the kernel is busy: a smaller part is within what time models and clocks can tell, "
+    "and a rewrite seldom wins all of it",
+)
+MINIMUM_EXCESS_OF_ALL = Threshold(0.02, "below two hundredths of the kernel's time a timing run cannot show the gain")
+MINIMUM_BLAME = Threshold(0.05, "a line with less than a twentieth of the whole excess is not worth an edit")
+
+_TIME_PARTS = (
+    Metric.ISSUE_TIME_NS,
+    Metric.LDS_TIME_NS,
+    Metric.L1_TIME_NS,
+    Metric.L2_TIME_NS,
+    Metric.DRAM_TIME_NS,
+    Metric.ATOMIC_TIME_NS,
+    Metric.LATENCY_TIME_NS,
+)
+
+
+class Formula:
+    """Base of all formulas; subclasses fill in the class variables, `symptom` and `excess`."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # one line for `intelliperf formulas`
+    watched: ClassVar[Metric]
+    needs: ClassVar[tuple[Metric, ...]]
+    knowledge: ClassVar[str]
+    rules: ClassVar[tuple[str, ...]] = ()
+    own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
+
+    def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
+        """None where the kernel's counts are as they should be. Whether it costs time is judged after."""
+        raise NotImplementedError
+
+    def excess(self, evidence: SourceEvidence) -> float:
+        """How much of the bottleneck one line causes, in the watched metric's unit; 0 for none."""
+        raise NotImplementedError
+
+    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
+        """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""
+        for metric in self.needs:
+            profile.quantity(metric)
+        symptom = self.symptom(profile, device)
+        if symptom is None:
+            return None
+        time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
+        saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom.excess_ns))
+        busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)
+        if saved < MINIMUM_EXCESS.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
+            return None
+        ceiling = amdahl(profile.share, saved / time_ns)
+        return Finding(
+            formula=self.name,
+            profile=profile,
+            sentence=f"{symptom.sentence}; {_shares(profile, saved / time_ns, ceiling)}",
+            severity=profile.share * saved / time_ns,
+            metric=self.watched,
+            value=symptom.value,
+            ideal=symptom.ideal,
+            gain_ceiling=ceiling,
+        )
+
+    def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
+        """See `protocols.Formula`."""
+        weighed = [(self.excess(item), item) for item in evidence]
+        total = sum(weight for weight, _ in weighed)
+        blamed = [(weight, item) for weight, item in weighed if weight > 0 and weight >= MINIMUM_BLAME.value * total]
+        blamed.sort(key=lambda pair: (-pair[0], str(pair[1].file), pair[1].line, pair[1].column))
+        return tuple(item for _, item in blamed)
+
+    def value(self, profile: KernelProfile) -> Quantity:
+        return profile.quantity(self.watched)
+
+
+def value_of(profile: KernelProfile, metric: Metric) -> float:
+    return profile.quantity(metric).value
+
+
+def optional(profile: KernelProfile, metric: Metric) -> float:
+    """For time parts, which only a model can tell: 0 where a device does not split its time."""
+    return profile.quantities[metric].value if metric in profile.quantities else 0.0
+
+
+def floor_ns(profile: KernelProfile, own: Sequence[Metric], excess_ns: float) -> float:
+    """No change to the `own` parts can bring the kernel below its launch and its largest other part.
+
+    Holds for times that add up as well as for times that overlap.
+    """
+    others = [optional(profile, part) for part in _TIME_PARTS if part not in own]
+    rest = sum(optional(profile, part) for part in own) - excess_ns
+    return optional(profile, Metric.LAUNCH_TIME_NS) + max([*others, rest, 0.0])
+
+
+def amdahl(share: float, saved: float) -> float:
+    """Gain of the whole if a part of `share` loses the fraction `saved` of its time."""
+    left = 1.0 - min(1.0, max(0.0, share)) * min(1.0, max(0.0, saved))
+    return 1.0 / max(left, 1e-3)
+
+
+def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
+    kind = profile.time_provenance.value
+    return (
+        f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
+        f"application's device time: at most {ceiling:.3g}x faster as a whole"
+    )
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def count(quantity: Quantity) -> str:
+    """A count for people, with its sampling error if it has one: "10,000,000", "9,980,000 ± 2.1 %"."""
+    text = f"{quantity.value:,.0f}"
+    if quantity.error and quantity.value:
+        text += f" ± {100 * quantity.error / quantity.value:.2g} %"
+    return text
+
+
+def duration(nanoseconds: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"

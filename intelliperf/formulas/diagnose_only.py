@@ -1,0 +1,45 @@
+"""Looks for every bottleneck and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from intelliperf.errors import MissingMetric
+from intelliperf.formulas.base import Formula, Symptom
+from intelliperf.records import Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
+
+
+class DiagnoseOnly(Formula):
+    """The finding of whichever formula promises most for the kernel; it keeps that formula's name."""
+
+    name = "diagnoseOnly"
+    summary = "ranks the kernels and names their bottlenecks, without changing anything"
+    watched = Metric.DEVICE_TIME_NS
+    needs = (Metric.DEVICE_TIME_NS,)
+    knowledge = ""
+
+    def __init__(self, formulas: Sequence[Formula]) -> None:
+        self._formulas = tuple(formulas)
+
+    def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
+        """What each formula finds in the kernel, the most promising first; uncollected ones are left out."""
+        found = []
+        for formula in self._formulas:
+            try:
+                finding = formula.diagnose(profile, device)
+            except MissingMetric:
+                continue
+            if finding is not None:
+                found.append(finding)
+        return tuple(sorted(found, key=lambda finding: -finding.gain_ceiling))
+
+    def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
+        return None
+
+    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
+        return next(iter(self.findings(profile, device)), None)
+
+    def excess(self, evidence: SourceEvidence) -> float:
+        """Lines by their time: what is blamed on a line is not known without a formula."""
+        quantity: Quantity | None = evidence.quantities.get(Metric.DEVICE_TIME_NS)
+        return quantity.value if quantity is not None else 0.0
