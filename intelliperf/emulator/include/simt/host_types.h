@@ -1,0 +1,44 @@
+// dim3 and the vector types for the host API: from the device language where it is being compiled, else plain.
+#ifndef SIMT_HOST_TYPES_H
+#define SIMT_HOST_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(SIMT_HDT)  // not compiled through hipcc or nvcc
+#ifndef __host__
+#define __host__
+#endif
+#ifndef __device__
+#define __device__
+#endif
+#if defined(__cplusplus)
+#define SIMT_HDT inline
+#include <simt/vector_types.h>
+#else
+typedef struct { unsigned int x, y, z; } uint3;
+typedef struct { unsigned int x, y, z; } dim3;
+typedef struct { int x, y; } int2;
+typedef struct { int x, y, z, w; } int4;
+typedef struct { float x, y; } float2;
+typedef struct { float x, y, z, w; } float4;
+typedef struct { double x, y; } double2;
+#endif
+#endif
+
+// Names of the includer's vendor: SIMT_PREFIX is hip or cuda.
+#define SIMT_JOIN2(a, b) a##b
+#define SIMT_JOIN(a, b) SIMT_JOIN2(a, b)
+#define SIMT_T(name) SIMT_JOIN(SIMT_PREFIX, name)
+
+#if defined(__cplusplus)
+#define SIMT_OR(value) = value
+#define SIMT_C_BEGIN extern "C" {
+#define SIMT_C_END }
+#else
+#define SIMT_OR(value)
+#define SIMT_C_BEGIN
+#define SIMT_C_END
+#endif
+
+#endif
