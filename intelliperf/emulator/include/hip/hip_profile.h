@@ -1,0 +1,3 @@
+// hipProfilerStart and hipProfilerStop are part of hip_runtime_api.h.
+#pragma once
+#include <hip/hip_runtime_api.h>

@@ -1,0 +1,176 @@
+// Barriers, fences, shuffles, votes, matches and reductions across a wave.
+#pragma once
+
+// Some of these names are compiler builtins that take part only on their own target.
+#define __syncthreads() __simt_syncthreads()
+SIMT_D void __simt_syncthreads() { __simt::barrier(); }
+SIMT_D int __syncthreads_count(int predicate) { return __simt::barrier_reduce(__simt::kCount, predicate); }
+SIMT_D int __syncthreads_and(int predicate) { return __simt::barrier_reduce(__simt::kAnd, predicate); }
+SIMT_D int __syncthreads_or(int predicate) { return __simt::barrier_reduce(__simt::kOr, predicate); }
+SIMT_D void __barrier_sync(unsigned int) { __simt::barrier(); }
+
+SIMT_D void __threadfence() { __simt::fence_device(); }
+SIMT_D void __threadfence_block() { __simt::fence_block(); }
+SIMT_D void __threadfence_system() { __simt::fence_system(); }
+
+SIMT_D unsigned int __lane_id() { return __simt::lane(); }
+
+namespace __simt {
+template <class M>
+SIMT_DT constexpr unsigned long long checked_mask(M mask) {
+#if defined(__HIP__)
+  static_assert(sizeof(M) == 8, "HIP's lane masks are 64 bits wide: write 0xffffffffffffffffull");
+#endif
+  return static_cast<unsigned long long>(mask);
+}
+
+// Moves any trivially copyable value, four or eight bytes at a time.
+template <class T>
+SIMT_DT T shuffle(collective_operation operation, unsigned long long mask, T value, unsigned int argument,
+                  unsigned int width) {
+  static_assert(__is_trivially_copyable(T), "only trivially copyable values can be shuffled");
+  if constexpr (sizeof(T) <= 4) {
+    unsigned int bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    bits = collective32(operation, mask, bits, argument, width);
+    __builtin_memcpy(&value, &bits, sizeof(T));
+  } else {
+    constexpr size_t words = (sizeof(T) + 7) / 8;
+    unsigned long long bits[words] = {};
+    __builtin_memcpy(bits, &value, sizeof(T));
+    for (size_t i = 0; i < words; ++i) bits[i] = collective(operation, mask, bits[i], argument, width);
+    __builtin_memcpy(&value, bits, sizeof(T));
+  }
+  return value;
+}
+SIMT_D lane_mask ballot(unsigned long long mask, int predicate) {
+  return static_cast<lane_mask>(collective(kBallot, mask, predicate != 0, 0, SIMT_WAVE_SIZE));
+}
+SIMT_D lane_mask active() {
+  return static_cast<lane_mask>(collective(kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE));
+}
+template <class T>
+SIMT_DT unsigned long long match_bits(T value) {
+  static_assert(sizeof(T) <= 8, "only values of up to 8 bytes can be matched");
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+}  // namespace __simt
+
+#define SIMT_SHUFFLE(name, operation, argument_t)                                                      \
+  template <class T>                                                                                   \
+  SIMT_DT T name(T value, argument_t argument, int width = warpSize) {                                 \
+    return __simt::shuffle(__simt::operation, 0, value, static_cast<unsigned int>(argument),           \
+                           static_cast<unsigned int>(width));                                          \
+  }                                                                                                    \
+  template <class M, class T>                                                                          \
+  SIMT_DT T name##_sync(M mask, T value, argument_t argument, int width = warpSize) {                  \
+    return __simt::shuffle(__simt::operation, __simt::checked_mask(mask), value,                       \
+                           static_cast<unsigned int>(argument), static_cast<unsigned int>(width));     \
+  }
+SIMT_SHUFFLE(__shfl, kShuffle, int)
+SIMT_SHUFFLE(__shfl_up, kShuffleUp, unsigned int)
+SIMT_SHUFFLE(__shfl_down, kShuffleDown, unsigned int)
+SIMT_SHUFFLE(__shfl_xor, kShuffleXor, int)
+#undef SIMT_SHUFFLE
+
+SIMT_D __simt::lane_mask __activemask() { return __simt::active(); }
+SIMT_D __simt::lane_mask __ballot(int predicate) { return __simt::ballot(0, predicate); }
+SIMT_D int __any(int predicate) { return __simt::ballot(0, predicate) != 0; }
+SIMT_D int __all(int predicate) { return __simt::ballot(0, predicate == 0) == 0; }
+template <class M>
+SIMT_DT __simt::lane_mask __ballot_sync(M mask, int predicate) {
+  return __simt::ballot(__simt::checked_mask(mask), predicate);
+}
+template <class M>
+SIMT_DT int __any_sync(M mask, int predicate) {
+  return __simt::ballot(__simt::checked_mask(mask), predicate) != 0;
+}
+template <class M>
+SIMT_DT int __all_sync(M mask, int predicate) {
+  return __simt::ballot(__simt::checked_mask(mask), predicate == 0) == 0;
+}
+template <class M>
+SIMT_DT int __uni_sync(M mask, int predicate) {
+  const auto yes = __simt::ballot(__simt::checked_mask(mask), predicate);
+  return yes == 0 || yes == static_cast<__simt::lane_mask>(mask);
+}
+template <class M, class T>
+SIMT_DT __simt::lane_mask __match_any_sync(M mask, T value) {
+  return static_cast<__simt::lane_mask>(__simt::collective(__simt::kMatchAny, __simt::checked_mask(mask),
+                                                           __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
+}
+template <class M, class T>
+SIMT_DT __simt::lane_mask __match_all_sync(M mask, T value, int* predicate) {
+  const auto same = static_cast<__simt::lane_mask>(__simt::collective(
+      __simt::kMatchAll, __simt::checked_mask(mask), __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
+  *predicate = same != 0;
+  return same;
+}
+#if defined(__HIP__)
+template <class T>
+SIMT_DT __simt::lane_mask __match_any(T value) {
+  return static_cast<__simt::lane_mask>(
+      __simt::collective(__simt::kMatchAny, 0, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
+}
+template <class T>
+SIMT_DT __simt::lane_mask __match_all(T value, int* predicate) {
+  const auto same = static_cast<__simt::lane_mask>(
+      __simt::collective(__simt::kMatchAll, 0, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
+  *predicate = same != 0;
+  return same;
+}
+SIMT_D unsigned long long __ballot64(int predicate) { return __simt::ballot(0, predicate); }
+SIMT_D void __syncwarp() { __simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE); }
+template <class M>
+SIMT_DT void __syncwarp(M mask) {
+  __simt::collective(__simt::kSyncWave, __simt::checked_mask(mask), 0, 0, SIMT_WAVE_SIZE);
+}
+#else
+SIMT_D void __syncwarp(unsigned int mask = 0xffffffffu) {
+  __simt::collective(__simt::kSyncWave, mask, 0, 0, SIMT_WAVE_SIZE);
+}
+#endif
+
+// Reductions over the lanes of a mask, whatever their positions: each lane visits the others' values.
+namespace __simt {
+template <class T, class F>
+SIMT_DT T reduce_lanes(unsigned long long mask, T value, F combine) {
+  T total = value;
+  bool first = true;
+  for (unsigned long long left = mask; left != 0; left &= left - 1) {
+    const T other = shuffle(kShuffle, mask, value, static_cast<unsigned int>(__builtin_ctzll(left)), SIMT_WAVE_SIZE);
+    total = first ? other : combine(total, other);
+    first = false;
+  }
+  return total;
+}
+}  // namespace __simt
+#define SIMT_REDUCE(name, type, expression)                                                                      \
+  template <class M>                                                                                             \
+  SIMT_DT type name(M mask, type value) {                                                                        \
+    return __simt::reduce_lanes(__simt::checked_mask(mask), value, [](type a, type b) { return expression; });   \
+  }
+SIMT_REDUCE(__reduce_add_sync, int, a + b)
+SIMT_REDUCE(__reduce_add_sync, unsigned int, a + b)
+SIMT_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+SIMT_REDUCE(__reduce_min_sync, unsigned int, a < b ? a : b)
+SIMT_REDUCE(__reduce_max_sync, int, a > b ? a : b)
+SIMT_REDUCE(__reduce_max_sync, unsigned int, a > b ? a : b)
+SIMT_REDUCE(__reduce_and_sync, unsigned int, a & b)
+SIMT_REDUCE(__reduce_or_sync, unsigned int, a | b)
+SIMT_REDUCE(__reduce_xor_sync, unsigned int, a ^ b)
+#undef SIMT_REDUCE
+
+// ---- clocks and traps ---------------------------------------------------------------------------------
+SIMT_D long int clock() { return static_cast<long int>(__simt::clock()); }
+SIMT_D long long clock64() { return static_cast<long long>(__simt::clock()); }
+SIMT_D long long wall_clock64() { return static_cast<long long>(__simt::wall_clock()); }
+SIMT_D long long __clock64() { return clock64(); }
+SIMT_D long int __clock() { return clock(); }
+SIMT_D unsigned long long __globaltimer() { return __simt::wall_clock(); }
+SIMT_D void __trap() { __simt::trap(); }
+SIMT_D void __brkpt() { __simt::trap(); }
+SIMT_D void __nanosleep(unsigned int) { __simt::fence_device(); }
+SIMT_D void __prof_trigger(int) {}

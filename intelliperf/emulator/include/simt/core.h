@@ -1,0 +1,36 @@
+// The device language: what hipcc and nvcc know before the first line of a program is read.
+//
+// The driver compiles every HIP or CUDA translation unit, host and device side alike, with
+//   -x hip|cuda -nogpuinc -nogpulib -I <this directory's parent> -DSIMT_WAVE_SIZE=32|64 -include simt/core.h
+// and, on the device side only, -fcuda-is-device -fcuda-allow-variadic-functions; for CUDA also
+// -D__CUDA_ARCH__=<cc>0 on the device side and -target-sdk-version=12.x on both.
+// The same headers serve three device targets: the emulator (x86-64), amdgcn and nvptx (for static facts).
+#pragma once
+
+#ifndef SIMT_WAVE_SIZE
+#error "SIMT_WAVE_SIZE must be 32 or 64: compile through the hipcc or nvcc drop-in"
+#endif
+
+#include <simt/language.h>
+#include <simt/vector_types.h>
+#if defined(__AMDGCN__)
+#include <simt/target_amdgcn.h>
+#elif defined(__NVPTX__)
+#include <simt/target_nvptx.h>
+#else
+#include <simt/target_emulator.h>
+#endif
+#include <simt/builtin_variables.h>
+#include <simt/library.h>
+#include <simt/bits.h>
+#include <simt/collectives.h>
+#include <simt/atomics.h>
+#include <simt/math.h>
+#include <simt/memory_access.h>
+#include <simt/unsupported.h>
+
+#if defined(__HIP__)
+#include <simt/hip_builtins.h>
+#elif !defined(SIMT_DEVICE_FACTS_ONLY)
+#include <cuda_runtime.h>  // nvcc includes it by itself
+#endif

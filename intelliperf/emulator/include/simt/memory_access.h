@@ -1,0 +1,46 @@
+// Loads and stores with a cache hint, address spaces. A hint changes nothing that the emulator counts.
+#pragma once
+
+#define SIMT_LOAD(name)             \
+  template <class T>                \
+  SIMT_DT T name(const T* address) { \
+    return *address;                \
+  }
+SIMT_LOAD(__ldg)
+SIMT_LOAD(__ldca)
+SIMT_LOAD(__ldcg)
+SIMT_LOAD(__ldcs)
+SIMT_LOAD(__ldlu)
+#undef SIMT_LOAD
+template <class T>
+SIMT_DT T __ldcv(const T* address) {  // fetches again every time
+  __simt::fence_device();
+  return *address;
+}
+#define SIMT_STORE(name)                                         \
+  template <class T>                                             \
+  SIMT_DT void name(T* address, __simt::same_as_t<T> value) {    \
+    *address = value;                                            \
+  }
+SIMT_STORE(__stwb)
+SIMT_STORE(__stcg)
+SIMT_STORE(__stcs)
+SIMT_STORE(__stwt)
+#undef SIMT_STORE
+
+#if !defined(__AMDGCN__) && !defined(__NVPTX__)
+extern "C" __device__ char* __simt_shared_range[2];
+SIMT_D unsigned int __isShared(const void* address) {
+  const char* at = static_cast<const char*>(address);
+  return at >= ::__simt_shared_range[0] && at < ::__simt_shared_range[1];
+}
+SIMT_D unsigned int __isGlobal(const void* address) { return !__isShared(address); }
+SIMT_D unsigned int __isConstant(const void*) { return 0; }
+SIMT_D unsigned int __isLocal(const void*) { return 0; }
+SIMT_D size_t __cvta_generic_to_shared(const void* address) {
+  return static_cast<size_t>(static_cast<const char*>(address) - ::__simt_shared_range[0]);
+}
+SIMT_D void* __cvta_shared_to_generic(size_t offset) { return ::__simt_shared_range[0] + offset; }
+SIMT_D size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<size_t>(address); }
+SIMT_D void* __cvta_global_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
+#endif

@@ -1,0 +1,86 @@
+// The primitives on the emulator: calls into its runtime. The contract is runtime/abi.h.
+#pragma once
+
+struct __simt_thread_record {
+  unsigned int index[3];
+  unsigned int linear;
+};
+struct __simt_grid_record {
+  unsigned int block_index[3], wave_size;
+  unsigned int block_dim[3], pad0;
+  unsigned int grid_dim[3], pad1;
+};
+
+extern "C" {
+__attribute__((const)) __device__ const __simt_thread_record* __simt_thread();
+extern __device__ const __simt_grid_record __simt_grid;  // does not change while a thread lives
+__device__ void __simt_barrier();
+__device__ int __simt_barrier_reduce(uint32_t operation, int predicate);
+__device__ uint64_t __simt_collective(uint32_t operation, uint64_t mask, uint64_t value, uint32_t argument,
+                                      uint32_t width);
+__device__ void __simt_grid_barrier();
+__device__ uint64_t __simt_clock();
+__device__ uint64_t __simt_wall_clock();
+__device__ void __simt_trap();
+__device__ void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function);
+__device__ int __simt_printf(const char* format, ...);
+__device__ void* __simt_device_malloc(uint64_t bytes);
+__device__ void __simt_device_free(void* pointer);
+__device__ void* __simt_dynamic_shared();
+__device__ uint32_t __simt_dynamic_shared_size();
+}
+
+namespace __simt {
+enum collective_operation : uint32_t {
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+};
+enum barrier_operation : uint32_t { kCount = 0, kAnd, kOr };
+
+SIMT_D unsigned int thread_index_x() { return ::__simt_thread()->index[0]; }
+SIMT_D unsigned int thread_index_y() { return ::__simt_thread()->index[1]; }
+SIMT_D unsigned int thread_index_z() { return ::__simt_thread()->index[2]; }
+SIMT_D unsigned int block_index_x() { return ::__simt_grid.block_index[0]; }
+SIMT_D unsigned int block_index_y() { return ::__simt_grid.block_index[1]; }
+SIMT_D unsigned int block_index_z() { return ::__simt_grid.block_index[2]; }
+SIMT_D unsigned int block_dim_x() { return ::__simt_grid.block_dim[0]; }
+SIMT_D unsigned int block_dim_y() { return ::__simt_grid.block_dim[1]; }
+SIMT_D unsigned int block_dim_z() { return ::__simt_grid.block_dim[2]; }
+SIMT_D unsigned int grid_dim_x() { return ::__simt_grid.grid_dim[0]; }
+SIMT_D unsigned int grid_dim_y() { return ::__simt_grid.grid_dim[1]; }
+SIMT_D unsigned int grid_dim_z() { return ::__simt_grid.grid_dim[2]; }
+SIMT_D unsigned int thread_rank() { return ::__simt_thread()->linear; }
+SIMT_D unsigned int lane() { return ::__simt_thread()->linear % SIMT_WAVE_SIZE; }
+
+SIMT_D void barrier() { ::__simt_barrier(); }
+SIMT_D int barrier_reduce(barrier_operation operation, int predicate) {
+  return ::__simt_barrier_reduce(operation, predicate != 0);
+}
+SIMT_D void grid_barrier() { ::__simt_grid_barrier(); }
+// mask 0: all active lanes. Values travel as the low bits of 64.
+SIMT_D unsigned long long collective(collective_operation operation, unsigned long long mask,
+                                     unsigned long long value, unsigned int argument, unsigned int width) {
+  return ::__simt_collective(operation, mask, value, argument, width);
+}
+SIMT_D unsigned int collective32(collective_operation operation, unsigned long long mask, unsigned int value,
+                                 unsigned int argument, unsigned int width) {
+  return static_cast<unsigned int>(::__simt_collective(operation, mask, value, argument, width));
+}
+// Blocks run in turn on one processor: a fence need only stop the compiler from moving accesses.
+SIMT_D void fence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+SIMT_D void fence_device() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+SIMT_D void fence_system() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+SIMT_D unsigned long long clock() { return ::__simt_clock(); }
+SIMT_D unsigned long long wall_clock() { return ::__simt_wall_clock(); }
+SIMT_D void trap() { ::__simt_trap(); }
+SIMT_D void assert_fail(const char* expression, const char* file, unsigned int line, const char* function) {
+  ::__simt_assert_fail(expression, file, line, function);
+}
+template <class... A>
+SIMT_DT int print(const char* format, A... values) {
+  return ::__simt_printf(format, values...);
+}
+SIMT_D void* allocate(size_t bytes) { return ::__simt_device_malloc(bytes); }
+SIMT_D void release(void* pointer) { ::__simt_device_free(pointer); }
+SIMT_D void* dynamic_shared() { return ::__simt_dynamic_shared(); }
+SIMT_D unsigned int dynamic_shared_size() { return ::__simt_dynamic_shared_size(); }
+}  // namespace __simt
