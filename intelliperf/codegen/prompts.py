@@ -1,0 +1,189 @@
+"""A task and the attempts so far, as the sections of a prompt. Pure: the same input gives the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.codegen.disclosure import fenced, shown_text
+from intelliperf.codegen.excerpts import annotated_source, hot_lines, source_path
+from intelliperf.codegen.exchange import Prompt
+from intelliperf.evidence import finding_sentence, line_sentence, number
+from intelliperf.protocols import Task
+from intelliperf.records import Attempt, CheckStatus, Device, OriginKind, Outcome, Verdict
+
+_EVIDENCE_LINES = 12
+_HIP_SUFFIXES = (".hip",)
+_CUDA_SUFFIXES = (".cu", ".cuh")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is shown, in characters. COMPACT is for models with a small context window."""
+
+    source: int
+    attempts: int
+    diff: int
+    detail: int
+
+
+FULL = Size(source=80_000, attempts=40_000, diff=8_000, detail=4_000)
+COMPACT = Size(source=20_000, attempts=6_000, diff=1_500, detail=1_000)
+
+
+def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -> Prompt:
+    """The request for the next candidate."""
+    shown = _file_names(task)
+    hot = hot_lines(task)
+    sections = (
+        ("task", _task(task, len(attempts) + 1)),
+        ("knowledge", task.knowledge.strip() or "none"),
+        ("finding", finding_sentence(task.finding)),
+        ("evidence", _evidence(task, shown)),
+        ("device", device_facts(task.device)),
+        ("source", annotated_source(task, hot, size.source)),
+        ("earlier_attempts", _attempts(attempts, size, _roots(task))),
+    )
+    return Prompt(len(attempts) + 1, sections)
+
+
+def _file_names(task: Task) -> Callable[[Path], str]:
+    """Project-relative where the file is one of the sources, the bare name otherwise: no machine paths."""
+    return lambda file: source_path(file, task.sources) or file.name
+
+
+def _roots(task: Task) -> tuple[Path, ...]:
+    """Directories whose absolute paths compilers and programs may print: the scratch copy and the original."""
+    roots = {task.project}
+    for item in task.evidence:
+        path = source_path(item.file, task.sources)
+        if path is not None and item.file.is_absolute():
+            roots.add(Path(item.file.as_posix().removesuffix(f"/{path}") or "/"))
+    return tuple(sorted((root for root in roots if root != Path("/")), key=lambda root: -len(root.as_posix())))
+
+
+def _task(task: Task, attempt: int) -> str:
+    kernel = task.finding.profile.kernel
+    geometries = {f"grid {g.grid}, block {g.block}" for g in task.finding.profile.geometries}
+    return "\n".join(
+        (
+            f"Kernel: {kernel.name}",
+            f"Language: {language(task)}",
+            f"Launched as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
+            f"Attempt: {attempt}",
+            f"Files that may be edited: {', '.join(sorted(task.sources))}",
+        )
+    )
+
+
+def language(task: Task) -> str:
+    """From the names of the compiled files and their compiler's flags, else from the device's vendor."""
+    for path, arguments in task.compile_arguments.items():
+        if path.endswith(_HIP_SUFFIXES) or "hip" in arguments:
+            return "HIP C++"
+        if path.endswith(_CUDA_SUFFIXES) or "cuda" in arguments:
+            return "CUDA C++"
+    return "HIP C++" if task.device.vendor == "amd" else "CUDA C++"
+
+
+def _evidence(task: Task, shown: Callable[[Path], str]) -> str:
+    sentences = [
+        f"{rank}. {line_sentence(task.finding, item, task.evidence, task.device, shown)}"
+        for rank, item in enumerate(task.evidence[:_EVIDENCE_LINES], start=1)
+    ]
+    more = len(task.evidence) - len(sentences)
+    return "\n".join([*sentences, *([f"and {more} more lines"] if more > 0 else [])]) or "no source line"
+
+
+def device_facts(device: Device) -> str:
+    """The limits that a rewrite has to know."""
+    limits = device.limits
+    kind = "modelled by an emulator" if device.emulated else "real hardware"
+    return "\n".join(
+        (
+            f"{device.name} ({device.vendor}, {device.architecture}), {kind}",
+            f"wave size {device.wave_size} lanes; {limits.compute_units} compute units "
+            f"at {limits.clock_hz / 1e9:.2f} GHz",
+            f"at most {limits.max_waves_per_compute_unit} waves, {limits.registers_per_compute_unit:,} registers "
+            f"and {number(limits.lds_bytes_per_compute_unit)} bytes of LDS (shared memory) per compute unit",
+            f"at most {number(limits.lds_bytes_per_block)} bytes of LDS per block, "
+            f"in {limits.lds_banks} banks of 4 bytes",
+            f"L1 {limits.l1_bytes // 1024} KiB per compute unit, L2 {limits.l2_bytes / 2**20:.3g} MiB",
+            f"DRAM {limits.dram_bytes_per_s / 1e12:.3g} TB/s, L2 {limits.l2_bytes_per_s / 1e12:.3g} TB/s, "
+            f"fp32 {limits.fp32_flops_per_s / 1e12:.3g} TFLOP/s",
+        )
+    )
+
+
+def _attempts(attempts: Sequence[Attempt], size: Size, roots: Sequence[Path]) -> str:
+    """Newest first while they fit; older ones are kept as one line each."""
+    if not attempts:
+        return "none"
+    told: list[str] = []
+    used = 0
+    for attempt in reversed(attempts):
+        full = _attempt(attempt, size, roots)
+        text = full if used + len(full) <= size.attempts else _headline(attempt, roots)
+        used += len(text)
+        told.append(text)
+    return "\n\n".join(reversed(told))
+
+
+def _origin(attempt: Attempt) -> str:
+    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
+    if origin is None:
+        return "unknown"
+    return f"rule {origin.name}" if origin.kind is OriginKind.RULE else "you"
+
+
+def _headline(attempt: Attempt, roots: Sequence[Path]) -> str:
+    outcome = attempt.verdict.outcome.value if attempt.verdict else "NO CANDIDATE"
+    reason = attempt.verdict.detail if attempt.verdict else attempt.declined.reason if attempt.declined else ""
+    first = next(iter(shown_text(reason, roots).splitlines()), "")
+    return f"Attempt {attempt.index} by {_origin(attempt)}: {outcome}: {first[:300]}"
+
+
+def _attempt(attempt: Attempt, size: Size, roots: Sequence[Path]) -> str:
+    parts = [f"Attempt {attempt.index} by {_origin(attempt)}: {_outcome(attempt)}"]
+    reason = attempt.verdict.detail if attempt.verdict else attempt.declined.reason if attempt.declined else ""
+    parts.append(fenced("reason", _cut(shown_text(reason, roots), size.detail)))
+    if attempt.verdict is not None:
+        parts += _measured(attempt.verdict, roots)
+    if attempt.candidate is not None and attempt.candidate.rationale:
+        parts.append(fenced("rationale", _cut(shown_text(attempt.candidate.rationale), size.detail)))
+    if attempt.diff:
+        parts.append(fenced("diff", _cut(shown_text(attempt.diff), size.diff)))
+    return "\n".join(parts)
+
+
+def _outcome(attempt: Attempt) -> str:
+    if attempt.verdict is None:
+        return "NO CANDIDATE"
+    if attempt.verdict.outcome is Outcome.ACCEPTED:
+        return "ACCEPTED; the source above contains it. Improve on it."
+    return f"{attempt.verdict.outcome.value}; it is not in the source above."
+
+
+def _measured(verdict: Verdict, roots: Sequence[Path]) -> list[str]:
+    lines = [
+        f"check failed: {check.name}: {shown_text(check.detail, roots)}"
+        for check in verdict.checks
+        if check.status is CheckStatus.FAILED and check.detail and check.detail != verdict.detail
+    ]
+    lines += [
+        f"{m.scope.value} time ({m.provenance.value}): {m.baseline_ns / 1e3:.4g} us before, "
+        f"{m.candidate_ns / 1e3:.4g} us after, {m.ratio:.3g}x (95 % interval {m.low:.3g} to {m.high:.3g})"
+        for m in verdict.measurements
+    ]
+    if verdict.metric_before is not None and verdict.metric_after is not None:
+        lines.append(f"watched metric: {number(verdict.metric_before.value)} -> {number(verdict.metric_after.value)}")
+    return lines
+
+
+def _cut(text: str, limit: int) -> str:
+    """The first errors matter most, the end often says what happened: the middle goes."""
+    if len(text) <= limit:
+        return text
+    head = limit * 3 // 4
+    return f"{text[:head]}\n[... {len(text) - limit} characters left out ...]\n{text[-(limit - head) :]}"
