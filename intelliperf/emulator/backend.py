@@ -1,0 +1,148 @@
+"""The embedded emulator as a `Backend`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from intelliperf.arena import open_shared_arena
+from intelliperf.emulator import collect, devices, safety, timing
+from intelliperf.emulator.lines import Project, kernel_lines
+from intelliperf.emulator.tracefiles import Trace
+from intelliperf.emulator.tracing import Tracer
+from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
+from intelliperf.protocols import ApplicationProfile, Memory
+from intelliperf.records import (
+    Application,
+    Check,
+    CheckStatus,
+    Device,
+    Kernel,
+    KernelProfile,
+    Measurement,
+    SourceEvidence,
+)
+from intelliperf.sandbox import UNCONFINED, Sandbox
+
+_PACKAGE = Path(__file__).resolve().parent
+SHIMS = _PACKAGE / "shims"
+_DEVICE_FILE = "device"
+_SAFETY_NAMES = (safety.RACES, safety.BOUNDS, safety.UNINITIALISED, safety.SYNCHRONISATION)
+
+# Interception options and the variables that they become.
+_OPTIONS = {
+    "kernels": "INTELLIPERF_EXPORT_KERNEL",
+    "lane_order": "INTELLIPERF_LANE_ORDER",
+    "block_order": "INTELLIPERF_BLOCK_ORDER",
+    "poison": "INTELLIPERF_POISON",
+    "memory": "INTELLIPERF_MEMORY",
+    "lockstep": "INTELLIPERF_LOCKSTEP",
+    "clock_scale": "INTELLIPERF_CLOCK_SCALE",
+}
+
+
+class EmulatorBackend:
+    """Runs HIP and CUDA programs on the CPU and counts what they do. See `protocols.Backend`.
+
+    `directory` is the run's own and takes the records. Without `target` each program runs on the
+    default chip of its language, which is known once a program has run.
+    """
+
+    name = "emulator"
+
+    def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
+        self._directory = directory
+        self._target = devices.resolve(target) if target is not None else None
+        self._sandbox = sandbox
+        self._tracer = Tracer(directory / "traces")
+
+    def probe(self) -> Device:
+        """The chosen chip, else the one that the program was built for, else HIP's default."""
+        return devices.record(self._target or self._built_for() or devices.DEFAULT_TARGETS["hip"])
+
+    def build_environment(self) -> Mapping[str, str]:
+        bin_directory = SHIMS / "bin"
+        if not bin_directory.is_dir():
+            raise BackendUnavailable(f"the compiler drop-ins are missing from {bin_directory}: reinstall intelliperf")
+        path = os.pathsep.join((str(bin_directory), os.environ.get("PATH", os.defpath)))
+        target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
+        return {"PATH": path, **target}
+
+    def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
+        run = self._tracer.trace(application, deadline_s)
+        self._remember(run.trace)
+        return collect.application_profile(run.trace, run.exit_status)
+
+    def quantities(
+        self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
+    ) -> tuple[KernelProfile, ...]:
+        counted = {profile.kernel.symbol: profile for profile in self.profile(application, deadline_s).kernels}
+        return tuple(
+            replace(profile, quantities={**profile.quantities, **counted[profile.kernel.symbol].quantities})
+            for profile in kernels
+            if profile.kernel.symbol in counted
+        )
+
+    def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
+        run = self._tracer.trace(application, deadline_s)
+        self._remember(run.trace)
+        return kernel_lines(run.trace, kernel.symbol, application.project)
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
+        return {
+            "INTELLIPERF_TRACE_DIR": "",
+            "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
+            **chosen,
+            "INTELLIPERF_EXPORT_SOCKET": str(socket),
+        }
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
+        return open_shared_arena(hello, descriptors)
+
+    def safety(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Check, ...]:
+        known = self._tracer.trace(reference, deadline_s).trace
+        try:
+            seen = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
+        except (ApplicationFailed, ProtocolError) as error:
+            return tuple(Check(name, CheckStatus.FAILED, str(error)) for name in _SAFETY_NAMES[:1]) + tuple(
+                Check(name, CheckStatus.NOT_RUN, "the candidate did not end") for name in _SAFETY_NAMES[1:]
+            )
+        return safety.compare(
+            safety.located(known, Project(reference.project)),
+            safety.located(seen, Project(candidate.project)),
+            self.probe().vendor,
+            safety.coverage_of(seen),
+        )
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        """Every kernel that the real target's compiler took in the original it must take in the candidate."""
+        return safety.strictness(self._known(application), self._known(candidate))
+
+    def time(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Measurement, ...]:
+        before = self._tracer.trace(reference, deadline_s).trace
+        after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
+        return timing.measurements(before, after, kernel)
+
+    def _known(self, application: Application) -> Trace:
+        return self._tracer.trace(application, _STRICTNESS_DEADLINE_S, self._sandbox).trace
+
+    def _remember(self, trace: Trace) -> None:
+        """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal."""
+        targets = sorted({module.target for module in trace.modules.values()})
+        if self._target is None and len(targets) == 1 and self._built_for() != targets[0]:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            (self._directory / _DEVICE_FILE).write_text(targets[0] + "\n")
+
+    def _built_for(self) -> str | None:
+        path = self._directory / _DEVICE_FILE
+        return path.read_text().strip() if path.is_file() else None
+
+
+_STRICTNESS_DEADLINE_S = 600.0

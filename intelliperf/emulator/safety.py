@@ -1,0 +1,189 @@
+"""Which misbehaviour a candidate brings in, by comparing the faults of two traced runs.
+
+Faults are known by kind, kernel and the text of the source line, not by site or line number, which
+move with every edit; a line that misbehaves in more places than before counts as new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.lines import Project, source_text, users_chain
+from intelliperf.emulator.tracefiles import Fault, Trace
+from intelliperf.records import Check, CheckStatus
+
+RACES = "races"
+BOUNDS = "out of bounds"
+UNINITIALISED = "uninitialised reads"
+SYNCHRONISATION = "synchronisation"
+
+CHECKS: Mapping[str, tuple[str, ...]] = {
+    RACES: ("race",),
+    BOUNDS: ("out_of_bounds", "invalid_free"),
+    UNINITIALISED: ("uninitialized",),
+    SYNCHRONISATION: ("deadlock", "divergent_barrier", "trap", "assert"),
+}
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """A fault's line; without one it is known by kind and kernel alone."""
+
+    name: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.line} ({self.text})" if self.line else "an unknown line"
+
+
+@dataclass(frozen=True)
+class LocatedFault:
+    kind: str
+    kernel: str  # display name
+    scope: str | None
+    place: Place
+    other: Place | None
+    count: int
+
+    @property
+    def identity(self) -> tuple[str, str, str | None, str]:
+        return self.kind, self.kernel, self.scope, self.place.text
+
+    def __str__(self) -> str:
+        words = self.kind.replace("_", "-")
+        scope = f" within a {self.scope}" if self.scope else ""
+        other = f" against {self.other}" if self.other and self.other != self.place else ""
+        return f"{words}{scope} at {self.place}{other} in {self.kernel}, {self.count}x"
+
+
+def located(trace: Trace, project: Project) -> tuple[LocatedFault, ...]:
+    """The faults of a run with the user's lines."""
+    return tuple(_locate(trace, fault, project) for fault in trace.faults)
+
+
+def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
+    module = trace.modules.get(fault.module) if fault.module is not None else None
+    facts = module.kernels.get(fault.kernel) if module else None
+    return LocatedFault(
+        kind=fault.kind,
+        kernel=facts.name if facts else fault.kernel or "the host part",
+        scope=fault.scope,
+        place=_place(trace, fault.module, fault.site, project) or Place("", 0, ""),
+        other=_place(trace, fault.module, fault.other_site, project),
+        count=fault.count,
+    )
+
+
+def _place(trace: Trace, module: int | None, site: int | None, project: Project) -> Place | None:
+    facts = trace.modules.get(module) if module is not None else None
+    if facts is None or site is None or site >= len(facts.sites):
+        return None
+    locations = facts.sites[site].locations
+    chain = users_chain(locations, Path(facts.source), project)
+    if chain:
+        on_disk = project.on_disk(chain[0].file) or chain[0].file
+        return Place(chain[0].file.name, chain[0].line, source_text(on_disk, chain[0].line))
+    if not locations:
+        return None
+    return Place(Path(locations[0].file).name, locations[0].line, locations[0].function)
+
+
+def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault]) -> tuple[LocatedFault, ...]:
+    """Faults of the candidate whose line does not misbehave in as many places of the reference."""
+    before: dict[object, int] = {}
+    for identity, _ in {(fault.identity, fault.place.line) for fault in reference}:
+        before[identity] = before.get(identity, 0) + 1
+    new: list[LocatedFault] = []
+    seen: dict[object, set[int]] = {}
+    for fault in candidate:
+        lines = seen.setdefault(fault.identity, set())
+        if fault.place.line in lines:
+            continue
+        lines.add(fault.place.line)
+        if len(lines) > before.get(fault.identity, 0):
+            new.append(fault)
+    return tuple(new)
+
+
+def wave_order_is_promised(vendor: str, fault: LocatedFault) -> bool:
+    """Lanes of an AMD wave run in lock-step; NVIDIA's since sm_70 may not."""
+    return vendor == "amd" and fault.kind == "race" and fault.scope == "wave"
+
+
+def compare(
+    reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault], vendor: str, coverage: str
+) -> tuple[Check, ...]:
+    """One check per class of faults; what the reference does already is in the detail."""
+    new = introduced(reference, candidate)
+    return tuple(_check(name, kinds, reference, new, vendor, coverage) for name, kinds in CHECKS.items())
+
+
+def _check(
+    name: str,
+    kinds: Sequence[str],
+    reference: Iterable[LocatedFault],
+    new: Iterable[LocatedFault],
+    vendor: str,
+    coverage: str,
+) -> Check:
+    mine = [fault for fault in new if fault.kind in kinds]
+    tolerated = [fault for fault in mine if wave_order_is_promised(vendor, fault)]
+    fatal = [fault for fault in mine if fault not in tolerated]
+    if fatal:
+        return Check(name, CheckStatus.FAILED, f"the candidate brings in {_listed(fatal)}")
+    existing = [fault for fault in reference if fault.kind in kinds]
+    parts = [f"none new in {coverage}"]
+    if existing:
+        parts.append(f"the original has {_listed(existing)}")
+    if tolerated:
+        parts.append(f"relies on the lock-step of AMD waves: {_listed(tolerated)}")
+    return Check(name, CheckStatus.PASSED, "; ".join(parts))
+
+
+def _listed(faults: Sequence[LocatedFault]) -> str:
+    shown = "; ".join(str(fault) for fault in faults[:_SHOWN])
+    more = len(faults) - _SHOWN
+    return f"{shown}; and {more} more" if more > 0 else shown
+
+
+def coverage_of(trace: Trace) -> str:
+    """How much of the run was watched access by access."""
+    launches = trace.launches
+    traced = sum(launch.traced_blocks for launch in launches)
+    total = sum(launch.blocks for launch in launches)
+    return f"{traced:,} of {total:,} blocks traced"
+
+
+def strictness(reference: Trace, candidate: Trace) -> Check:
+    """Every kernel that runs must compile for the real target, as those of the original do."""
+    name = "real-target compile"
+    before, after = _refused(reference), _refused(candidate)
+    known = {launch.kernel for launch in reference.launches}
+    refused = sorted(display for symbol, display in after.items() if symbol not in before)
+    architectures = sorted(_architectures(candidate))
+    if len(before) == len(known):
+        return Check(name, CheckStatus.NOT_RUN, "the original's kernels could not be compiled for the real target")
+    if refused:
+        return Check(name, CheckStatus.FAILED, f"the real target's compiler refuses {', '.join(refused)}")
+    if after:
+        return Check(name, CheckStatus.WEAK, f"refused before and after: {', '.join(sorted(after.values()))}")
+    return Check(name, CheckStatus.PASSED, f"all kernels compile for {', '.join(architectures)}")
+
+
+def _refused(trace: Trace) -> dict[str, str]:
+    """Launched kernels without facts of the real target's compiler: symbol → display name."""
+    refused = {}
+    for launch in trace.launches:
+        facts = trace.module_of(launch).kernels.get(launch.kernel)
+        if facts is None or facts.static is None:
+            refused[launch.kernel] = facts.name if facts else launch.kernel
+    return refused
+
+
+def _architectures(trace: Trace) -> set[str]:
+    facts = [trace.module_of(launch).kernels.get(launch.kernel) for launch in trace.launches]
+    return {fact.static.architecture for fact in facts if fact is not None and fact.static is not None}

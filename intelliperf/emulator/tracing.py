@@ -1,0 +1,138 @@
+"""Runs an application with records and opens them; every way to fail has its own words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.tracefiles import Trace
+from intelliperf.errors import ApplicationFailed
+from intelliperf.process import Completed, run
+from intelliperf.records import Application
+from intelliperf.sandbox import UNCONFINED, Sandbox
+
+_SAID_LINES = 6
+# Emptied where the user's shell sets them: they would change what a traced run means.
+_OURS = (
+    "INTELLIPERF_TRACE_KERNEL",
+    "INTELLIPERF_EXPORT_SOCKET",
+    "INTELLIPERF_EXPORT_KERNEL",
+    "INTELLIPERF_LANE_ORDER",
+    "INTELLIPERF_BLOCK_ORDER",
+)
+
+
+@dataclass(frozen=True)
+class TracedRun:
+    """Records of one run that ended in order. `trace` may hold no launch."""
+
+    trace: Trace
+    completed: Completed
+
+    @property
+    def exit_status(self) -> int:
+        return self.completed.exit_status or 0
+
+
+class Tracer:
+    """Makes traced runs, each once: the emulator is deterministic, so the records serve all questions.
+
+    A run is known by its application and the program file's identity on disk, so that a rebuilt
+    program is run again.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._runs: dict[tuple[object, ...], TracedRun] = {}
+
+    def trace(self, application: Application, deadline_s: float, sandbox: Sandbox = UNCONFINED) -> TracedRun:
+        """Raises `ApplicationFailed` where the program does not end in order or never used the emulator."""
+        key = (application, *_identity(application))
+        if key not in self._runs:
+            self._runs[key] = self._run(application, deadline_s, sandbox)
+        return self._runs[key]
+
+    def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
+        records = self._fresh()
+        environment = {**dict(application.environment), **trace_environment(records)}
+        argv = sandbox.wrap(application.command, writable=(application.project, records.parent))
+        completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
+        check_ended_well(completed, application)
+        return TracedRun(open_trace(records, application), completed)
+
+    def _fresh(self) -> Path:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        taken = [int(path.name) for path in self._directory.iterdir() if path.name.isdigit()]
+        records = self._directory / f"{max(taken, default=0) + 1:03d}" / "records"
+        records.mkdir(parents=True)
+        return records
+
+    def forget(self) -> None:
+        """Delete the records on disk and in memory."""
+        self._runs.clear()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def trace_environment(records: Path) -> dict[str, str]:
+    """Slack memory: what the program does wrong already is reported, not fatal."""
+    return {
+        **{name: "" for name in _OURS if name in os.environ},
+        "INTELLIPERF_TRACE_DIR": str(records),
+        "INTELLIPERF_MEMORY": "slack",
+    }
+
+
+def _identity(application: Application) -> tuple[int, int, int]:
+    name = application.command[0]
+    path = application.directory / name if os.sep in name else Path(shutil.which(name) or name)
+    if not path.exists():
+        return (0, 0, 0)
+    status = path.stat()
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def check_ended_well(completed: Completed, application: Application) -> None:
+    """Raises `ApplicationFailed` with how it ended and the last that it said."""
+    if completed.ok:
+        return
+    program = application.command[0]
+    said = last_words(completed)
+    if completed.timed_out:
+        how = f"does not end: {completed.describe()} on the emulator; try a smaller problem or a longer deadline"
+    elif completed.output_exceeded:
+        how = completed.describe()
+    elif completed.signal_name:
+        how = f"crashes on the emulator: {completed.describe()}"
+    else:
+        how = f"fails on the emulator with {completed.describe()}"
+    raise ApplicationFailed(f"{program} {how}{said}")
+
+
+def last_words(completed: Completed) -> str:
+    """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty."""
+    for stream in ("stderr", "stdout"):
+        lines = completed.tail(stream, 8192).strip().splitlines()
+        if lines:
+            return f"; its last words: {' | '.join(lines[-_SAID_LINES:])}"
+    return ""
+
+
+def open_trace(records: Path, application: Application) -> Trace:
+    """Raises `ApplicationFailed` where the runtime was never reached, `IncompleteTrace` where it was cut off."""
+    found = sorted(path.parent for path in (*records.glob("end.json"), *records.glob("*/end.json")))
+    program = application.command[0]
+    if not found and not any(records.iterdir()):
+        raise ApplicationFailed(
+            f"{program} ran to its end but never called the GPU runtime of the emulator: it has no GPU part, or it "
+            "was built without our hipcc/nvcc drop-ins (give the build with -b; `intelliperf doctor` shows them)"
+        )
+    if not found:
+        found = [records]
+    used = [trace for trace in map(Trace, found) if trace.launches]
+    if len(used) > 1:
+        raise ApplicationFailed(
+            f"{program} starts {len(used)} processes that launch GPU kernels; run one of them by itself"
+        )
+    return used[0] if used else Trace(found[0])
