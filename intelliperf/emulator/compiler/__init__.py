@@ -1,0 +1,1 @@
+"""Behind the compiler drop-ins: command lines, translation units, the cache, links."""

@@ -1,0 +1,337 @@
+"""Parses the command lines of hipcc, nvcc and clang++ into one `Command`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from intelliperf.emulator.compiler.command import SOURCE_LANGUAGES, Command, Source
+from intelliperf.errors import UsageError
+
+# Options of nvcc by their long names, with the short ones; the value says how the value is given.
+_NVCC_VALUED = {
+    "-Xcompiler": "--compiler-options", "-Xlinker": "--linker-options", "-Xptxas": "--ptxas-options",
+    "-Xnvlink": "--nvlink-options", "-Xarchive": "--archive-options", "-Xcudafe": "-Xcudafe", "-Xfatbin": "-Xfatbin",
+    "-Xnvvm": "-Xnvvm",
+    "-arch": "--gpu-architecture", "-code": "--gpu-code", "-gencode": "--generate-code",
+    "-ccbin": "--compiler-bindir", "-maxrregcount": "--maxrregcount", "-t": "--threads", "-rdc": "--relocatable-device-code",
+    "-x": "--x", "-o": "--output-file", "-odir": "--output-directory", "-std": "--std", "-cudart": "--cudart",
+    "-cudadevrt": "--cudadevrt", "-diag-suppress": "--diag-suppress", "-diag-error": "--diag-error",
+    "-diag-warn": "--diag-warn", "-Werror": "--Werror", "-ftz": "--ftz", "-prec-div": "--prec-div",
+    "-prec-sqrt": "--prec-sqrt", "-fmad": "--fmad", "-default-stream": "--default-stream", "-keep-dir": "--keep-dir",
+    "-idp": "--input-drive-prefix", "-split-compile": "--split-compile", "-opt-info": "--opt-info",
+    "-MF": "--dependency-output", "-MT": "--dependency-target-name", "-include": "--pre-include",
+    "-isystem": "--system-include", "-I": "--include-path", "-D": "--define-macro", "-U": "--undefine-macro",
+    "-L": "--library-path", "-l": "--library", "-O": "--optimize", "-m": "--machine", "-target-dir": "--target-directory",
+    "-dopt": "--dopt", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
+    "-allow-unsupported-compiler": "",
+}  # fmt: skip
+_LONG_TO_SHORT = {long: short for short, long in _NVCC_VALUED.items() if long.startswith("--")}
+_OPTIONAL_JOINED = {"-Werror", "-diag-suppress", "-dopt"}
+_CLANG_FRONT_VALUED = (
+    "-include", "-isystem", "-idirafter", "-iquote", "-imacros", "-Xclang", "-mllvm", "-iprefix", "-isysroot",
+    "-Xpreprocessor", "-Xassembler",
+)  # fmt: skip
+_CLANG_LINK_VALUED = ("-Xlinker", "-T", "-u", "-z", "-rpath", "-soname", "-e")
+_CLANG_IGNORED_VALUED = (
+    "-Xarch_device", "-Xarch_host", "-Xoffload-linker", "-Xcuda-ptxas", "-Xcuda-fatbinary", "-target", "-arch", "-Xopenmp-target",
+    "--serialize-diagnostics", "-Xthinlto-distributor",
+)  # fmt: skip
+_LINK_PREFIXES = ("-Wl,", "-L", "-l", "-fuse-ld", "-static-lib", "-rdynamic", "-nostdlib", "-nodefaultlibs", "-nostart",
+                  "-stdlib", "-rtlib", "-unwindlib")
+_IGNORED_PREFIXES = (
+    "--offload-arch", "--offload=", "--amdgpu-target", "-amdgpu-target", "--cuda-gpu-arch", "--cuda-path", "--rocm-path",
+    "--rocm-device-lib-path", "--hip-path", "--hip-device-lib-path", "--hip-version", "--hip-link", "--hip-stdpar",
+    "--gcc-toolchain", "--gcc-install-dir", "--offload-compress", "--no-offload-compress", "--offload-new-driver",
+    "--no-offload-new-driver", "-fhip-new-launch-api", "--offload-host-device", "--no-cuda-version-check", "-nogpu",
+    "-nocuda", "-fcuda-approx", "-fno-cuda-approx", "--cuda-include-ptx", "--no-cuda-include-ptx", "-parallel-jobs",
+    "--genco", "-munsafe-fp-atomics", "-mno-unsafe-fp-atomics", "-mwavefrontsize64", "-mno-wavefrontsize64", "-mcumode",
+    "-mno-cumode", "-mcode-object-version", "-fgpu-inline-threshold", "-foffload-lto", "-fno-offload-lto", "-save-temps",
+    "--save-temps", "-flto", "-fthinlto", "-ccc-", "--target", "--driver-mode", "-fno-gpu-sanitize", "--acc", "-fsanitize",
+    "--no-gpu-bundle-output", "--gpu-bundle-output", "-Rpass", "--offload-device-only", "--cuda-device-only",
+    "-march=gfx", "-mcpu=gfx", "-fopenmp-targets", "-resource-dir", "-integrated-as", "-no-integrated-as", "-B",
+)  # fmt: skip
+
+
+def expand_response_files(words: Sequence[str]) -> list[str]:
+    """`@file` replaced by the words in it, recursively. Raises `UsageError` for one that cannot be read."""
+    expanded: list[str] = []
+    pending = list(reversed(words))
+    opened = 0
+    while pending:
+        word = pending.pop()
+        if not word.startswith("@") or len(word) == 1 or not Path(word[1:]).is_file():
+            expanded.append(word)
+            continue
+        opened += 1
+        if opened > 100:
+            raise UsageError(f"response files include each other: {word}")
+        pending.extend(reversed(shlex.split(Path(word[1:]).read_text(encoding="utf-8", errors="surrogateescape"))))
+    return expanded
+
+
+def parse(flavour: str, words: Sequence[str], default_language: str | None = None) -> Command:
+    """`words` without the program's name. `default_language` is for C++ sources of hipcc (hip) or nvcc (none)."""
+    command = Command(flavour=flavour)
+    expanded = expand_response_files(words)
+    reader = _NvccReader(command) if flavour == "nvcc" else _ClangReader(command, default_language)
+    reader.read(expanded)
+    return command
+
+
+class _Reader:
+    """The options that all drop-ins share."""
+
+    def __init__(self, command: Command, default_language: str | None = None) -> None:
+        self.command = command
+        self.default_language = default_language
+        self.forced_language: str | None = None
+
+    def read(self, words: Sequence[str]) -> None:
+        pending = iter(words)
+        for word in pending:
+            if not word.startswith("-") or word == "-":
+                self._input(word)
+            elif not (self._common(word, pending) or self._special(word, pending)):
+                self._other(word, pending)
+
+    def _special(self, word: str, pending: Iterator[str]) -> bool:
+        raise NotImplementedError
+
+    def _other(self, word: str, pending: Iterator[str]) -> None:
+        raise NotImplementedError
+
+    def _value(self, word: str, pending: Iterator[str]) -> str:
+        value = next(pending, None)
+        if value is None:
+            raise UsageError(f"{self.command.flavour}: {word} needs a value")
+        return value
+
+    def _input(self, word: str) -> None:
+        language = self._language_of(word)
+        if language is None:
+            self.command.link.append(word)
+        else:
+            self.command.sources.append(Source(word, language))
+
+    def _language_of(self, word: str) -> str | None:
+        if self.forced_language:
+            return self.forced_language
+        if word == "-":
+            return "c++"
+        language = SOURCE_LANGUAGES.get(Path(word).suffix)
+        if language in ("c++", "cuda") and self.default_language:
+            return self.default_language
+        return language
+
+    def _force_language(self, value: str) -> None:
+        names = {"none": None, "cu": "cuda", "hip": "hip", "cuda": "cuda"}
+        self.forced_language = names.get(value, value)
+
+    def _common(self, word: str, pending: Iterator[str]) -> bool:
+        command = self.command
+        stages = {"-c": "object", "-S": "assembly", "-E": "preprocess", "-fsyntax-only": "syntax"}
+        if word in stages:
+            command.stage = stages[word]
+        elif word == "-o":
+            command.output = self._value(word, pending)
+        elif word == "-v":
+            command.verbose = True
+        elif word in ("-###", "--dryrun", "-dryrun"):
+            command.dry_run = True
+        elif word == "-x":
+            self._force_language(self._value(word, pending))
+        elif word in ("-shared", "--shared"):
+            command.shared = True
+            command.link.append("-shared")
+        elif word in ("-fgpu-rdc", "-fcuda-rdc"):
+            command.relocatable_device_code = True
+        elif word in ("-fno-gpu-rdc", "-fno-cuda-rdc"):
+            command.relocatable_device_code = False
+        elif word.startswith("--intelliperf-target="):
+            command.target = word.partition("=")[2]
+        elif word.startswith("-M"):
+            self._dependency_option(word, pending)
+        elif re.match(r"-[IDU]", word) and not word.startswith(("-Ie", "-De")) or word in ("-I", "-D", "-U"):
+            command.front += [word, self._value(word, pending)] if len(word) == 2 else [word]
+        elif re.fullmatch(r"-O(?:[0-3sgz]|fast)?", word):
+            command.optimisation = word
+        else:
+            return False
+        return True
+
+    def _dependency_option(self, word: str, pending: Iterator[str]) -> None:
+        rule = self.command.dependencies
+        if word in ("-M", "-MM"):
+            rule.wanted = rule.only = True
+            rule.system = word == "-M"
+        elif word in ("-MD", "-MMD"):
+            rule.wanted = True
+            rule.system = word == "-MD"
+        elif word.startswith("-MF"):
+            rule.file = word[3:] or self._value(word, pending)
+        elif word.startswith(("-MT", "-MQ")):
+            name = word[3:] or self._value(word, pending)
+            rule.targets.append(name.replace("$", "$$") if word.startswith("-MQ") else name)
+        elif word == "-MP":
+            rule.phony = True
+        elif word not in ("-MG", "-MV"):
+            raise UsageError(f"{self.command.flavour}: unknown option {word}")
+
+
+class _ClangReader(_Reader):
+    def _special(self, word: str, pending: Iterator[str]) -> bool:
+        command = self.command
+        if word in _CLANG_FRONT_VALUED:
+            command.front += [word, self._value(word, pending)]
+        elif word in _CLANG_LINK_VALUED:
+            command.link += [word, self._value(word, pending)]
+        elif word in _CLANG_IGNORED_VALUED:
+            self._value(word, pending)
+        elif word == "--offload-arch":
+            command.architectures.append(self._value(word, pending))
+        elif word.startswith(("--offload-arch=", "--amdgpu-target=", "--cuda-gpu-arch=")):
+            command.architectures += word.partition("=")[2].split(",")
+        elif word.startswith("-x"):
+            self._force_language(word[2:])
+        elif word.startswith("-fopenmp") and not word.startswith("-fopenmp-targets"):
+            command.openmp = True
+        elif word == "--emit-static-lib":
+            command.archive = True
+        elif word in ("-fPIC", "-fpic", "-fPIE", "-fpie", "-pie", "-no-pie", "-static-pie"):
+            if word.endswith("pie") and not word.startswith("-f"):
+                command.link.append(word)
+        elif word.startswith("-o") and len(word) > 2 and not word.startswith(("-ob", "-opt")):
+            command.output = word[2:]
+        else:
+            return False
+        return True
+
+    def _other(self, word: str, pending: Iterator[str]) -> None:
+        if word in ("-L", "-l"):
+            self.command.link.append(word + self._value(word, pending))
+        elif word.startswith(_IGNORED_PREFIXES):
+            return
+        elif word.startswith(_LINK_PREFIXES) or word in ("-s", "-static", "-pthread", "-r"):
+            self.command.link.append(word)
+            if word == "-pthread":
+                self.command.front.append(word)
+        else:
+            self.command.front.append(word)
+
+
+class _NvccReader(_Reader):
+    def _special(self, word: str, pending: Iterator[str]) -> bool:
+        short, value = self._split(word)
+        if short is None:
+            return self._flag(word)
+        if value is None:
+            if short in _OPTIONAL_JOINED and short == "-Werror":
+                return True
+            value = self._value(word, pending)
+        self._valued(short, value, pending)
+        return True
+
+    def _split(self, word: str) -> tuple[str | None, str | None]:
+        """The short name of a valued option and its joined value; (None, None) for a flag."""
+        name, equals, value = word.partition("=")
+        joined = value if equals else None
+        if name in _LONG_TO_SHORT:
+            return _LONG_TO_SHORT[name], joined
+        if name in _NVCC_VALUED and _NVCC_VALUED[name]:
+            return name, joined
+        if name.startswith("--") and f"-{name[2:]}" in _NVCC_VALUED:
+            return f"-{name[2:]}", joined
+        for short in ("-L", "-l", "-t", "-m"):
+            if word.startswith(short) and len(word) > 2 and (short in ("-L", "-l") or word[2:].isdigit()):
+                return short, word[2:]
+        return None, None
+
+    def _valued(self, short: str, value: str, pending: Iterator[str]) -> None:
+        command = self.command
+        if short in ("-I", "-D", "-U", "-isystem", "-include"):
+            for part in value.split(",") if short in ("-I", "-isystem", "-include") else [value]:
+                command.front += [short, part]
+        elif short == "-Xcompiler":
+            self._host_options(value)
+        elif short == "-Xlinker":
+            for part in value.split(","):
+                command.link += ["-Xlinker", part]
+        elif short == "-std":
+            command.front.append(f"-std={value}")
+        elif short == "-x":
+            self._force_language(value)
+        elif short == "-rdc":
+            command.relocatable_device_code = value == "true"
+        elif short in ("-L", "-l"):
+            command.link += [f"{short}{part}" for part in value.split(",")]
+        elif short == "-O":
+            command.optimisation = f"-O{value}"
+        elif short == "-o":
+            command.output = value
+        elif short == "-odir":
+            command.output_directory = value
+        elif short == "-MF":
+            command.dependencies.file = value
+        elif short == "-MT":
+            command.dependencies.targets.append(value)
+        elif short in ("-arch", "-gencode", "-code"):
+            command.architectures += re.findall(r"(?:sm|compute)_\d+\w*", value)
+        elif short == "-optf":
+            self.read(shlex.split(Path(value).read_text(encoding="utf-8")))
+        elif short == "-default-stream" and value == "per-thread":
+            command.front += ["-D", "CUDA_API_PER_THREAD_DEFAULT_STREAM=1"]
+
+    def _host_options(self, value: str) -> None:
+        """What follows -Xcompiler is for the host compiler: parse it as such."""
+        words = [word for part in shlex.split(value) for word in part.split(",")]
+        host = Command(flavour="clang++")
+        _ClangReader(host).read(words)
+        self.command.front += host.front
+        self.command.link += host.link
+        self.command.openmp |= host.openmp
+        if any(re.fullmatch(r"-O(?:[0-3sgz]|fast)?", word) for word in words):
+            self.command.optimisation = host.optimisation
+
+    def _flag(self, word: str) -> bool:
+        command = self.command
+        stages = {
+            "--compile": "object", "-dc": "object", "--device-c": "object", "-dw": "object", "--device-w": "object",
+            "-dlink": "device-link", "--device-link": "device-link", "--preprocess": "preprocess", "-link": "link",
+            "--link": "link",
+        }  # fmt: skip
+        refused = {"-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-cuda", "--cuda", "-optix-ir"}
+        if word in refused:
+            raise UsageError(
+                f"nvcc {word}: the emulator runs device code on the CPU and makes no PTX, cubin or fatbin; "
+                "build the program without it"
+            )
+        if word in stages:
+            command.stage = stages[word]
+            if word in ("-dc", "--device-c"):
+                command.relocatable_device_code = True
+        elif word in ("-lib", "--lib"):
+            command.archive = True
+        elif word in ("--generate-dependencies", "--generate-dependencies-with-compile"):
+            command.dependencies.wanted = True
+            command.dependencies.only = not word.endswith("compile")
+        elif word in ("-g", "--debug", "-G", "--device-debug"):
+            command.front.append("-g")
+        elif word == "-pg":
+            command.front.append("-pg")
+        elif word in ("-use_fast_math", "--use_fast_math"):
+            command.front.append("-D__CUDA_FAST_MATH__=1")
+        else:
+            return False
+        return True
+
+    def _other(self, word: str, pending: Iterator[str]) -> None:
+        """Flags of nvcc without an effect here; what looks like a host compiler's option goes to it."""
+        if word.startswith("-Wl,") or word in ("-pthread", "-static", "-rdynamic"):
+            self.command.link.append(word)
+        elif word.startswith(("-fopenmp",)):
+            self.command.openmp = True
+        elif word.startswith(("-f", "-std", "-isystem")) and word not in ("-fatbin",):
+            self.command.front.append(word)

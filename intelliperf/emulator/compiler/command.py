@@ -1,0 +1,75 @@
+"""What a compiler command line asks for, whichever drop-in it was given to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GPU_LANGUAGES = ("hip", "cuda")
+SOURCE_LANGUAGES = {
+    ".cu": "cuda",
+    ".hip": "hip",
+    ".c": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".c++": "c++",
+    ".C": "c++",
+    ".CPP": "c++",
+    ".i": "cpp-output",
+    ".ii": "c++-cpp-output",
+    ".s": "assembler",
+    ".S": "assembler-with-cpp",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    path: str
+    language: str
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.language in GPU_LANGUAGES
+
+
+@dataclass
+class Dependencies:
+    """Make rules (-M*): whether, where, for which target."""
+
+    wanted: bool = False
+    only: bool = False  # -M, -MM: no compilation
+    system: bool = True
+    file: str | None = None
+    targets: list[str] = field(default_factory=list)
+    phony: bool = False
+
+
+@dataclass
+class Command:
+    """One parsed command line. `link` keeps libraries, objects and link flags in their order."""
+
+    flavour: str  # hipcc | nvcc | clang++ | clang
+    stage: str = "link"  # link | object | assembly | preprocess | syntax | device-link | nothing
+    sources: list[Source] = field(default_factory=list)
+    output: str | None = None
+    output_directory: str | None = None
+    front: list[str] = field(default_factory=list)  # for the front end, any language
+    optimisation: str = "-O2"
+    shared: bool = False
+    relocatable_device_code: bool = False
+    openmp: bool = False
+    link: list[str] = field(default_factory=list)
+    dependencies: Dependencies = field(default_factory=Dependencies)
+    target: str | None = None  # --target of ours
+    architectures: list[str] = field(default_factory=list)  # real ones, as asked for
+    verbose: bool = False
+    dry_run: bool = False
+    archive: bool = False  # nvcc -lib
+
+    def object_of(self, source: Source) -> Path:
+        """Where `-c` puts a source's object."""
+        if self.output is not None:
+            return Path(self.output)
+        name = Path(source.path).with_suffix(".o").name
+        return Path(self.output_directory or ".") / name

@@ -1,0 +1,56 @@
+"""Device IR → instrumented shared object → container."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from intelliperf.emulator.compiler.frontend import CompilerMessage
+from intelliperf.emulator.container import ABI_VERSION, pack_container
+from intelliperf.emulator.ir import instrument
+from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+
+COMPILE_DEADLINE_S = 1800.0
+
+
+def run_tool(argv: Sequence[str], directory: Path, purpose: str) -> None:
+    """Run a tool on our own intermediate files. Raises `ToolchainError` with what it said."""
+    done, out, err = output_of(argv, COMPILE_DEADLINE_S, tool_environment(), directory)
+    if not done.ok:
+        raise ToolchainError(f"{purpose}: {done.describe()}: {(err or out).strip()[-2000:]}")
+
+
+def compile_front_end(argv: Sequence[str], directory: Path) -> str:
+    """Run `-cc1` on the user's source. Returns warnings; raises `CompilerMessage` with its diagnostics."""
+    done, _, err = output_of(argv, COMPILE_DEADLINE_S, tool_environment(), directory)
+    if not done.ok:
+        raise CompilerMessage(err if err.strip() else f"clang: {done.describe()}\n")
+    return err
+
+
+def build_container(
+    ir: str, work: Path, toolchain: Toolchain, header: Mapping[str, Any], libraries: Sequence[str] = ()
+) -> bytes:
+    """Instrument one module of device IR and make its container. `header` goes into the metadata first."""
+    instrumented = instrument(ir)
+    text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"
+    text.write_text(instrumented.text, encoding="utf-8", errors="surrogateescape")
+    run_tool(
+        [
+            *toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), "-mrelocation-model", "pic",
+            "-pic-level", "2", "-O2", "-disable-llvm-passes", "-funwind-tables=2", "-emit-obj", "-x", "ir",
+            str(text), "-o", str(unit),
+        ],
+        work,
+        "code generation for the emulated device failed",
+    )  # fmt: skip
+    run_tool(
+        [*toolchain.elf_linker, "-shared", "-Bsymbolic", "-z", "nostart-stop-gc", "--build-id=none",
+         "-o", str(shared), str(unit), *libraries],
+        work,
+        "linking device code failed",
+    )  # fmt: skip
+    return pack_container(shared.read_bytes(), {"abi": ABI_VERSION, **header, **instrumented.metadata})

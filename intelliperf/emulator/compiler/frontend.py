@@ -1,0 +1,159 @@
+"""Command lines of clang's front end for the two sides of a GPU source file.
+
+The driver is asked (`-###`) for its host-side `-cc1` line; the device side is derived from it:
+the same language, macros and include paths, compiled for this machine's processor as device code.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.toolchain import (
+    TRIPLE,
+    Toolchain,
+    cache_directory,
+    host_processor,
+    include_directory,
+    tool_environment,
+)
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+
+PRELUDE = "simt/core.h"  # included before the first line of every GPU source
+_CUDA_SDK = "12.8"
+_DRIVER_DEADLINE_S = 60.0
+_INLINE_THRESHOLD = 5000  # GPU compilers inline nearly everything; calls cost registers there
+_DROPPED_WITH_VALUE = frozenset(
+    {"-aux-triple", "-o", "-fcuda-include-gpubinary", "-dependency-file", "-MT", "-target-cpu", "-tune-cpu",
+     "-target-feature", "-coverage-notes-file", "-coverage-data-file", "-stack-protector"}
+)  # fmt: skip
+_DROPPED = frozenset(
+    {"-emit-obj", "-S", "-discard-value-names", "-vectorize-loops", "-vectorize-slp", "-pic-is-pie", "-sys-header-deps",
+     "-mconstructor-aliases", "-fcuda-allow-variadic-functions", "-fopenmp", "-fopenmp-simd", "-pg", "-MP"}
+)  # fmt: skip
+_DROPPED_PREFIXES = ("-debug-info-kind", "-dwarf-version", "-debugger-tuning", "-fsanitize", "-fprofile", "-O", "-fopenmp",
+                     "-funwind-tables", "-mframe-pointer", "-ffp-contract", "-fstack-")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One GPU source file and how it is to be compiled."""
+
+    source: Path
+    language: str  # hip | cuda
+    directory: Path
+    flags: tuple[str, ...]  # the user's, for the front end
+    optimisation: str  # of the host side
+    target: str
+    device: dict[str, object]  # device file of the target
+    relocatable: bool
+
+    @property
+    def wave_size(self) -> int:
+        value = self.device["wave_size"]
+        return int(str(value))
+
+
+def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Path) -> list[str]:
+    """The host side's `-cc1` words, without the compiler; raises `CompilerMessage` on a bad command line."""
+    command = [
+        *toolchain.driver(),
+        "-x",
+        unit.language,
+        "--cuda-host-only",
+        *_sdk_flags(unit),
+        "-nogpulib",
+        "-nogpuinc",
+        "-S",
+        "-###",
+        unit.optimisation,
+        "-fPIC",
+        *_our_flags(unit),
+        *unit.flags,
+        "-MD",
+        "-MF",
+        str(dependency_file),
+        str(unit.source),
+        "-o",
+        output,
+    ]
+    done, _, err = output_of(command, _DRIVER_DEADLINE_S, tool_environment(), unit.directory)
+    lines = [line for line in err.splitlines() if '"-cc1"' in line]
+    if not done.ok or len(lines) != 1:
+        raise CompilerMessage(_without_plan(err) or f"clang: {done.describe()}\n")
+    words = shlex.split(lines[0])
+    words = words[words.index("-cc1") :]
+    words[words.index("-aux-triple") + 1] = TRIPLE  # no macros or limits of a real GPU
+    if unit.language == "cuda":
+        words = [word for word in words if not word.startswith("-target-sdk-version")]
+        words.append(f"-target-sdk-version={_CUDA_SDK}")
+    return words
+
+
+class CompilerMessage(Exception):
+    """The compiler refused the user's input; the text is what to show, the exit status is 1."""
+
+
+def _without_plan(text: str) -> str:
+    """The driver's messages without its `-###` output."""
+    kept = [line for line in text.splitlines(keepends=True) if re.match(r"\S.*(?:error|warning|note): ", line)]
+    return "".join(kept)
+
+
+def _sdk_flags(unit: Unit) -> list[str]:
+    if unit.language != "cuda":
+        return []
+    empty = cache_directory() / "no-cuda-sdk"
+    empty.mkdir(exist_ok=True)
+    return [f"--cuda-path={empty}"]
+
+
+def _our_flags(unit: Unit) -> list[str]:
+    flags = [f"-DSIMT_WAVE_SIZE={unit.wave_size}", f"-I{include_directory()}"]
+    if unit.relocatable:
+        flags.append("-D__CUDACC_RDC__=1")
+    if (include_directory() / PRELUDE).exists():
+        flags += ["-include", PRELUDE]
+    return flags
+
+
+def architecture_number(unit: Unit) -> int:
+    """The value of `__CUDA_ARCH__`, for example 900."""
+    major, minor = (int(str(unit.device[f"compute_capability_{part}"])) for part in ("major", "minor"))
+    return major * 100 + minor * 10
+
+
+def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: Path) -> list[str]:
+    """The device side's `-cc1` words, which write textual IR."""
+    words: list[str] = []
+    pending = iter(host)
+    for word in pending:
+        if word in _DROPPED_WITH_VALUE:
+            next(pending, None)
+        elif word not in _DROPPED and not word.startswith(_DROPPED_PREFIXES):
+            words.append(word)
+    source = words.pop()
+    words += [
+        "-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions", "-emit-llvm", "-O2",
+        "-target-cpu", host_processor(), "-debug-info-kind=limited", "-dwarf-version=5", "-ffp-contract=fast",
+        "-fno-unroll-loops", "-fkeep-persistent-storage-variables", "-mllvm", "-disable-loop-idiom-all",
+        "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}", "-w",
+        "-dependency-file", str(dependency_file), "-MT", "unit", "-sys-header-deps",
+    ]  # fmt: skip
+    if unit.relocatable:
+        words += ["-fgpu-rdc", "-disable-llvm-passes"]
+    if unit.language == "cuda":
+        words.append(f"-D__CUDA_ARCH__={architecture_number(unit)}")
+        words.append(f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}")
+    words += ["-o", str(output), source]
+    return words
+
+
+def system_directories(cc1: Sequence[str]) -> list[str]:
+    """Directories whose headers count as system headers for -MMD."""
+    marks = {"-internal-isystem", "-internal-externc-isystem", "-isystem", "-c-isystem", "-cxx-isystem"}
+    return [cc1[i + 1] for i, word in enumerate(cc1[:-1]) if word in marks]

@@ -1,0 +1,117 @@
+"""Compiles one GPU source file to an ordinary object: both front ends side by side, then the join.
+
+The host side is compiled to assembly with a placeholder for the fat binary, so it need not wait
+for the device side; the container is put in its place when both are done.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
+from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
+from intelliperf.emulator.toolchain import TRIPLE, Toolchain, write_atomically
+from intelliperf.errors import ToolchainError
+
+_PLACEHOLDER = "intelliperf-device-code-goes-here"
+RELOCATABLE_SECTION = ".intelliperf_device_ir"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compilation gave besides its object."""
+
+    warnings: str
+    dependencies: tuple[str, ...]  # of the host side, in make's order
+    device_dependencies: tuple[str, ...]
+    system_directories: tuple[str, ...]
+
+
+def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
+    """Raises `CompilerMessage` for errors in the user's code, `ToolchainError` for ours."""
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        work = Path(name)
+        assembly, host_rule, device_rule = work / "host.s", work / "host.d", work / "device.d"
+        placeholder = work / "placeholder"
+        placeholder.write_text(_PLACEHOLDER, encoding="ascii")
+        host = host_cc1(unit, toolchain, str(assembly), host_rule)
+        host += ["-sys-header-deps"]
+        if unit.relocatable:
+            host += ["-fgpu-rdc", "--offload-new-driver"]
+        else:
+            host += ["-fcuda-include-gpubinary", str(placeholder)]
+        source = host.pop(host.index(str(unit.source), host.index("-x")))
+        host.append(source)
+        with ThreadPoolExecutor(2) as pool:
+            device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain)
+            warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
+            payload = device_side.result()
+        _join(assembly, payload, unit.relocatable)
+        _assemble(assembly, output, toolchain)
+        return Compiled(
+            warnings=warnings,
+            dependencies=prerequisites(host_rule.read_text(encoding="utf-8", errors="surrogateescape")),
+            device_dependencies=prerequisites(device_rule.read_text(encoding="utf-8", errors="surrogateescape")),
+            system_directories=tuple(system_directories(host)),
+        )
+
+
+def _device_side(unit: Unit, host: list[str], work: Path, rule: Path, toolchain: Toolchain) -> Path:
+    """The file to embed: a container, or plain device IR if it is to be linked later."""
+    plan = [word for word in host if word != "--offload-new-driver"]
+    ir = work / "unit.ll"
+    compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit.directory)
+    if unit.relocatable:
+        return ir
+    content = build_container(
+        ir.read_text(encoding="utf-8", errors="surrogateescape"), work, toolchain, container_header(unit)
+    )
+    path = work / "container"
+    path.write_bytes(content)
+    return path
+
+
+def container_header(unit: Unit) -> dict[str, object]:
+    """The metadata that does not come from the code."""
+    return {
+        "source": str((unit.directory / unit.source).resolve()),
+        "language": unit.language,
+        "target": unit.target,
+        "wave_size": unit.wave_size,
+        "device": unit.device,
+    }
+
+
+def _join(assembly: Path, payload: Path, relocatable: bool) -> None:
+    text = assembly.read_text(encoding="utf-8", errors="surrogateescape")
+    if relocatable:
+        text += f'\n\t.section {RELOCATABLE_SECTION},"e",@progbits\n\t.incbin "{payload}"\n'
+    elif _PLACEHOLDER in text:
+        pattern = rf'^\t\.asci[iz]\t"{_PLACEHOLDER}"$'
+        text, replaced = re.subn(pattern, f'\t.incbin\t"{payload}"', text, flags=re.MULTILINE)
+        if replaced != 1:
+            raise ToolchainError(f"the place of the device code occurs {replaced} times in the host's assembly")
+        text = re.sub(rf"^\t\.size\t(\S+), {len(_PLACEHOLDER)}$", r"\t.size\t\1, .-\1", text, flags=re.MULTILINE)
+    assembly.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _assemble(assembly: Path, output: Path, toolchain: Toolchain) -> None:
+    made = assembly.with_suffix(".o")
+    run_tool(
+        [*toolchain.clang, "-cc1as", "-triple", TRIPLE, "-filetype", "obj", "-mrelocation-model", "pic",
+         "-o", str(made), str(assembly)],
+        assembly.parent,
+        "assembling the host code failed",
+    )  # fmt: skip
+    write_atomically(output, made.read_bytes())
+
+
+def prerequisites(rule: str) -> tuple[str, ...]:
+    """The prerequisites in a make rule, unescaped."""
+    _, _, right = rule.replace("\\\n", " ").partition(": ")
+    words = re.findall(r"(?:\\.|[^\s\\])+", right.split("\n")[0])
+    return tuple(re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words)

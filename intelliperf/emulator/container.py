@@ -1,0 +1,34 @@
+"""The container of device code: what a host object embeds where a GPU fat binary would be (see abi.h)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from intelliperf.errors import ProtocolError
+
+MAGIC = b"IPERFSIM"
+ABI_VERSION = 1
+_HEADER = struct.Struct("<8sIIQQ")
+
+
+def pack_container(shared_object: bytes, metadata: Mapping[str, Any]) -> bytes:
+    """Header, ELF shared object, metadata as JSON."""
+    text = json.dumps(metadata, separators=(",", ":")).encode()
+    return _HEADER.pack(MAGIC, ABI_VERSION, 0, len(shared_object), len(text)) + shared_object + text
+
+
+def unpack_container(content: bytes) -> tuple[bytes, dict[str, Any]]:
+    """The shared object and the metadata. Raises `ProtocolError` for anything else."""
+    if len(content) < _HEADER.size or not content.startswith(MAGIC):
+        raise ProtocolError("not a container of emulator device code")
+    _, version, _, object_bytes, metadata_bytes = _HEADER.unpack_from(content)
+    if version != ABI_VERSION:
+        raise ProtocolError(f"container of ABI version {version}, this is version {ABI_VERSION}; rebuild the program")
+    end = _HEADER.size + object_bytes
+    if len(content) < end + metadata_bytes:
+        raise ProtocolError("the container of device code is cut short")
+    metadata: dict[str, Any] = json.loads(content[end : end + metadata_bytes])
+    return content[_HEADER.size : end], metadata

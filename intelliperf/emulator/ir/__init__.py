@@ -1,0 +1,132 @@
+"""The IR pass: one module of device code in LLVM's textual IR → the same module, instrumented.
+
+Every function stays as it is (fast: only barriers and collectives are told where they are) and is
+copied with a hook before each access (trace). `abi.h` is the contract for what comes out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.functions import (
+    RESOLVER,
+    TRACE_SUFFIX,
+    FunctionRewriter,
+    Surroundings,
+    synchronising_functions,
+)
+from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_names, map_arguments, shared_reach
+from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.module import Function, Module, parse_module
+from intelliperf.emulator.ir.sites import SiteTable
+from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
+from intelliperf.emulator.ir.variables import rewrite_variables
+
+_HOOKS = (
+    "declare void @__simt_access(ptr, i32)",
+    "declare void @__simt_access_range(ptr, i32, i64)",
+    "declare void @__simt_at(i32)",
+    "declare void @__simt_call(i32)",
+    "declare void @__simt_return()",
+)
+_METADATA_OPERAND = re.compile(r"metadata !(\d+)")
+
+
+@dataclass(frozen=True)
+class Instrumented:
+    """The module's new text, and the parts of the container's metadata that come from it."""
+
+    text: str
+    metadata: dict[str, Any]  # sites, blocks, kernels, symbols
+
+
+def instrument(text: str) -> Instrumented:
+    """Raises `ToolchainError`, naming the line, for any form of IR that it does not know."""
+    module = parse_module(text)
+    layout = Layout(module.structs)
+    debug = DebugInfo(module.metadata)
+    variables = rewrite_variables(module.globals, layout, debug)
+    table = SiteTable()
+    surroundings = Surroundings(
+        layout=layout,
+        debug=debug,
+        defined={function.name for function in module.functions},
+        synchronising=synchronising_functions(module.functions),
+        private_globals=frozenset(variables.private),
+        table=table,
+    )
+    kernels = set(kernel_names(module))
+    reach = shared_reach(module, variables.shared)
+    described: dict[str, Any] = {}
+    bodies: list[str] = []
+    for function in module.functions:
+        is_kernel = function.name in kernels
+        fast, trace = FunctionRewriter(function, surroundings).rewrite()
+        bodies += fast + trace
+        if is_kernel:
+            bodies += adapters(function, map_arguments(function, debug))
+            described[unquoted(function.name)] = describe_kernel(
+                function, module, variables, debug, reach[function.name]
+            )
+    bodies += _resolver(_address_taken(module))
+    head = variables.lines + table.definitions() + _declarations(module) + module.attributes
+    kept = _kept_metadata(bodies, module)
+    metadata = {"sites": table.sites, "blocks": table.blocks, "kernels": described, "symbols": variables.symbols}
+    return Instrumented("\n".join(head + bodies + kept) + "\n", metadata)
+
+
+def _declarations(module: Module) -> list[str]:
+    ours = {"__simt_access", "__simt_access_range", "__simt_at", "__simt_call", "__simt_return"}
+    theirs = [re.sub(r" !\w+ !\d+", "", line) for name, line in module.declarations.items() if name not in ours]
+    return [*_HOOKS, *theirs]
+
+
+def _address_taken(module: Module) -> list[str]:
+    """Defined functions whose address is used otherwise than as the callee of a call."""
+    defined = {function.name for function in module.functions}
+    taken: dict[str, None] = {}
+    for line in module.globals:
+        if line.startswith("@") and " = " in line and not line.startswith("@llvm."):
+            taken.update((name, None) for name in re.findall(rf"ptr @({NAME})", line) if name in defined)
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                if "@" not in instruction.text:
+                    continue
+                text = instruction.text
+                if instruction.opcode in ("call", "invoke"):
+                    text = CALLEE.sub(" (", text, count=1)
+                taken.update((name, None) for name in re.findall(rf"ptr [^@,]*@({NAME})", text) if name in defined)
+    return list(taken)
+
+
+def _resolver(taken: list[str]) -> list[str]:
+    """`ptr __simt_traced_version(ptr)`: pointers always name the fast version; traced calls look up the other."""
+    lines = [f"define internal ptr @{RESOLVER}(ptr %fast) {{"]
+    current = "%fast"
+    for number, name in enumerate(taken):
+        lines.append(f"  %is{number} = icmp eq ptr %fast, @{name}")
+        traced = suffixed(name, TRACE_SUFFIX)
+        lines.append(f"  %pick{number} = select i1 %is{number}, ptr @{traced}, ptr {current}")
+        current = f"%pick{number}"
+    return [*lines, f"  ret ptr {current}", "}"]
+
+
+def _kept_metadata(bodies: list[str], module: Module) -> list[str]:
+    """Metadata nodes that instructions take as operands, with all that these mention."""
+    pending = [int(number) for line in bodies if "metadata !" in line for number in _METADATA_OPERAND.findall(line)]
+    kept: dict[int, str] = {}
+    while pending:
+        number = pending.pop()
+        if number in kept or number not in module.metadata:
+            continue
+        body = module.metadata[number]
+        kept[number] = f"!{number} = {'distinct ' if f'!{number}' in body else ''}{body}"
+        pending.extend(int(other) for other in re.findall(r"!(\d+)", body))
+    return list(kept.values())
+
+
+__all__ = ["Function", "Instrumented", "instrument"]

@@ -1,0 +1,267 @@
+"""Rewrites one function into its two versions: fast (positions only) and traced (every access)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.memory import MEMORY_OPCODES, Access, access_of, masked_of, ranges_of
+from intelliperf.emulator.ir.mix import complete, count_instruction
+from intelliperf.emulator.ir.module import Block, Function, Instruction
+from intelliperf.emulator.ir.order import weak_topological_order
+from intelliperf.emulator.ir.privacy import is_private, private_pointers
+from intelliperf.emulator.ir.sites import SiteTable
+from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, NAME, suffixed, unquoted, without_attachments
+
+TRACE_SUFFIX = "$traced"
+RESOLVER = "__simt_traced_version"
+_LABEL_USE = re.compile(rf"label %({NAME})")
+_SYNCHRONISERS = {
+    "__simt_barrier": ("barrier", "barrier"),
+    "__simt_barrier_reduce": ("barrier", "barrier with reduction"),
+    "__simt_grid_barrier": ("barrier", "grid barrier"),
+    "__simt_collective": ("collective", "collective"),
+}
+_COLLECTIVES = (
+    "shuffle", "shuffle up", "shuffle down", "shuffle xor", "ballot", "wave barrier", "match any", "match all",
+    "active mask",
+)  # fmt: skip
+_COLLECTIVE_OPERATION = re.compile(r"@__simt_collective\(i32 (?:noundef )?(\d+)")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a function's rewriting needs to know of its module."""
+
+    layout: Layout
+    debug: DebugInfo
+    defined: Collection[str]
+    synchronising: Collection[str]  # functions that may reach a barrier or a collective
+    private_globals: frozenset[str]
+    table: SiteTable
+
+
+class FunctionRewriter:
+    """Produces the text of both versions of one function."""
+
+    def __init__(self, function: Function, surroundings: Surroundings) -> None:
+        self._function = function
+        self._around = surroundings
+        self._name = unquoted(function.name)
+        self._private = private_pointers(function, surroundings.private_globals)
+        self._body = ""
+        self._fast: list[str] = []
+        self._trace: list[str] = []
+        self._block = 0
+        self._serial = 0
+
+    def rewrite(self) -> tuple[list[str], list[str]]:
+        """Lines of the fast and of the traced version."""
+        function = self._function
+        blocks = function.blocks
+        rewritten: list[tuple[list[str], list[str]]] = [([], [])] * len(blocks)
+        for index in weak_topological_order(successors(blocks)):
+            self._fast, self._trace = [], []
+            self._rewrite_block(blocks[index])
+            rewritten[index] = (self._fast, self._trace)
+        header = clean_header(function.header)
+        old, new = f"@{function.name}(", f"@{suffixed(function.name, TRACE_SUFFIX)}("
+        fast, trace = [header], [header.replace(old, new, 1)]
+        for fast_lines, trace_lines in rewritten:
+            fast += fast_lines
+            trace += trace_lines
+        fast.append("}")
+        trace.append("}")
+        return fast, trace
+
+    def _rewrite_block(self, block: Block) -> None:
+        if block.label is not None:
+            self._both(f"{block.label}:")
+        counts: dict[str, int] = {}
+        for instruction in block.instructions:
+            count_instruction(instruction, counts)
+        self._block = self._around.table.add_block(self._name, complete(counts))
+        counted = False
+        for instruction in block.instructions:
+            if not counted and instruction.opcode not in ("phi", "landingpad"):
+                self._count_execution()
+                counted = True
+            self._rewrite_instruction(instruction)
+
+    def _rewrite_instruction(self, instruction: Instruction) -> None:
+        opcode = instruction.opcode
+        found = DEBUG_LOCATION.search(instruction.text)
+        location = int(found[1]) if found else None
+        text = without_attachments(instruction.text)
+        if opcode in MEMORY_OPCODES:
+            used = opcode != "atomicrmw" or self._is_used(instruction.result)
+            self._hook_access(access_of(instruction, self._around.layout, used), location)
+        elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
+            return
+        self._both(text)
+
+    # -- accesses -------------------------------------------------------------------------------
+
+    def _is_used(self, result: str | None) -> bool:
+        if result is None:
+            return False
+        if not self._body:
+            self._body = "\n".join(i.text for block in self._function.blocks for i in block.instructions)
+        return len(re.findall(re.escape(result) + r"(?![-\w.$])", self._body)) > 1
+
+    def _hook_access(self, access: Access, location: int | None) -> None:
+        if is_private(access.pointer, self._private, self._around.private_globals):
+            return
+        site = self._site(access, location)
+        if access.length is None:
+            self._trace.append(f"  call void @__simt_access(ptr {access.pointer}, i32 {site})")
+        else:
+            self._trace.append(
+                f"  call void @__simt_access_range(ptr {access.pointer}, i32 {site}, i64 {access.length})"
+            )
+
+    def _site(self, access: Access, location: int | None) -> int:
+        return self._around.table.add(
+            access.kind, access.operation, self._name, self._block, self._around.debug.locations(location),
+            access.bytes, access.flags, access.type_name,
+        )  # fmt: skip
+
+    def _position(self, kind: str, operation: str, location: int | None) -> int:
+        locations = self._around.debug.locations(location)
+        return self._around.table.add(kind, operation, self._name, self._block, locations)
+
+    def _count_execution(self) -> None:
+        self._serial += 1
+        counter = f"getelementptr (i8, ptr @__simt_block_executions, i64 {8 * self._block})"
+        old, new = f"%simt.count{self._serial}", f"%simt.next{self._serial}"
+        self._trace.append(f"  {old} = load i64, ptr {counter}, align 8")
+        self._trace.append(f"  {new} = add i64 {old}, 1")
+        self._trace.append(f"  store i64 {new}, ptr {counter}, align 8")
+
+    # -- calls ----------------------------------------------------------------------------------
+
+    def _rewrite_call(self, call: Instruction, text: str, location: int | None) -> bool:
+        """Hooks around a call. True if the call itself has been written too."""
+        found = None if " asm " in text else CALLEE.search(text)
+        if found is None:
+            return False
+        name = found[1]
+        if name is None:
+            return self._indirect_call(call, text, found[2], location)
+        if name in _SYNCHRONISERS:
+            kind, operation = _SYNCHRONISERS[name]
+            if kind == "collective":
+                operation = _collective_name(text)
+            self._both(f"  call void @__simt_at(i32 {self._position(kind, operation, location)})")
+            return False
+        if name in self._around.defined:
+            self._direct_call(call, text, name, location)
+            return True
+        for access in ranges_of(call):
+            self._hook_access(access, location)
+        masked = masked_of(call, self._around.layout)
+        if masked is not None:
+            self._hook_access(masked, location)
+        return False
+
+    def _direct_call(self, call: Instruction, text: str, name: str, location: int | None) -> None:
+        traced = text.replace(f"@{name}(", f"@{suffixed(name, TRACE_SUFFIX)}(", 1)
+        if call.marker == "musttail" or call.opcode == "invoke":
+            self._fast.append(text)  # nothing may stand between such a call and its return
+            self._trace.append(traced)
+            return
+        site = self._position("call", unquoted(name), location)
+        if name in self._around.synchronising:
+            self._wrapped(self._fast, call, text, site)
+        else:
+            self._fast.append(text)
+        self._wrapped(self._trace, call, traced, site)
+
+    def _indirect_call(self, call: Instruction, text: str, pointer: str, location: int | None) -> bool:
+        self._serial += 1
+        resolved = f"%simt.callee{self._serial}"
+        self._trace.append(f"  {resolved} = call ptr @{RESOLVER}(ptr {pointer})")
+        traced = text.replace(f"{pointer}(", f"{resolved}(", 1)
+        if call.marker == "musttail" or call.opcode == "invoke":
+            self._fast.append(text)
+            self._trace.append(traced)
+            return True
+        site = self._position("call", "indirect", location)
+        self._wrapped(self._fast, call, text, site)
+        self._wrapped(self._trace, call, traced, site)
+        return True
+
+    @staticmethod
+    def _wrapped(lines: list[str], call: Instruction, text: str, site: int) -> None:
+        if call.marker == "tail":
+            text = text.replace("tail call", "call", 1)  # it is not in tail position any more
+        lines.append(f"  call void @__simt_call(i32 {site})")
+        lines.append(text)
+        lines.append("  call void @__simt_return()")
+
+    def _both(self, line: str) -> None:
+        self._fast.append(line)
+        self._trace.append(line)
+
+
+def _collective_name(text: str) -> str:
+    found = _COLLECTIVE_OPERATION.search(text)
+    return _COLLECTIVES[int(found[1])] if found and int(found[1]) < len(_COLLECTIVES) else "collective"
+
+
+def successors(blocks: list[Block]) -> list[list[int]]:
+    """Edges of the control-flow graph, in the order of the terminators' labels."""
+    index = {block.label: number for number, block in enumerate(blocks) if block.label is not None}
+    edges: list[list[int]] = []
+    for block in blocks:
+        last = block.instructions[-1].text if block.instructions else ""
+        targets = [index[name] for name in _LABEL_USE.findall(last) if name in index]
+        edges.append(list(dict.fromkeys(targets)))
+    return edges
+
+
+def clean_header(header: str) -> str:
+    """Without comdat, debug attachment and linkage that would drop the body."""
+    start = header.index("(", header.index("@"))
+    head, tail = header[:start], header[start:]
+    tail = re.sub(r" comdat(?:\(\$(?:[-\w.$]+|\"[^\"]*\")\))?(?= )", "", tail)
+    tail = re.sub(r" !\w+ !\d+", "", tail)
+    head = head.replace("available_externally ", "linkonce_odr ").replace("local_unnamed_addr ", "")
+    return head + tail
+
+
+def called_functions(function: Function) -> tuple[set[str], bool]:
+    """Names of directly called functions, and whether there is an indirect call."""
+    names: set[str] = set()
+    indirect = False
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.opcode in ("call", "invoke") and " asm " not in instruction.text:
+                found = CALLEE.search(instruction.text)
+                if found and found[1] is not None:
+                    names.add(found[1])
+                elif found:
+                    indirect = True
+    return names, indirect
+
+
+def synchronising_functions(functions: list[Function]) -> set[str]:
+    """Defined functions from which a barrier, a collective or an unknown function may be reached."""
+    callers: dict[str, list[str]] = {}
+    reached: list[str] = []
+    for function in functions:
+        names, indirect = called_functions(function)
+        if indirect or names & _SYNCHRONISERS.keys():
+            reached.append(function.name)
+        for name in names:
+            callers.setdefault(name, []).append(function.name)
+    found: set[str] = set()
+    while reached:
+        name = reached.pop()
+        if name not in found:
+            found.add(name)
+            reached.extend(callers.get(name, ()))
+    return found

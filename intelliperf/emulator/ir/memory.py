@@ -1,0 +1,136 @@
+"""Recognises every instruction form that touches memory. An unknown form is an error, never a gap."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.module import Instruction
+from intelliperf.emulator.ir.text import pointer_operand, split_top, type_of
+from intelliperf.errors import ToolchainError
+
+VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
+MEMORY_OPCODES = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
+_LOAD = re.compile(r"load (atomic )?(volatile )?([a-z]\w*), ptr (%[-\w.$]+)(?=,|$|\n)")
+_QUALIFIERS = re.compile(r"(load|store|atomicrmw|cmpxchg) ((?:atomic |volatile |weak |elementwise )*)")
+_FLOATING = re.compile(r"(?:<\d+ x )?(?:half|bfloat|float|double|x86_fp80|fp128)\b")
+_INTRINSIC_RANGE = re.compile(r"@(?:llvm\.(memcpy|memmove|memset)(?:\.\w+)*|(memcpy|memmove|memset))\(")
+_MASKED = re.compile(r"@llvm\.(masked|vp)\.(\w+)(?:\.[\w.]+)?\(")
+
+
+@dataclass(frozen=True)
+class Access:
+    """One access of a lane: `pointer` is IR text; `length` is set for ranges only (IR text of an i64)."""
+
+    kind: str
+    pointer: str
+    type_name: str
+    bytes: int
+    flags: int
+    operation: str
+    length: str | None = None
+
+
+def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Access:
+    """The access that a load, store, atomicrmw or cmpxchg makes."""
+    text = instruction.text.lstrip()
+    if instruction.opcode == "load":
+        start = text.index("load ")
+        quick = _LOAD.match(text, start)
+        if quick:
+            flags = VOLATILE if quick[1] or quick[2] else 0
+            return _plain("load", quick[4], quick[3], flags, layout)
+    found = _QUALIFIERS.search(text)
+    if not found:
+        raise ToolchainError(f"unknown IR memory instruction: {text[:200]}")
+    flags = VOLATILE if "atomic " in found[2] or "volatile " in found[2] else 0
+    parts = split_top(text[found.end() :])
+    if len(parts) < 2:
+        raise ToolchainError(f"unknown IR memory instruction: {text[:200]}")
+    if instruction.opcode == "load":
+        return _plain("load", pointer_operand(parts[1]), parts[0], flags, layout)
+    if instruction.opcode == "store":
+        return _plain("store", pointer_operand(parts[1]), type_of(parts[0]), flags, layout)
+    return _atomic(instruction, parts, layout, result_used)
+
+
+def _plain(kind: str, pointer: str, type_name: str, flags: int, layout: Layout) -> Access:
+    if _FLOATING.match(type_name):
+        flags |= FLOAT
+    return Access(kind, pointer, type_name, layout.size(type_name), flags, kind)
+
+
+def _atomic(instruction: Instruction, parts: list[str], layout: Layout, result_used: bool) -> Access:
+    type_name = type_of(parts[1])
+    flags = VOLATILE | (FLOAT if _FLOATING.match(type_name) else 0)
+    if instruction.opcode == "cmpxchg":
+        pointer, operation, kind = pointer_operand(parts[0]), "cmpxchg", "atomic"
+        flags |= COMPARE_EXCHANGE
+    else:
+        verb, _, rest = parts[0].partition(" ")
+        pointer, operation = pointer_operand(rest), f"atomicrmw {verb}"
+        kind = "atomic" if result_used else "reduction"
+    return Access(kind, pointer, type_name, layout.size(type_name), flags, operation)
+
+
+def ranges_of(call: Instruction) -> list[Access]:
+    """The ranges that a memcpy, memmove or memset touches; sources come first. Empty for other calls."""
+    found = _INTRINSIC_RANGE.search(call.text)
+    if not found:
+        return []
+    operation = found[1] or found[2]
+    arguments = call_arguments(call.text, found.end() - 1)
+    if len(arguments) < 3:
+        raise ToolchainError(f"unknown IR memory intrinsic: {call.text.strip()[:200]}")
+    length = _length(arguments[2])
+    size = int(length) if length.isdigit() else 0
+    destination = Access("range_store", pointer_operand(arguments[0]), "i8", size, 0, operation, length)
+    if operation == "memset":
+        return [destination]
+    return [Access("range_load", pointer_operand(arguments[1]), "i8", size, 0, operation, length), destination]
+
+
+def _length(argument: str) -> str:
+    words = argument.split()
+    if words[0] != "i64":
+        raise ToolchainError(f"unknown length of a memory intrinsic: {argument[:200]}")
+    return words[-1] if not argument.endswith(")") else argument[argument.index(" ") + 1 :]
+
+
+def masked_of(call: Instruction, layout: Layout) -> Access | None:
+    """The access of a masked load or store (all of the vector is named); None for other calls."""
+    found = _MASKED.search(call.text)
+    if not found:
+        return None
+    arguments = call_arguments(call.text, found.end() - 1)
+    if found[1] == "masked" and found[2] == "load":
+        vector = type_of(call.text[call.text.index("call ") + 5 :].lstrip("abcdefghijklmnopqrstuvwxyz "))
+        return _plain("load", pointer_operand(arguments[0]), vector, 0, layout)
+    if found[1] == "masked" and found[2] == "store":
+        return _plain("store", pointer_operand(arguments[1]), type_of(arguments[0]), 0, layout)
+    raise ToolchainError(f"device code uses {found[0][1:-1]}, which cannot be traced: {call.text.strip()[:200]}")
+
+
+def call_arguments(text: str, bracket: int) -> list[str]:
+    """The arguments of a call whose opening bracket is at `bracket`."""
+    depth_end = _matching(text, bracket)
+    return split_top(text[bracket + 1 : depth_end])
+
+
+def _matching(text: str, start: int) -> int:
+    depth = 0
+    quoted = False
+    for index in range(start, len(text)):
+        mark = text[index]
+        if mark == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth -= 1
+            if depth == 0:
+                return index
+    raise ToolchainError(f"unbalanced brackets in IR: {text.strip()[:200]}")

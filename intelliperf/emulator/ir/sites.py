@@ -1,0 +1,52 @@
+"""The tables that a module carries: its sites and its basic blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+SITE_KINDS = (
+    "load", "store", "atomic", "reduction", "range_load", "range_store", "barrier", "collective", "call",
+)  # fmt: skip
+
+
+@dataclass
+class SiteTable:
+    """Numbers sites and blocks in the order in which they are added."""
+
+    sites: list[dict[str, Any]] = field(default_factory=list)
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_block(self, function: str, mix: dict[str, int]) -> int:
+        self.blocks.append({"function": function, "mix": mix})
+        return len(self.blocks) - 1
+
+    def add(self, kind: str, operation: str, function: str, block: int, locations: list[dict[str, Any]],
+            size: int = 0, flags: int = 0, type_name: str = "") -> int:  # fmt: skip
+        self.sites.append(
+            {
+                "kind": kind,
+                "bytes": size,
+                "flags": flags,
+                "function": function,
+                "block": block,
+                "operation": operation,
+                "type": type_name,
+                "locations": locations,
+            }
+        )
+        return len(self.sites) - 1
+
+    def definitions(self) -> list[str]:
+        """The IR of `__simt_sites`, `__simt_block_executions` and their counts."""
+        rows = [
+            f"%simt.site {{ i16 {SITE_KINDS.index(s['kind'])}, i16 {s['flags']}, i32 {s['bytes']} }}"
+            for s in self.sites
+        ] or ["%simt.site zeroinitializer"]
+        return [
+            "%simt.site = type { i16, i16, i32 }",
+            f"@__simt_sites = constant [{len(rows)} x %simt.site] [{', '.join(rows)}]",
+            f"@__simt_site_count = constant i32 {len(self.sites)}",
+            f"@__simt_block_executions = global [{max(1, len(self.blocks))} x i64] zeroinitializer",
+            f"@__simt_block_count = constant i32 {len(self.blocks)}",
+        ]

@@ -1,0 +1,112 @@
+"""Global variables of device code: block-shared memory, dynamic shared memory, symbols of the host API."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.text import NAME, type_of, unquoted
+from intelliperf.errors import ToolchainError
+
+SHARED_SECTION = "simt_shared"
+DYNAMIC_SHARED = "__simt_dynamic_lds"
+# Room for the largest opt-in size of any target (H100: 227 KiB).
+DYNAMIC_SHARED_BYTES = 256 * 1024
+_GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
+_DEBUG = re.compile(r", !dbg !(\d+)")
+_ALIGNMENT = re.compile(r", align (\d+)")
+_DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid")
+
+
+@dataclass
+class Variables:
+    """The rewritten globals and what is known of them."""
+
+    lines: list[str] = field(default_factory=list)
+    shared: dict[str, int] = field(default_factory=dict)  # bytes, by name as written
+    private: set[str] = field(default_factory=set)  # compiler-made constants, with @
+    symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Variables:
+    """`lines` are the top-level lines that are neither functions, declarations nor metadata."""
+    result = Variables()
+    for line in lines:
+        if line.startswith("$") or line.startswith(_DROPPED):
+            continue
+        if not line.startswith("@"):
+            result.lines.append(line)
+            continue
+        if re.match(rf"@{NAME} = [\w ()]*\b(?:alias|ifunc)\b", line):
+            result.lines.append(_DEBUG.sub("", line))
+            continue
+        found = _GLOBAL.match(line)
+        if not found:
+            raise ToolchainError(f"unknown IR global: {line[:200]}")
+        _rewrite(line, found, layout, debug, result)
+    result.lines += [
+        f'@{DYNAMIC_SHARED} = global [{DYNAMIC_SHARED_BYTES} x i8] zeroinitializer, section "{SHARED_SECTION}", '
+        "align 1024",
+        f"@__start_{SHARED_SECTION} = external hidden global i8",
+        f"@__stop_{SHARED_SECTION} = external hidden global i8",
+        f"@__simt_shared_range = constant [2 x ptr] [ptr @__start_{SHARED_SECTION}, ptr @__stop_{SHARED_SECTION}]",
+    ]
+    return result
+
+
+def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, result: Variables) -> None:
+    name, linkage, word, rest = found[1], found[2], found[3], found[4]
+    kind = type_of(rest)
+    after = rest[len(kind) :].lstrip()
+    if "external" in linkage.split() and "externally_initialized" not in linkage:
+        result.lines.append(_external(name, kind, line))
+        return
+    value = re.match(r"(undef|poison)(?=,|$)", after)
+    if value and word == "global" and "externally_initialized" not in linkage:
+        alignment = _ALIGNMENT.search(after)
+        bytes_aligned = max(16, int(alignment[1]) if alignment else 1)
+        result.shared[name] = layout.size(kind)
+        result.lines.append(
+            f'@{name} = internal global {kind} zeroinitializer, section "{SHARED_SECTION}", align {bytes_aligned}'
+        )
+        return
+    is_symbol = "externally_initialized" in linkage
+    if word == "constant" and not is_symbol and ("private " in linkage or name.startswith("switch.table")):
+        result.private.add(f"@{name}")
+    if is_symbol:
+        _describe_symbol(line, name, word, kind, layout, debug, result)
+        line = line.replace("externally_initialized constant", "externally_initialized global", 1)
+    result.lines.append(_plain(line))
+
+
+def _external(name: str, kind: str, line: str) -> str:
+    """An `extern __shared__` array is the dynamic shared memory; anything else is defined elsewhere."""
+    if kind.startswith("[0 x "):
+        return f"@{name} = internal alias {kind}, ptr @{DYNAMIC_SHARED}"
+    return _plain(line)
+
+
+def _plain(line: str) -> str:
+    line = re.sub(rf", comdat(?:\(\${NAME}\))?", "", line)
+    line = line.replace("local_unnamed_addr ", "")
+    return re.sub(r"(?:, !\w+ !\d+)+$", "", line)
+
+
+def _describe_symbol(
+    line: str, name: str, word: str, kind: str, layout: Layout, debug: DebugInfo, result: Variables
+) -> None:
+    attached = _DEBUG.search(line)
+    type_name = kind
+    if attached:
+        expression = debug.node(int(attached[1]))
+        variable = debug.node(expression.reference("var"))
+        type_name = debug.type_name(variable.reference("type"))
+    result.symbols[unquoted(name)] = {
+        "size": layout.size(kind),
+        "type": re.sub(r"^const ", "", type_name),
+        "constant": word == "constant",
+    }
+
