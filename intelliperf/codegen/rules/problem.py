@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -75,6 +76,33 @@ class Problem:
         if path not in self._sources:
             self._sources[path] = Source(path, self.task.sources[path])
         return self._sources[path]
+
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Edits made inside are taken back when the rule declines half-way."""
+        kept = {path: list(source.splices) for path, source in self._sources.items()}
+        try:
+            yield
+        except NotApplicable:
+            for path, source in self._sources.items():
+                source.splices[:] = kept.get(path, [])
+            raise
+
+    def rewrite_lines(self, summary: str, edit: Callable[[SourceEvidence], list[str]]) -> Rewrite:
+        """Apply `edit` to every blamed line; it returns what it did, in words, or declines."""
+        done: dict[str, None] = {}
+        declined: dict[str, None] = {}
+        for evidence in self.task.evidence:
+            try:
+                with self.all_or_nothing():
+                    done.update(dict.fromkeys(edit(evidence)))
+            except NotApplicable as reason:
+                declined[str(reason)] = None
+        if not done:
+            raise NotApplicable("; ".join(declined) or "no line is blamed")
+        left = f". Left alone: {'; '.join(declined)}" if declined else ""
+        sources = tuple(self._sources[path] for path in sorted(self._sources))
+        return Rewrite(sources, f"{summary}: {'; '.join(done)}{left}")
 
     @property
     def cuda(self) -> bool:
@@ -168,8 +196,11 @@ def _covers(function: Node, line: int) -> bool:
 
 
 def resolved_functions(root: Node) -> Iterator[Node]:
-    """Function definitions below `root` whose types are all known: no uninstantiated templates."""
-    for node in root.everything():
+    """Function definitions below `root` whose types are all known: no uninstantiated templates.
+
+    The bodies of lambdas belong to the functions that hold them.
+    """
+    for node in root.walk():
         if node.kind not in ("FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl"):
             continue
         if any(child.kind == "CompoundStmt" for child in node.children) and not is_pattern(node):

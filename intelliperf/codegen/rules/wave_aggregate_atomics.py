@@ -26,20 +26,10 @@ class WaveAggregateAtomics:
     name = "wave_aggregate_atomics"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        done: list[str] = []
-        declined: list[str] = []
-        for evidence in problem.task.evidence:
-            try:
-                done.append(self._line(problem, evidence))
-            except NotApplicable as reason:
-                declined.append(str(reason))
-        if not done:
-            raise NotApplicable("; ".join(dict.fromkeys(declined)) or "no line is blamed")
-        sources = tuple(problem.source(path) for path in sorted(problem.task.sources))
-        rationale = "Combine atomics of one wave on the same address before memory sees them: " + "; ".join(
-            dict.fromkeys(done)
+        return problem.rewrite_lines(
+            "Combine the atomics of a wave on one address before memory sees them",
+            lambda evidence: [self._line(problem, evidence)],
         )
-        return Rewrite(sources, rationale + (f". Left alone: {'; '.join(declined)}" if declined else ""))
 
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
         """Edit one blamed line; returns what was done, in words."""
@@ -75,12 +65,12 @@ class WaveAggregateAtomics:
         number = 2
         while True:
             helper = aggregated_atomic(name, function, returns, constant, dialect)
-            known = any(splice.text.startswith(helper) and splice.start <= at for splice in source.splices)
+            known = any(helper in splice.text and splice.start <= at for splice in source.splices)
             earlier = source.slice(0, at).replace("\r\n", "\n")
             if known or helper in earlier and "namespace" not in earlier[earlier.index(helper) :]:
                 break
             if not _taken(problem, name):
-                source.insert(at, helper + "\n")
+                source.insert_declaration(at, helper)
                 break
             name = f"{base}_{number}"
             number += 1

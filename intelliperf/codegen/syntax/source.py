@@ -54,6 +54,12 @@ class Source:
     def insert(self, offset: int, text: str) -> None:
         self.replace(offset, offset, text)
 
+    def insert_declaration(self, offset: int, text: str) -> None:
+        """Insert a declaration that ends with a newline, with an empty line on either side."""
+        above = self.data[:offset].replace(b"\r\n", b"\n")
+        lead = "" if not above or above.endswith((b"\n\n", b"{\n")) else "\n"
+        self.insert(offset, f"{lead}{text}\n")
+
     def edited(self) -> str:
         """The new text. Overlapping splices are a bug of the rule and raise `ValueError`."""
         data = bytearray()

@@ -1,0 +1,122 @@
+"""LDS arrays of a function: how they are declared, and proof that only subscripts touch them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules.problem import NotApplicable
+from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+
+ELEMENT_BYTES = {
+    "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1,
+    "short": 2, "unsigned short": 2, "_Float16": 2, "__half": 2, "__hip_bfloat16": 2, "__nv_bfloat16": 2,
+    "int": 4, "unsigned int": 4, "float": 4,
+    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
+    "float2": 8, "int2": 8, "uint2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """One declaration, in one instantiation. `subscripts` are the outermost expressions."""
+
+    declaration: Node
+    element: str
+    dimensions: tuple[int, ...]
+    subscripts: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        return self.declaration.name
+
+    @property
+    def element_bytes(self) -> int:
+        if self.element not in ELEMENT_BYTES:
+            raise NotApplicable(f"{self.name} has elements of type {self.element}, whose bank layout is not known")
+        return ELEMENT_BYTES[self.element]
+
+    def indices(self, subscript: Node) -> list[Node]:
+        """Index expressions, outermost dimension first."""
+        found: list[Node] = []
+        node = subscript
+        for _ in self.dimensions:
+            found.append(node.children[1])
+            node = node.children[0].bare()
+        return found[::-1]
+
+
+def is_shared(declaration: Node) -> bool:
+    return any(child.kind == "CUDASharedAttr" for child in declaration.children)
+
+
+def shared_variables(function: Node) -> list[Node]:
+    return [node for node in function.walk() if node.kind == "VarDecl" and is_shared(node)]
+
+
+def root_variable(subscript: Node) -> Node | None:
+    """The name that a chain of subscripts starts from."""
+    node = subscript
+    while node.kind == "ArraySubscriptExpr":
+        node = node.children[0].bare()
+    return node if node.kind == "DeclRefExpr" else None
+
+
+def shared_array(function: Node, declaration: Node) -> SharedArray:
+    """The array with all its uses. Raises `NotApplicable` where anything but a subscript sees it."""
+    match = re.fullmatch(r"([\w :]+?)\s*((?:\[\d*\])+)", declaration.canonical)
+    if match is None:
+        raise NotApplicable(f"{declaration.name} is a {declaration.type}, not an array of known size")
+    element, bounds = match.group(1), re.findall(r"\[(\d*)\]", match.group(2))
+    if "" in bounds:
+        raise NotApplicable(f"{declaration.name} is dynamic LDS: its size is set where the kernel is launched")
+    dimensions = tuple(int(bound) for bound in bounds)
+    uses = [
+        node
+        for node in function.walk()
+        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == declaration.id
+    ]
+    subscripts = tuple(_whole_subscript(use, len(dimensions)) for use in uses)
+    return SharedArray(declaration, re.sub(r"\b(?:const|volatile|struct|class) ", "", element), dimensions, subscripts)
+
+
+def _whole_subscript(use: Node, depth: int) -> Node:
+    """The element expression that a use of the array's name belongs to."""
+    name = use.reference.name if use.reference is not None else ""
+    node = use
+    for _ in range(depth):
+        user = node.user()
+        if user is None or user.kind != "ArraySubscriptExpr" or user.children[0].bare() is not node:
+            raise NotApplicable(f"{name} is used on line {use.line} other than by a full subscript")
+        node = user
+    user = node.user()
+    if user is not None and user.kind == "UnaryOperator" and user.opcode == "&":
+        call = user.user()
+        if call is None or call.kind != "CallExpr" or not callee_name(call).startswith(("atomic", "unsafeAtomic")):
+            raise NotApplicable(f"the address of an element of {name} is taken on line {use.line}")
+    if user is not None and user.kind == "VarDecl" and user.canonical.endswith("&"):
+        raise NotApplicable(f"line {use.line} binds a reference to an element of {name}")
+    return node
+
+
+def closing_bracket(source: Source, node: Node) -> int:
+    """Offset of the `]` that a declaration or subscript ends with. Raises `NotApplicable`."""
+    if node.end is None or node.end.macro:
+        raise NotApplicable(f"line {node.line}: the brackets come from a macro")
+    at = node.end_offset - 1
+    if source.slice(at, at + 1) != "]":
+        raise NotApplicable(f"line {node.line}: the declaration does not end with its bounds")
+    return at
+
+
+def opening_bracket(source: Source, closing: int) -> int:
+    """Offset of the `[` that matches the `]` at `closing`."""
+    depth = 0
+    for at in range(closing, -1, -1):
+        character = source.data[at : at + 1]
+        depth += (character == b"]") - (character == b"[")
+        if depth == 0:
+            return at
+    raise NotApplicable("unbalanced brackets")
