@@ -1,0 +1,85 @@
+// CUDA's host API on the emulator, for C and C++, with or without device code in the file.
+// What is not declared here is not supported.
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
+
+#include <driver_types.h>
+
+SIMT_C_BEGIN
+#define SIMT_PREFIX cuda
+#define SIMT_COOPERATIVE_SIZE size_t
+#define SIMT_CALL(name, parameters, arguments) cudaError_t cuda##name parameters;
+#define SIMT_QUERY(name, parameters, arguments) cudaError_t cuda##name parameters;
+#include <simt/host_functions.h>
+#include <simt/host_functions_cuda.h>
+#undef SIMT_CALL
+#undef SIMT_QUERY
+
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* properties, int device);
+cudaError_t cudaChooseDevice(int* device, const struct cudaDeviceProp* wanted);
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* pointer);
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* function);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments);
+#if !defined(__cplusplus)
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
+#endif
+SIMT_C_END
+#define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
+
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t xsize, size_t ysize) {
+  struct cudaPitchedPtr made;
+  made.ptr = pointer, made.pitch = pitch, made.xsize = xsize, made.ysize = ysize;
+  return made;
+}
+static inline struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+  struct cudaPos made;
+  made.x = x, made.y = y, made.z = z;
+  return made;
+}
+static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+  struct cudaExtent made;
+  made.width = width, made.height = height, made.depth = depth;
+  return made;
+}
+
+#if defined(__cplusplus)
+#define SIMT_MULTIPROCESSOR_COUNT cudaDevAttrMultiProcessorCount
+#define SIMT_MAX_THREADS_PER_BLOCK cudaDevAttrMaxThreadsPerBlock
+#define SIMT_WARP_SIZE cudaDevAttrWarpSize
+#include <simt/host_templates.h>
+#undef SIMT_MULTIPROCESSOR_COUNT
+#undef SIMT_MAX_THREADS_PER_BLOCK
+#undef SIMT_WARP_SIZE
+
+static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                               unsigned long long flags = 0) {
+  return cudaGraphInstantiateWithFlags(executable, graph, flags);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                               cudaGraphNode_t* error_node, char* log, size_t log_bytes) {
+  if (error_node) *error_node = 0;
+  if (log && log_bytes) *log = 0;
+  return cudaGraphInstantiateWithFlags(executable, graph, 0);
+}
+#if defined(__CUDA__)
+template <class... Parameters, class... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                             Arguments&&... arguments) {
+  return [&](Parameters... converted) {
+    void* pointers[] = {(void*)&converted..., nullptr};
+    return cudaLaunchKernelExC(config, (const void*)kernel, pointers);
+  }(static_cast<Arguments&&>(arguments)...);
+}
+#endif
+#endif
+#undef SIMT_COOPERATIVE_SIZE
+#undef SIMT_PREFIX
+
+#endif

@@ -1,0 +1,7 @@
+// The functions that only CUDA has, in the form of host_functions.h.
+// clang-format off
+SIMT_CALL(ThreadSynchronize, (void), ())
+SIMT_QUERY(ThreadExit, (void), ())
+SIMT_CALL(EventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream SIMT_OR(0), unsigned int flags SIMT_OR(0)), (event, stream, flags))
+SIMT_CALL(GetFuncBySymbol, (cudaFunction_t* function, const void* symbol), (function, symbol))
+SIMT_QUERY(InitDevice, (int device, unsigned int device_flags, unsigned int flags), (device, device_flags, flags))
