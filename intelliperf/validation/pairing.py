@@ -133,6 +133,6 @@ def same_pointers(pairing: Pairing, reference: Bytes, candidate: Bytes) -> Bytes
     places, slot = places[known], slot[known]
     offset = left[places] - bases[slot]
     same = (offset <= sizes[slot]) & (right[places] == others[slot] + offset)
-    replaced = candidate.copy()
+    replaced: Bytes = candidate.copy()
     replaced.view(np.uint64)[places[same]] = left[places[same]]
     return replaced

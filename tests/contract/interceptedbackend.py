@@ -1,0 +1,70 @@
+"""The interception half of a backend, for `interceptedchild`, and applications made of plans."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from intelliperf.arena import SharedArena, open_shared_arena
+from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope
+from intelliperf.sandbox import UNCONFINED
+from intelliperf.validation.lockstep import Setting
+
+KERNEL = Kernel("_Z5scalePf", "scale(float*)")
+CHILD = Path(__file__).with_name("interceptedchild.py")
+_NAMES = {
+    "poison": "INTELLIPERF_POISON",
+    "lane_order": "INTELLIPERF_LANE_ORDER",
+    "block_order": "INTELLIPERF_BLOCK_ORDER",
+    "kernels": "INTELLIPERF_EXPORT_KERNEL",
+    "clock_scale": "INTELLIPERF_CLOCK_SCALE",
+}
+
+
+class PlannedBackend:
+    """Interception is real, over `interceptedchild`; safety and time say what they are told to."""
+
+    name = "planned"
+
+    def __init__(self, gain: float = 2.0, overall: float = 1.5, safety: tuple[Check, ...] = ()) -> None:
+        self.gain = gain
+        self.overall = overall
+        self.findings = safety or (Check("races", CheckStatus.PASSED),)
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        environment = {"INTELLIPERF_EXPORT_SOCKET": str(socket), "INTELLIPERF_EXPORT_KERNEL": kernel.symbol}
+        return environment | {_NAMES[name]: value for name, value in options.items() if name in _NAMES}
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> SharedArena:
+        return open_shared_arena(hello, descriptors)
+
+    def safety(self, *_: object) -> tuple[Check, ...]:
+        return self.findings
+
+    def strictness(self, *_: object) -> Check:
+        return Check("real-target compile", CheckStatus.PASSED)
+
+    def time(self, *_: object) -> tuple[Measurement, ...]:
+        def measured(scope: Scope, ratio: float) -> Measurement:
+            return Measurement(scope, 1000.0, 1000.0 / ratio, ratio, ratio * 0.99, ratio * 1.01, Provenance.MODELLED, 5)
+
+        return measured(Scope.KERNEL, self.gain), measured(Scope.APPLICATION, self.overall)
+
+
+def plan_of(*steps: Mapping[str, Any], **buffers: Mapping[str, Any]) -> dict[str, Any]:
+    return {"buffers": copy.deepcopy(buffers), "steps": copy.deepcopy(list(steps))}
+
+
+def application(directory: Path, plan: Mapping[str, Any]) -> Application:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "plan.json").write_text(json.dumps(plan))
+    command = (sys.executable, "-S", str(CHILD), str(directory / "plan.json"))
+    return Application(command, directory, directory)
+
+
+def setting(tmp_path: Path, deadline_s: float = 20.0, backend: PlannedBackend | None = None) -> Setting:
+    return Setting(backend or PlannedBackend(), KERNEL, UNCONFINED, tmp_path / "logs", deadline_s)  # type: ignore[arg-type]
