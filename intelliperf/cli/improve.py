@@ -1,0 +1,157 @@
+"""The main job, `diagnose` and `resume`: options to a run, a run to a report on screen and on disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from intelliperf.cli.application import application_of, run_root
+from intelliperf.cli.options import Options
+from intelliperf.cli.runs import find_run, write_in_place
+from intelliperf.cli.view import view_for
+from intelliperf.errors import UsageError
+from intelliperf.journal import Journal, storage_errors, to_json
+from intelliperf.protocols import Backend, Rewriter
+from intelliperf.records import Application, Report
+from intelliperf.run import Run, Settings
+
+_PATHS = ("project_directory", "output_file", "replay", "run_root")
+
+
+def improve_application(options: Options) -> int:
+    """Start a new run. Returns the exit status."""
+    from intelliperf.formulas import find_formula
+
+    formula = find_formula(options.formula)
+    application, reason = application_of(options)
+    with view_for(options.json_events, options.verbose, options.budget_minutes) as view:
+        with Journal.create(run_root(options, application.project), formula.name, view) as journal:
+            journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
+            journal.event("note", text=f"run directory: {journal.directory}")
+            if not options.build_command:
+                journal.event("note", text=f"build command from {reason}")
+            report = _execute(options, application, journal)
+    return _conclude(options, report, journal.directory)
+
+
+def resume_run(given: Path | None) -> int:
+    """Go on with an interrupted run, in its own directory and with its own options."""
+    directory = find_run(given, finished=False)
+    if (directory / "report.json").exists():
+        raise UsageError(f"{directory} is finished; see `intelliperf report`")
+    if not (directory / "run.json").is_file():
+        raise UsageError(f"{directory} is not a run directory: it has no run.json")
+    saved = json.loads((directory / "run.json").read_text("utf-8"))
+    options = _restored(saved["options"])
+    os.chdir(saved["directory"])
+    application, _ = application_of(options)
+    with view_for(options.json_events, options.verbose, options.budget_minutes) as view:
+        with Journal(directory, view) as journal:
+            journal.event("note", text=f"resuming {directory}")
+            report = _execute(options, application, journal)
+    return _conclude(options, report, directory)
+
+
+def _execute(options: Options, application: Application, journal: Journal) -> Report:
+    from intelliperf.pipeline import improve
+    from intelliperf.report.files import write
+
+    run = open_run(options, application, journal)
+    report = improve(run)
+    with run.stage("report"):
+        write(report, journal)
+    if not options.keep_work:
+        shutil.rmtree(journal.directory / "work", ignore_errors=True)
+    return report
+
+
+def open_run(options: Options, application: Application, journal: Journal) -> Run:
+    """Everything that a run needs, wired together."""
+    from intelliperf.backends import open_backend
+    from intelliperf.cli.judging import judge_for
+    from intelliperf.formulas import find_formula
+    from intelliperf.sandbox import Sandbox
+
+    formula = find_formula(options.formula)
+    sandbox = Sandbox.probe(journal.directory)
+    backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox)
+    journal.event("note", text=f"backend: {why}")
+    diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
+    return Run(
+        settings=Settings(
+            kernel=options.kernel,
+            top_n=options.top_n,
+            num_attempts=options.num_attempts,
+            diagnose_only=diagnose_only,
+            build_deadline_s=options.build_deadline,
+            run_deadline_s=options.run_deadline,
+            budget_minutes=options.budget_minutes,
+            keep_work=options.keep_work,
+        ),
+        application=application,
+        backend=backend,
+        formula=formula,
+        rewriters=() if diagnose_only else _rewriters(options, application, backend, journal),
+        judge=judge_for(options, application, backend, sandbox),
+        journal=journal,
+    )
+
+
+def _rewriters(options: Options, application: Application, backend: Backend, journal: Journal) -> tuple[Rewriter, ...]:
+    """The rules, then the model or a replay if one was asked for; a model is checked before any work."""
+    from intelliperf.codegen.budget import Budget
+    from intelliperf.codegen.rulebook import RuleRewriter
+    from intelliperf.codegen.syntax.clang import ClangParser
+    from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+
+    parser = ClangParser(tuple(find_toolchain().driver()), environment=tool_environment())
+    rules = RuleRewriter(parser)
+    budget = Budget(options.budget_usd, options.budget_tokens, options.budget_minutes)
+    if options.replay is not None:
+        from intelliperf.codegen.replay import replay_rewriter
+
+        return rules, replay_rewriter(options.replay, journal, budget)
+    if options.model is None:
+        if options.provider or options.api_base:
+            raise UsageError("--provider and --api-base need --model")
+        journal.event("note", text="no --model: rule-based rewrites only")
+        return (rules,)
+    from intelliperf.codegen.model import model_rewriter
+    from intelliperf.codegen.providers import ModelSettings
+
+    settings = ModelSettings(options.model, options.provider, options.api_base)
+    model = model_rewriter(settings, os.environ, application.project, journal, budget)
+    return (rules,) if model is None else (rules, model)
+
+
+def _conclude(options: Options, report: Report, directory: Path) -> int:
+    """Say how it ended, write what was asked for."""
+    from intelliperf.report.terminal import closing
+
+    out = sys.stderr if options.json_events else sys.stdout
+    print(closing(report, directory), end="", file=out)
+    if options.output_file is not None:
+        with storage_errors(options.output_file):
+            shutil.copyfile(directory / "report.json", options.output_file)
+    if options.in_place and report.accepted is not None:
+        for path in write_in_place(report):
+            print(f"wrote {report.application.project / path}", file=out)
+    return report.exit_status
+
+
+def _portable(options: Options) -> dict[str, Any]:
+    values = dataclasses.asdict(options)
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def _restored(values: dict[str, Any]) -> Options:
+    known = {field.name for field in dataclasses.fields(Options)}
+    kept = {name: value for name, value in values.items() if name in known}
+    for name in _PATHS:
+        kept[name] = Path(kept[name]) if kept.get(name) else None
+    return Options(**{**kept, "command": tuple(kept["command"])})
