@@ -80,7 +80,7 @@ class ModelRewriter:
                 parsed = self._parsed(reply)
                 if not parsed.blocks:
                     return Proposal(None, Declined(origin, _SEES_NOTHING + parsed.rationale), total(spent))
-                edits = apply_blocks(parsed.blocks, task.sources, _definitions)
+                edits = apply_blocks(parsed.blocks, task.sources, definitions)
             except MalformedReply as error:
                 problem = str(error)
                 prompt = prompt.repaired(reply.text, problem)
@@ -135,7 +135,7 @@ class ModelRewriter:
         return count
 
 
-def _definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:
+def definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:
     """Where functions of that name are defined, for whole-function replacements."""
     wanted = name.rpartition("::")[2]
     return [(region.first_line, region.last_line) for region in functions(text) if region.name == wanted]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from intelliperf.codegen.budget import Budget
 from intelliperf.codegen.exchange import EXCHANGE_VERSION, Exchanges, Prompt, Reply, reply_of
 from intelliperf.codegen.model import ModelRewriter
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.records import OriginKind
+from intelliperf.records import OriginKind, Usage
 
 EXCHANGES = "exchanges"  # directory of a run; one file per prompt, named by its hash
 
@@ -39,8 +40,9 @@ class RecordedModel:
         return len(self._replies)
 
     def ask(self, prompt: Prompt) -> Reply | None:
+        """The recorded reply; it costs nothing this time."""
         key = prompt.hash if prompt.hash in self._replies else next(iter(self._replies), None)
-        return self._replies.pop(key) if key is not None else None
+        return replace(self._replies.pop(key), usage=Usage()) if key is not None else None
 
 
 def read_exchanges(run: Path) -> dict[str, Mapping[str, Any]]:
