@@ -29,13 +29,15 @@ def improve_application(options: Options) -> int:
 
     formula = find_formula(options.formula)
     application, reason = application_of(options)
-    with view_for(options.json_events, options.verbose, options.budget_minutes) as view:
-        with Journal.create(run_root(options, application.project), formula.name, view) as journal:
-            journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
-            journal.event("note", text=f"run directory: {journal.directory}")
-            if not options.build_command:
-                journal.event("note", text=f"build command from {reason}")
-            report = _execute(options, application, journal)
+    with (
+        view_for(options.json_events, options.verbose, options.budget_minutes) as view,
+        Journal.create(run_root(options, application.project), formula.name, view) as journal,
+    ):
+        journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
+        journal.event("note", text=f"run directory: {journal.directory}")
+        if not options.build_command:
+            journal.event("note", text=f"build command from {reason}")
+        report = _execute(options, application, journal)
     return _conclude(options, report, journal.directory)
 
 
@@ -50,10 +52,12 @@ def resume_run(given: Path | None) -> int:
     options = _restored(saved["options"])
     os.chdir(saved["directory"])
     application, _ = application_of(options)
-    with view_for(options.json_events, options.verbose, options.budget_minutes) as view:
-        with Journal(directory, view) as journal:
-            journal.event("note", text=f"resuming {directory}")
-            report = _execute(options, application, journal)
+    with (
+        view_for(options.json_events, options.verbose, options.budget_minutes) as view,
+        Journal(directory, view) as journal,
+    ):
+        journal.event("note", text=f"resuming {directory}")
+        report = _execute(options, application, journal)
     return _conclude(options, report, directory)
 
 

@@ -1,0 +1,159 @@
+"""`intelliperf doctor`: what is there, what is missing, the command that fixes it, and one kernel run for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from intelliperf import __version__
+from intelliperf.errors import IntelliPerfError
+
+
+class State(Enum):
+    GOOD = "ok"
+    OPTIONAL = "--"  # absent, and only wanted for something extra
+    BAD = "!!"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One line of the examination; `remedy` is the command or step that fixes it."""
+
+    subject: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+# Threads of one block add 1 to one counter, and each copies one float: counts known by arithmetic.
+_SELF_TEST = """#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void probe(const float* in, float* out, int* counter) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = 2.0f * in[i];
+  atomicAdd(counter, 1);
+}
+int main() {
+  const int n = 1024;
+  float host[n], *in, *out;
+  int total = 0, *counter;
+  for (int i = 0; i < n; i++) host[i] = i;
+  hipMalloc((void**)&in, sizeof host);
+  hipMalloc((void**)&out, sizeof host);
+  hipMalloc((void**)&counter, sizeof total);
+  hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice);
+  hipMemset(counter, 0, sizeof total);
+  probe<<<n / 256, 256>>>(in, out, counter);
+  hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost);
+  hipMemcpy(&total, counter, sizeof total, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i++) if (host[i] != 2.0f * i) return 2;
+  return total == n ? 0 : 3;
+}
+"""
+_SELF_TEST_THREADS = 1024
+
+
+def examine() -> int:
+    """Print every observation. Returns 0 where the main job can run, 1 where it cannot."""
+    print(f"intelliperf {__version__}, Python {sys.version.split()[0]} at {sys.executable}")
+    bad = False
+    for look in _LOOKS:
+        for seen in look():
+            bad |= seen.state is State.BAD
+            print(f"[{seen.state.value}] {seen.subject}: {seen.detail}")
+            if seen.remedy and seen.state is not State.GOOD:
+                print(f"     remedy: {seen.remedy}")
+    print("not ready: see the lines marked !!" if bad else "ready: intelliperf --formula atomicContention -- ./app")
+    return 1 if bad else 0
+
+
+def _compiler() -> Iterator[Observation]:
+    from intelliperf.emulator.toolchain import cache_directory, find_toolchain
+
+    try:
+        found = find_toolchain()
+    except IntelliPerfError as error:
+        yield Observation("compiler", State.BAD, str(error), "python -m pip install ziglang==0.17.0")
+        return
+    yield Observation("compiler", State.GOOD, f"{found.version}, host code with {found.standard_library}")
+    cache = cache_directory()
+    free = shutil.disk_usage(cache).free
+    state = State.GOOD if free > 1 << 30 else State.BAD
+    yield Observation(
+        "cache", state, f"{cache}, {free / 2**30:.1f} GiB free", "free 1 GiB, or set XDG_CACHE_HOME to a larger disk"
+    )
+
+
+def _sandbox() -> Iterator[Observation]:
+    from intelliperf.records import CheckStatus
+    from intelliperf.sandbox import Sandbox
+
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        check = Sandbox.probe(Path(name)).check()
+    state = State.GOOD if check.status is CheckStatus.PASSED else State.OPTIONAL
+    yield Observation(
+        "sandbox", state, check.detail or check.status.value, "allow unprivileged user namespaces to confine candidates"
+    )
+
+
+def _tools() -> Iterator[Observation]:
+    for tool, purpose in (
+        ("git", "patches of git projects"),
+        ("make", "Makefile projects"),
+        ("cmake", "CMake projects"),
+    ):
+        found = shutil.which(tool)
+        yield Observation(
+            tool,
+            State.GOOD if found else State.OPTIONAL,
+            found or f"not on PATH; wanted for {purpose}",
+            f"install {tool}",
+        )
+
+
+def _keys() -> Iterator[Observation]:
+    from intelliperf.codegen.providers import PROVIDERS
+
+    names = sorted({key for provider in PROVIDERS.values() for key in provider.keys if os.environ.get(key)})
+    detail = f"keys in the environment: {', '.join(names)}" if names else "no key in the environment; rules need none"
+    yield Observation(
+        "models", State.GOOD if names else State.OPTIONAL, detail, "export OPENAI_API_KEY=… or --api-base"
+    )
+
+
+def _self_test() -> Iterator[Observation]:
+    from intelliperf.backends import BACKENDS
+    from intelliperf.records import Application, Metric
+    from intelliperf.sandbox import UNCONFINED
+    from intelliperf.workspace import Workspace
+
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        root = Path(name)
+        (root / "source").mkdir()
+        (root / "source" / "probe.hip").write_text(_SELF_TEST)
+        build = (("hipcc", "-O2", "-o", "probe", "probe.hip"),)
+        application = Application(("./probe",), root / "source", root / "source", build)
+        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED)
+        try:
+            workspace = Workspace.create(application, root / "work")
+            built = workspace.build(backend.build_environment(), 300.0, root / "logs")
+            if not built.ok:
+                yield Observation("self-test", State.BAD, f"the probe does not build: {'; '.join(built.errors)}")
+                return
+            (profile,) = backend.profile(workspace.application, 60.0).kernels
+        except IntelliPerfError as error:
+            yield Observation("self-test", State.BAD, str(error))
+            return
+        lanes = profile.quantity(Metric.ATOMIC_LANES).value
+        good = lanes == _SELF_TEST_THREADS
+        detail = f"one kernel built, run and counted: {lanes:.0f} atomic lanes of {_SELF_TEST_THREADS}"
+        yield Observation("self-test", State.GOOD if good else State.BAD, detail)
+
+
+_LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (_compiler, _sandbox, _tools, _keys, _self_test)
