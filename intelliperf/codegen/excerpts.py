@@ -94,8 +94,8 @@ def _part(path: str, first: int, last: int, total: int, body: str, hot: Sequence
     shown = body.split("\n")
     marked = [line for line in hot if line.path == path and first <= line.line <= last]
     if marked:
-        listed = [f"  line {line.line}: `{shown[line.line - first].strip()}` <- {line.reading}" for line in marked]
-        text += "\nHot lines, worst first:\n" + "\n".join(listed)
+        listed = [f"line {line.line}: `{shown[line.line - first].strip()}` <- {line.reading}" for line in marked]
+        text += "\nHot lines, worst first:\n" + fenced("hot lines", "\n".join(listed))
     return text
 
 

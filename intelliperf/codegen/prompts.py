@@ -141,7 +141,7 @@ def _headline(attempt: Attempt, roots: Sequence[Path]) -> str:
     outcome = attempt.verdict.outcome.value if attempt.verdict else "NO CANDIDATE"
     reason = attempt.verdict.detail if attempt.verdict else attempt.declined.reason if attempt.declined else ""
     first = next(iter(shown_text(reason, roots).splitlines()), "")
-    return f"Attempt {attempt.index} by {_origin(attempt)}: {outcome}: {first[:300]}"
+    return f"Attempt {attempt.index} by {_origin(attempt)}: {outcome}\n" + fenced("reason", first[:300])
 
 
 def _attempt(attempt: Attempt, size: Size, roots: Sequence[Path]) -> str:
@@ -167,7 +167,7 @@ def _outcome(attempt: Attempt) -> str:
 
 def _measured(verdict: Verdict, roots: Sequence[Path]) -> list[str]:
     lines = [
-        f"check failed: {check.name}: {shown_text(check.detail, roots)}"
+        f"check failed: {check.name}\n" + fenced("check", shown_text(check.detail, roots))
         for check in verdict.checks
         if check.status is CheckStatus.FAILED and check.detail and check.detail != verdict.detail
     ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rewrite_task import GOOD_REPLY, REFUSAL, SOURCE
+
 from intelliperf.codegen.edits import apply_blocks
 from intelliperf.codegen.model import definitions
 from intelliperf.codegen.reply import Block, MalformedReply, parse_blocks, parse_reply
 from intelliperf.records import content_hash
-from rewrite_task import GOOD_REPLY, REFUSAL, SOURCE
 
 BLOCK = "FILE: a.cu\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE"
 

@@ -6,9 +6,10 @@ import dataclasses
 from typing import Any
 
 import pytest
+from rewrite_task import counted, device, evidence, finding
+
 from intelliperf.evidence import confidence, finding_sentence, line_sentence, main_reading, number, percent, readings
 from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
-from rewrite_task import counted, device, evidence, finding
 
 
 def access(**changes: Any) -> Any:

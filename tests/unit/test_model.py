@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, REFUSAL, Shelf, task
+
 from intelliperf.codegen.budget import Budget, total
 from intelliperf.codegen.exchange import Prompt, Reply
 from intelliperf.codegen.model import ModelRewriter, model_rewriter
@@ -15,8 +17,7 @@ from intelliperf.codegen.providers import PromptTooLong
 from intelliperf.codegen.retry import Backoff, Patience
 from intelliperf.errors import BudgetExhausted, ProviderError, UsageError
 from intelliperf.protocols import Proposal
-from intelliperf.records import Attempt, Candidate, OriginKind, Outcome, Usage, Verdict
-from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, REFUSAL, Shelf, task
+from intelliperf.records import Attempt, OriginKind, Outcome, Usage, Verdict
 
 
 class Script:

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from rewrite_task import HOT_LINE, ORIGINAL, SCRATCH, SOURCE, evidence, task
+
 from intelliperf.codegen.disclosure import fenced, shown_lines, shown_text
 from intelliperf.codegen.excerpts import source_path, unqualified
 from intelliperf.codegen.exchange import Prompt
@@ -26,7 +28,6 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
-from rewrite_task import HOT_LINE, ORIGINAL, SCRATCH, SOURCE, evidence, task
 
 EDIT = FileEdit("src/tally.hip", "0" * 64, "x")
 MODEL = Origin(OriginKind.MODEL, "openai/m", "1" * 64)

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, Shelf, task
+from servers.provider_server import Conversation, ProviderServer
+
 from intelliperf.codegen.budget import Budget
 from intelliperf.codegen.exchange import Prompt
 from intelliperf.codegen.model import ModelRewriter, model_rewriter
@@ -22,8 +25,6 @@ from intelliperf.codegen.providers import ModelSettings, PromptTooLong, Provider
 from intelliperf.codegen.retry import Backoff, Patience
 from intelliperf.errors import BudgetExhausted, ProviderError, UsageError
 from intelliperf.records import Attempt
-from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, Shelf, task
-from servers.provider_server import Conversation, ProviderServer
 
 KEY = "test-key-1"
 WIRES = ["openai", "anthropic"]
@@ -107,26 +108,32 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_provider_asks(provider: str) 
 @pytest.mark.parametrize("status", [429, 500, 503, 529])
 def test_a_provider_that_stays_busy_ends_the_run_after_all_retries(status: int) -> None:
     waits = Waits()
-    with ProviderServer(conversation(*[{"status": status, "message": "busy today"}] * 9)) as server:
-        with pytest.raises(ProviderError, match=rf"\(HTTP {status}\): .*busy today"):
-            client(server, "anthropic", waits).ask(prompt())
+    with (
+        ProviderServer(conversation(*[{"status": status, "message": "busy today"}] * 9)) as server,
+        pytest.raises(ProviderError, match=rf"\(HTTP {status}\): .*busy today"),
+    ):
+        client(server, "anthropic", waits).ask(prompt())
     assert len(waits) == 2 and len(server.conversation.calls) == 3
 
 
 def test_a_provider_that_asks_for_an_hour_is_not_waited_for() -> None:
     waits = Waits()
-    with ProviderServer(conversation({"status": 429, "retry_after": 3600})) as server:
-        with pytest.raises(ProviderError, match="limiting the rate"):
-            client(server, waits=waits).ask(prompt())
+    with (
+        ProviderServer(conversation({"status": 429, "retry_after": 3600})) as server,
+        pytest.raises(ProviderError, match="limiting the rate"),
+    ):
+        client(server, waits=waits).ask(prompt())
     assert waits == []
 
 
 def test_an_exhausted_quota_is_not_retried() -> None:
     step = {"status": 429, "type": "insufficient_quota", "code": "insufficient_quota", "message": "check your plan"}
     waits = Waits()
-    with ProviderServer(conversation(step, step, step)) as server:
-        with pytest.raises(ProviderError, match="check your plan"):
-            client(server, waits=waits).ask(prompt())
+    with (
+        ProviderServer(conversation(step, step, step)) as server,
+        pytest.raises(ProviderError, match="check your plan"),
+    ):
+        client(server, waits=waits).ask(prompt())
     assert waits == []
 
 
@@ -155,17 +162,21 @@ def test_the_check_is_one_small_call(provider: str) -> None:
 
 @pytest.mark.parametrize("provider", WIRES)
 def test_the_check_names_a_refused_key_by_its_variable_and_never_shows_it(provider: str) -> None:
-    with ProviderServer(conversation(key="another")) as server:
-        with pytest.raises(ProviderError, match=rf"does not accept the key \({provider.upper()}_API_KEY\)") as caught:
-            client(server, provider).check()
+    with (
+        ProviderServer(conversation(key="another")) as server,
+        pytest.raises(ProviderError, match=rf"does not accept the key \({provider.upper()}_API_KEY\)") as caught,
+    ):
+        client(server, provider).check()
     assert KEY not in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("provider", WIRES)
 def test_the_check_names_an_unknown_model(provider: str) -> None:
-    with ProviderServer(conversation(models=["else"])) as server:
-        with pytest.raises(ProviderError, match=r"has no model demo-model \(HTTP 404\).*check --model"):
-            client(server, provider).check()
+    with (
+        ProviderServer(conversation(models=["else"])) as server,
+        pytest.raises(ProviderError, match=r"has no model demo-model \(HTTP 404\).*check --model"),
+    ):
+        client(server, provider).check()
 
 
 def test_the_check_does_not_wait_for_a_server_that_is_not_there() -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, REFUSAL, Shelf, task
+from test_model import Script
+
 from intelliperf.codegen.budget import Budget
 from intelliperf.codegen.exchange import exchange_of, reply_of
 from intelliperf.codegen.model import ModelRewriter
@@ -15,8 +18,6 @@ from intelliperf.codegen.replay import RecordedModel, read_exchanges, replay_rew
 from intelliperf.errors import ProtocolError, UsageError
 from intelliperf.journal import Journal
 from intelliperf.records import Attempt, OriginKind, Usage
-from rewrite_task import GOOD_REPLY, MISPLACED_REPLY, REFUSAL, Shelf, task
-from test_model import Script
 
 
 def record(run: Path, *replies: str) -> list[Attempt]:
