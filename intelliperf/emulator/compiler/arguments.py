@@ -39,8 +39,20 @@ _CLANG_IGNORED_VALUED = (
     "-Xarch_device", "-Xarch_host", "-Xoffload-linker", "-Xcuda-ptxas", "-Xcuda-fatbinary", "-target", "-arch", "-Xopenmp-target",
     "--serialize-diagnostics", "-Xthinlto-distributor",
 )  # fmt: skip
-_LINK_PREFIXES = ("-Wl,", "-L", "-l", "-fuse-ld", "-static-lib", "-rdynamic", "-nostdlib", "-nodefaultlibs", "-nostart",
-                  "-stdlib", "-rtlib", "-unwindlib")
+_LINK_PREFIXES = (
+    "-Wl,",
+    "-L",
+    "-l",
+    "-fuse-ld",
+    "-static-lib",
+    "-rdynamic",
+    "-nostdlib",
+    "-nodefaultlibs",
+    "-nostart",
+    "-stdlib",
+    "-rtlib",
+    "-unwindlib",
+)
 _IGNORED_PREFIXES = (
     "--offload-arch", "--offload=", "--amdgpu-target", "-amdgpu-target", "--cuda-gpu-arch", "--cuda-path", "--rocm-path",
     "--rocm-device-lib-path", "--hip-path", "--hip-device-lib-path", "--hip-version", "--hip-link", "--hip-stdpar",

@@ -61,26 +61,9 @@ class Unit:
 def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Path) -> list[str]:
     """The host side's `-cc1` words, without the compiler; raises `CompilerMessage` on a bad command line."""
     command = [
-        *toolchain.driver(),
-        "-x",
-        unit.language,
-        "--cuda-host-only",
-        *_sdk_flags(unit),
-        "-nogpulib",
-        "-nogpuinc",
-        "-S",
-        "-###",
-        unit.optimisation,
-        "-fPIC",
-        *_our_flags(unit),
-        *unit.flags,
-        "-MD",
-        "-MF",
-        str(dependency_file),
-        str(unit.source),
-        "-o",
-        output,
-    ]
+        *host_driver(unit, toolchain), "-x", unit.language, "-S", "-###", unit.optimisation, "-fPIC", *unit.flags,
+        "-MD", "-MF", str(dependency_file), str(unit.source), "-o", output,
+    ]  # fmt: skip
     done, _, err = output_of(command, _DRIVER_DEADLINE_S, tool_environment(), unit.directory)
     lines = [line for line in err.splitlines() if '"-cc1"' in line]
     if not done.ok or len(lines) != 1:
@@ -92,6 +75,35 @@ def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Pat
         words = [word for word in words if not word.startswith("-target-sdk-version")]
         words.append(f"-target-sdk-version={_CUDA_SDK}")
     return words
+
+
+def host_driver(unit: Unit, toolchain: Toolchain) -> list[str]:
+    """The driver's command line for the host side, up to the language and the user's own words."""
+    return [
+        *toolchain.driver(), "--cuda-host-only", *_sdk_flags(unit), "-nogpulib", "-nogpuinc", *_our_flags(unit),
+        "-Wno-unused-command-line-argument",
+    ]  # fmt: skip
+
+
+def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
+    """Flags of the host side that depend on the machine.
+
+    clang's OpenMP runtime is usually absent: `omp.h` and libgomp serve the library calls, and
+    pragmas in GPU sources run serially, as OpenMP allows.
+    """
+    if not openmp:
+        return ()
+    found = _gcc_header_directory(toolchain)
+    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *(("-idirafter", found) if found else ()))
+
+
+def _gcc_header_directory(toolchain: Toolchain) -> str | None:
+    if toolchain.standard_library != "libstdc++":
+        return None
+    argv = [toolchain.host_linker[0], "-print-file-name=include/omp.h"]
+    done, out, _ = output_of(argv, _DRIVER_DEADLINE_S, tool_environment())
+    path = Path(out.strip())
+    return str(path.parent) if done.ok and path.is_absolute() else None
 
 
 class CompilerMessage(Exception):

@@ -109,4 +109,3 @@ def _describe_symbol(
         "type": re.sub(r"^const ", "", type_name),
         "constant": word == "constant",
     }
-

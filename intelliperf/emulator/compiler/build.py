@@ -1,0 +1,182 @@
+"""Carries out a parsed command: compiles every source, then links, as the real compiler would."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.compiler.cache import compile_cached
+from intelliperf.emulator.compiler.command import Command, Source
+from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
+from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, host_driver, host_flags
+from intelliperf.emulator.compiler.linking import link
+from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
+from intelliperf.emulator.compiler.unit import Compiled
+from intelliperf.emulator.devices import DEFAULT_TARGETS, device_file_values, resolve
+from intelliperf.emulator.toolchain import Toolchain, include_directory, tool_environment
+from intelliperf.errors import UsageError
+from intelliperf.process import output_of
+
+
+@dataclass(frozen=True)
+class Build:
+    """One command, with what it needs from its surroundings."""
+
+    command: Command
+    words: tuple[str, ...]  # as given, for the compile log
+    directory: Path
+    environment: Mapping[str, str]
+    toolchain: Toolchain
+
+    def run(self) -> None:
+        """Raises `CompilerMessage` for errors of the user's code."""
+        command = self.command
+        if command.stage in ("object", "assembly", "preprocess", "syntax") or command.dependencies.only:
+            self._check_single_output()
+            for source in command.sources:
+                self._translate(source)
+            return
+        if command.stage == "device-link" or command.archive or command.sources or command.link:
+            self._link()
+            return
+        raise UsageError(f"{command.flavour}: no input files")
+
+    def _check_single_output(self) -> None:
+        command = self.command
+        if not command.sources:
+            raise UsageError(f"{command.flavour}: no input files")
+        if command.output is not None and len(command.sources) > 1:
+            raise UsageError(f"{command.flavour}: cannot specify -o with -c and several source files")
+
+    def _translate(self, source: Source) -> None:
+        if self.command.stage == "object" and source.is_gpu and not self.command.dependencies.only:
+            self._compile_gpu(source, self.directory / self.command.object_of(source))
+        else:
+            self._run_host_compiler(source)
+
+    def _link(self) -> None:
+        command = self.command
+        with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+            objects: dict[int, str] = {}
+            for number, source in enumerate(command.sources):
+                made = Path(name) / f"{number}-{Path(source.path).stem}.o"
+                if source.is_gpu:
+                    self._compile_gpu(source, made)
+                else:
+                    self._compile_host(source, made)
+                objects[number] = str(made)
+            link(command, list(objects.values()), self.directory, Path(name), self.toolchain)
+
+    # -- GPU sources ----------------------------------------------------------------------------
+
+    def unit(self, source: Source) -> Unit:
+        command = self.command
+        asked = command.target or self.environment.get("INTELLIPERF_TARGET") or DEFAULT_TARGETS[source.language]
+        target = resolve(asked)
+        return Unit(
+            source=Path(source.path),
+            language=source.language,
+            directory=self.directory,
+            flags=tuple(command.front) + host_flags(command.openmp, self.toolchain),
+            optimisation=command.optimisation,
+            target=target,
+            device=dict(device_file_values(target)),
+            relocatable=command.relocatable_device_code,
+        )
+
+    def _compile_gpu(self, source: Source, output: Path) -> None:
+        if not (self.directory / source.path).is_file():
+            raise CompilerMessage(f"{self.command.flavour}: error: no such file or directory: '{source.path}'\n")
+        compiled = compile_cached(self.unit(source), output, self.toolchain)
+        sys.stderr.write(compiled.warnings)
+        self._write_rule(source, output, compiled)
+        self._log(source, output)
+
+    def _write_rule(self, source: Source, output: Path, compiled: Compiled) -> None:
+        wanted = self.command.dependencies
+        if not wanted.wanted:
+            return
+        named = self.command.output or output.name if self.command.stage == "object" else self.command.output or "a.out"
+        targets = wanted.targets or [named]
+        file = self.directory / (wanted.file or default_rule_file(named))
+        file.write_text(
+            make_rule(targets, compiled, system=wanted.system, phony=wanted.phony),
+            encoding="utf-8",
+            errors="surrogateescape",
+        )
+
+    def _log(self, source: Source, output: Path) -> None:
+        """One line per GPU source for the source rewriter; appended in one write, so concurrent compiles may share it."""
+        log = self.environment.get("INTELLIPERF_COMPILE_LOG")
+        if not log:
+            return
+        entry = {
+            "source": str((self.directory / source.path).resolve()),
+            "arguments": [self.command.flavour, *self.words],
+            "language": source.language,
+            "directory": str(self.directory),
+            "output": str(output),
+        }
+        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(handle, (json.dumps(entry) + "\n").encode())
+        finally:
+            os.close(handle)
+
+    # -- everything else ------------------------------------------------------------------------
+
+    def _compile_host(self, source: Source, output: Path) -> None:
+        argv = host_compiler(self.command, self.toolchain, None)
+        argv += ["-x", source.language, self.command.optimisation, *self.command.front, "-fPIC", "-c", source.path]
+        self._run([*argv, "-o", str(output)])
+
+    def _run_host_compiler(self, source: Source) -> None:
+        """-E, -S, -fsyntax-only, -M, and -c of a source without device code."""
+        command = self.command
+        if source.is_gpu:
+            argv = host_compiler(command, self.toolchain, self.unit(source))
+        else:
+            argv = [*host_compiler(command, self.toolchain, None), "-x", source.language]
+        argv += [command.optimisation, *command.front, "-fPIC"]
+        stage = {"object": "-c", "assembly": "-S", "preprocess": "-E", "syntax": "-fsyntax-only", "link": "-E"}
+        argv += [stage[command.stage], *_rule_options(command), source.path]
+        if command.output is not None:
+            argv += ["-o", command.output]
+        elif command.stage == "object":
+            argv += ["-o", str(command.object_of(source))]
+        self._run(argv)
+
+    def _run(self, argv: list[str]) -> None:
+        done, out, err = output_of(argv, COMPILE_DEADLINE_S, tool_environment(), self.directory)
+        sys.stdout.write(out)
+        if not done.ok:
+            raise CompilerMessage(err if err.strip() else f"{argv[0]}: {done.describe()}\n")
+        sys.stderr.write(err)
+
+
+def _rule_options(command: Command) -> list[str]:
+    rule = command.dependencies
+    if not rule.wanted:
+        return []
+    kinds = {(True, True): "-M", (True, False): "-MM", (False, True): "-MD", (False, False): "-MMD"}
+    words = [kinds[rule.only, rule.system]]
+    words += [word for target in rule.targets for word in ("-MT", target)]
+    words += ["-MF", rule.file] if rule.file else []
+    return [*words, "-MP"] if rule.phony else words
+
+
+def host_compiler(command: Command, toolchain: Toolchain, gpu: Unit | None) -> list[str]:
+    """The start of a command line for host code: of a GPU source's host side, or of a source without device code."""
+    if gpu is not None:
+        return [*host_driver(gpu, toolchain), "-x", gpu.language]
+    headers = ["-isystem", str(include_directory())]
+    if command.flavour == "hipcc":
+        headers.append("-D__HIP_PLATFORM_AMD__=1")
+    if toolchain.standard_library == "libstdc++" and (command.flavour == "nvcc" or command.openmp):
+        return [*toolchain.host_linker, *headers, *(["-fopenmp"] if command.openmp else [])]
+    return [*toolchain.driver(), *headers]

@@ -1,0 +1,111 @@
+"""The compile cache: an object is reused if the command and every file that was read are unchanged.
+
+An entry's manifest lists the files that both front ends read, with their content hashes; looking
+it up costs no preprocessing. Entries are written atomically; concurrent builds may share them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from intelliperf.emulator.compiler.frontend import Unit
+from intelliperf.emulator.compiler.unit import Compiled, compile_unit
+from intelliperf.emulator.toolchain import Toolchain, cache_directory, write_atomically
+
+_FORMAT = 1
+_LIMIT_BYTES = 2 * 1024**3
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
+    """As `compile_unit`, from the cache if nothing has changed. `INTELLIPERF_NO_CACHE=1` compiles anew."""
+    if os.environ.get("INTELLIPERF_NO_CACHE"):
+        return compile_unit(unit, output, toolchain)
+    directory = cache_directory() / "units"
+    key = _key(unit, toolchain)
+    manifest, kept = directory / f"{key}.json", directory / f"{key}.o"
+    found = _valid(manifest, kept, unit.directory)
+    if found is not None:
+        write_atomically(output, kept.read_bytes())
+        return found
+    compiled = compile_unit(unit, output, toolchain)
+    _keep(manifest, kept, unit, output, compiled)
+    return compiled
+
+
+def _key(unit: Unit, toolchain: Toolchain) -> str:
+    what = {**asdict(unit), "source": str(unit.source), "directory": str(unit.directory)}
+    text = json.dumps([_FORMAT, what, toolchain.identity, _own_code()], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+@lru_cache(maxsize=1)
+def _own_code() -> str:
+    """A hash over the modules that make the object: a new version of them invalidates old objects."""
+    digest = hashlib.sha256()
+    for folder in ("ir", "compiler"):
+        for path in sorted((_PACKAGE / folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    digest.update((_PACKAGE / "container.py").read_bytes())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _hash(path: str) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _valid(manifest: Path, kept: Path, directory: Path) -> Compiled | None:
+    try:
+        entry: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not kept.exists() or any(_hash(str(directory / file)) != digest for file, digest in entry["files"].items()):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(kept)
+    made = entry["compiled"]
+    return Compiled(
+        warnings=made["warnings"],
+        dependencies=tuple(made["dependencies"]),
+        device_dependencies=tuple(made["device_dependencies"]),
+        system_directories=tuple(made["system_directories"]),
+    )
+
+
+def _keep(manifest: Path, kept: Path, unit: Unit, output: Path, compiled: Compiled) -> None:
+    files = dict.fromkeys((*compiled.dependencies, *compiled.device_dependencies, str(unit.source)))
+    hashes = {file: _hash(str(unit.directory / file)) for file in files}
+    if None in hashes.values():
+        return  # a file vanished during the compilation: nothing that could be checked later
+    _make_room(kept.parent)
+    write_atomically(kept, output.read_bytes())
+    write_atomically(manifest, json.dumps({"files": hashes, "compiled": asdict(compiled)}).encode())
+
+
+def _make_room(directory: Path) -> None:
+    """Drop the entries that were used longest ago once the cache is larger than its limit."""
+    if not directory.exists():
+        return
+    entries = []
+    for path in directory.glob("*.o"):
+        with contextlib.suppress(FileNotFoundError):
+            entries.append((path.stat().st_mtime, path.stat().st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries):
+        if total <= _LIMIT_BYTES:
+            return
+        total -= size
+        for victim in (path, path.with_suffix(".json")):
+            with contextlib.suppress(FileNotFoundError):
+                victim.unlink()

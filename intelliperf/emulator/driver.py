@@ -1,0 +1,62 @@
+"""Entry point of the compiler drop-ins: `python -m intelliperf.emulator.driver <flavour> <words…>`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.emulator.compiler.build import Build
+from intelliperf.emulator.compiler.frontend import CompilerMessage
+from intelliperf.emulator.compiler.queries import answer
+from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.errors import IntelliPerfError
+
+CLANGS = ("clang", "clang++")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Returns the exit status that the real compiler would have."""
+    flavour, *arguments = list(sys.argv[1:] if words is None else words)
+    try:
+        return _compile(flavour, arguments)
+    except CompilerMessage as message:
+        sys.stderr.write(str(message))
+        return 1
+    except IntelliPerfError as error:
+        sys.stderr.write(f"{flavour}: error: {error}\n")
+        return 1
+
+
+def _compile(flavour: str, arguments: list[str]) -> int:
+    reply = answer(flavour, arguments)
+    if reply is not None:
+        sys.stdout.write(reply)
+        return 0
+    toolchain = find_toolchain()
+    command = parse(flavour, arguments, "hip" if flavour == "hipcc" else None)
+    if _is_plain(flavour, arguments, command.sources and any(s.is_gpu for s in command.sources)):
+        environment = {**os.environ, **tool_environment()}
+        argv = [*toolchain.driver(flavour != "clang"), *arguments]
+        os.execve(argv[0], argv, environment)
+    Build(
+        command=command,
+        words=tuple(arguments),
+        directory=Path.cwd(),
+        environment=os.environ,
+        toolchain=toolchain,
+    ).run()
+    return 0
+
+
+def _is_plain(flavour: str, arguments: Sequence[str], has_gpu_source: object) -> bool:
+    """Whether the compiler itself can do it: standard input, or no GPU code under clang's own name."""
+    if "-" in arguments:
+        return True
+    return flavour in CLANGS and not has_gpu_source and "--hip-link" not in arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())

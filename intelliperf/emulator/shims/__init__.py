@@ -1,0 +1,72 @@
+"""Drop-in programs: tiny scripts that call this installation's driver with this very interpreter.
+
+They are written into the cache, named after the installation, so that they work from any virtual
+environment and with any PATH; `bin/` is what goes on PATH, the rest is what build systems look for
+beside it (`include/`, `lib/`, CMake packages).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from intelliperf.emulator.shims.programs import script_programs
+from intelliperf.emulator.toolchain import include_directory, write_atomically
+
+COMPILERS = {
+    "hipcc": "hipcc",
+    "hipcc.bin": "hipcc",
+    "nvcc": "nvcc",
+    "clang++": "clang++",
+    "amdclang++": "clang++",
+    "clang": "clang",
+    "amdclang": "clang",
+}
+_PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+
+
+def materialise(root: Path) -> Path:
+    """Write the drop-ins below `root` unless they are there already; returns their `bin` directory."""
+    files = _files()
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
+    home = root / digest
+    if not (home / "complete").exists():
+        for name, content in files.items():
+            path = home / name
+            write_atomically(path, content.encode())
+            path.chmod(0o755 if path.parent.name == "bin" else 0o644)
+        for link, target in _links().items():
+            _link(home / link, target)
+        write_atomically(home / "complete", b"")
+    return home / "bin"
+
+
+def _link(link: Path, target: str) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    staged = link.with_name(f".{link.name}.{os.getpid()}")
+    staged.symlink_to(target)
+    staged.replace(link)
+
+
+def _files() -> dict[str, str]:
+    files = {f"bin/{name}": _compiler_script(flavour) for name, flavour in COMPILERS.items()}
+    files.update({f"bin/{name}": text for name, text in script_programs().items()})
+    return files
+
+
+def _links() -> dict[str, str]:
+    return {"include": str(include_directory())}
+
+
+def _compiler_script(flavour: str) -> str:
+    """-I keeps the user's PYTHON* variables and current directory out; -S is not used, the venv is needed."""
+    python, package = shlex.quote(sys.executable), str(_PACKAGE_ROOT)
+    code = (
+        "import sys; "
+        f"sys.path[:0] = [] if any(p == {package!r} for p in sys.path) else [{package!r}]; "
+        "from intelliperf.emulator.driver import main; sys.exit(main())"
+    )
+    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} {flavour} "$@"\n'
