@@ -3,6 +3,8 @@
 #define CUDA_RUNTIME_H
 
 #if defined(__cplusplus)
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

@@ -3,6 +3,8 @@
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 
 #if defined(__cplusplus)
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,7 @@
 // Atomic functions, each a single LLVM atomic operation wherever one exists. Device scope unless the name
 // says otherwise; the emulator runs one lane at a time, so every scope is equally strong there.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #if defined(__AMDGCN__) || defined(__NVPTX__)
 #define SIMT_SCOPE_BLOCK __MEMORY_SCOPE_WRKGRP

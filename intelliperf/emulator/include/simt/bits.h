@@ -1,5 +1,6 @@
 // Integer and bit intrinsics, type punning, conversions with a rounding mode, SIMD within a word.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 // ---- counting and rearranging bits ----------------------------------------------------------------
 SIMT_D int __popc(unsigned int v) { return __builtin_popcount(v); }

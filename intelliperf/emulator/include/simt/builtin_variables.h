@@ -1,5 +1,6 @@
 // threadIdx, blockIdx, blockDim, gridDim, warpSize. Reading a member calls the target's primitive.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #define SIMT_COORDINATE(member, value)                                             \
   __declspec(property(get = __read_##member)) unsigned int member;                 \

@@ -1,5 +1,6 @@
 // Barriers, fences, shuffles, votes, matches and reductions across a wave.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 // Some of these names are compiler builtins that take part only on their own target.
 #define __syncthreads() __simt_syncthreads()

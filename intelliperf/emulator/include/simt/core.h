@@ -1,11 +1,12 @@
 // The device language: what hipcc and nvcc know before the first line of a program is read.
 //
 // The driver compiles every HIP or CUDA translation unit, host and device side alike, with
-//   -x hip|cuda -nogpuinc -nogpulib -I <this directory's parent> -DSIMT_WAVE_SIZE=32|64 -include simt/core.h
+//   -x hip|cuda [HIP: -fhip-new-launch-api] -nogpuinc -nogpulib -I <this directory's parent> -DSIMT_WAVE_SIZE=32|64 -include simt/core.h
 // and, on the device side only, -fcuda-is-device -fcuda-allow-variadic-functions; for CUDA also
 // -D__CUDA_ARCH__=<cc>0 on the device side and -target-sdk-version=12.x on both.
 // The same headers serve three device targets: the emulator (x86-64), amdgcn and nvptx (for static facts).
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #ifndef SIMT_WAVE_SIZE
 #error "SIMT_WAVE_SIZE must be 32 or 64: compile through the hipcc or nvcc drop-in"
@@ -13,6 +14,7 @@
 
 #include <simt/language.h>
 #include <simt/vector_types.h>
+#include <simt/launch.h>
 #if defined(__AMDGCN__)
 #include <simt/target_amdgcn.h>
 #elif defined(__NVPTX__)

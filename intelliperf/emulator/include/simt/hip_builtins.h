@@ -1,5 +1,6 @@
 // The __builtin_amdgcn_* that HIP programs use, on targets whose compiler does not know them.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 #if !defined(__AMDGCN__)
 
 namespace __simt {

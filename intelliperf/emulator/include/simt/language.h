@@ -1,5 +1,6 @@
 // Keywords, version macros and the shorthands that the other headers declare functions with.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,6 @@
 #define __managed__ __attribute__((managed))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __cluster_dims__(...) static_assert(false, "intelliperf: thread block clusters are not supported")
-#define __noinline__ __attribute__((noinline))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)

@@ -1,6 +1,7 @@
 // The C library in device code: printf, assert, malloc, memcpy, string functions; operator new and delete.
 // Overloads by target of the host's functions, declared before any host header is read.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 template <class... A>
 SIMT_DT int printf(const char* format, A... values) {

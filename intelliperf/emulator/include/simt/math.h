@@ -1,6 +1,7 @@
 // The mathematical functions of device code, as explicit device overloads of the host's names, in the global
 // namespace and in std. They are declared before any host header, and work with libc++ and with libstdc++.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #if defined(__AMDGCN__) || defined(__NVPTX__)
 #include <simt/math_real_target.h>  // no libm to link there

@@ -1,6 +1,7 @@
 // The functions that CUDA and HIP add to the C library, and the fast approximations. The emulator computes an
 // approximation exactly: it promises the accuracy that the documentation allows, not the same bits.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 // ---- roots, quotients, norms ----------------------------------------------------------------------------
 SIMT_D double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }

@@ -1,6 +1,7 @@
 // Arithmetic with a stated rounding: __fadd_rn … __drcp_ru. The directed results are exact: the rounding error of
 // the nearest result is itself computed exactly (two-sum, fused residuals) and its sign decides the last step.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 namespace __simt {
 SIMT_D float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

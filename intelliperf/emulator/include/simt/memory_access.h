@@ -1,5 +1,6 @@
 // Loads and stores with a cache hint, address spaces. A hint changes nothing that the emulator counts.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #define SIMT_LOAD(name)             \
   template <class T>                \

@@ -1,5 +1,6 @@
 // The primitives on the emulator: calls into its runtime. The contract is runtime/abi.h.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 struct __simt_thread_record {
   unsigned int index[3];

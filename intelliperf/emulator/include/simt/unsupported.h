@@ -1,5 +1,6 @@
 // What the emulator does not have fails by name when the program is built.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #define SIMT_UNSUPPORTED(what) static_assert(__simt::never<T>, "intelliperf: " what " are not supported by the emulator")
 namespace __simt {

@@ -1,5 +1,6 @@
 // char1 … double4, dim3 and make_*. HIP's are one template with arithmetic; CUDA's are plain structures without.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 
 #ifndef SIMT_HDT
 #define SIMT_HDT inline

@@ -1,0 +1,4 @@
+// HIP half precision.
+#pragma once
+#include <hip/hip_runtime.h>
+#include <simt/half.h>
