@@ -152,7 +152,7 @@ def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: P
     words += [
         "-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions", "-emit-llvm", "-O2",
         "-target-cpu", host_processor(), "-debug-info-kind=limited", "-dwarf-version=5", "-ffp-contract=fast",
-        "-fno-unroll-loops", "-fkeep-persistent-storage-variables", "-mllvm", "-disable-loop-idiom-all",
+        "-fno-unroll-loops", "-mllvm", "-disable-loop-idiom-all",
         "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}", "-w",
         "-dependency-file", str(dependency_file), "-MT", "unit", "-sys-header-deps",
     ]  # fmt: skip
