@@ -1,0 +1,198 @@
+"""What the unmodified application does when only orders, clocks and the poison of fresh memory change.
+
+One lock-step of several runs of the reference gives, per buffer, how steady it is and how far a
+candidate may be from it; which bytes it leaves undefined; which arguments and which numbers of its
+output vary by themselves.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.process import Completed
+from intelliperf.records import Application
+from intelliperf.validation.compare import as_bytes, differing_chunks, same_multiset
+from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
+from intelliperf.validation.lockstep import Divergence, Event, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.messages import Dispatch, Hello
+from intelliperf.validation.output import OutputModel
+from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
+from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.tolerance import Allowance, Spread, Steadiness
+from intelliperf.validation.wire import Deadline
+
+POISON = "165"  # 0xA5
+OTHER_POISON = "90"  # 0x5A: differs in every bit
+TWIN = "other-poison"
+BASE = "reference"
+_MASK_LIMIT_BYTES = 64 * 1024 * 1024
+_UNDEFINED_RELATIVE = 1e-3  # two poisons make a float differ by more, noise by less
+
+# The base first. The clock is skewed so that printed times can be told from answers.
+_VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
+    (BASE, {"poison": POISON}),
+    ("reverse", {"poison": POISON, "lane_order": "reverse", "block_order": "reverse", "clock_scale": "1.37"}),
+    ("random-1", {"poison": POISON, "lane_order": "random:1", "block_order": "random:1", "clock_scale": "0.71"}),
+    ("random-2", {"poison": POISON, "lane_order": "random:2", "block_order": "random:2"}),
+    (TWIN, {"poison": OTHER_POISON}),
+)
+
+
+class Masks:
+    """Undefined elements, one bit per byte, compressed: by dispatch, buffer and offset of the chunk."""
+
+    def __init__(self) -> None:
+        self._masks: dict[tuple[int, Key], dict[int, bytes]] = {}
+        self._stored = 0
+        self.full = False
+
+    def add(self, dispatch: int, key: Key, offset: int, undefined: Mask) -> None:
+        packed = zlib.compress(np.packbits(undefined).tobytes(), 1)
+        self._stored += len(packed)
+        if self._stored > _MASK_LIMIT_BYTES:
+            self.full = True
+            return
+        self._masks.setdefault((dispatch, key), {})[offset] = packed
+
+    def get(self, dispatch: int, key: Key, offset: int, size: int) -> Mask | None:
+        """True for each undefined byte of the chunk; None if all are defined."""
+        packed = self._masks.get((dispatch, key), {}).get(offset)
+        if packed is None:
+            return None
+        bits = np.unpackbits(np.frombuffer(zlib.decompress(packed), dtype=np.uint8), count=size)
+        return bits.astype(np.bool_)
+
+    def drop(self, key: Key) -> None:
+        for entry in [entry for entry in self._masks if entry[1] == key]:
+            del self._masks[entry]
+
+    def __len__(self) -> int:
+        return len(self._masks)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The reference's own behaviour: what candidates are held to."""
+
+    allowances: Mapping[Key, Allowance]  # buffers that vary; all others are bit-exact
+    undefined: Masks
+    noisy_arguments: Mapping[str, frozenset[int]]
+    events: tuple[Event, ...]
+    ended: Completed
+    output: OutputModel
+    notes: tuple[str, ...]
+    names: Mapping[Key, str]
+
+    def erratic(self) -> tuple[str, ...]:
+        wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
+        return tuple(sorted(self.names[key] for key in wanted))
+
+
+def scalars(dispatch: Dispatch, hello: Hello | None) -> dict[int, tuple[str, Scalar]]:
+    """By allocation: the parameter's name and what the signature says that the buffer holds."""
+    parameters = hello.kernels.get(dispatch.kernel, ()) if hello else ()
+    by_index = {parameter.index: parameter for parameter in parameters}
+    known: dict[int, tuple[str, Scalar]] = {}
+    for argument in dispatch.arguments:
+        parameter = by_index.get(argument.index)
+        if parameter is None:
+            continue
+        for pointer in argument.pointers:
+            element = parameter.element if parameter.pointer else dict(parameter.fields).get(pointer.offset)
+            scalar = scalar_of(element) if pointer.at % max(1, scalar_of(element).size) == 0 else BYTE
+            name, before = known.get(pointer.allocation, (parameter.name, scalar))
+            same = before is scalar or before.encoding == scalar.encoding and before.size == scalar.size
+            known[pointer.allocation] = (name, scalar if same else BYTE)
+    return known
+
+
+@dataclass
+class Calibrator:
+    """Observer of the reference's runs; never finds fault with contents."""
+
+    spreads: dict[Key, Spread] = field(default_factory=dict)
+    names: dict[Key, str] = field(default_factory=dict)
+    undefined: Masks = field(default_factory=Masks)
+    noisy_arguments: dict[str, set[int]] = field(default_factory=dict)
+    compared_bytes: int = 0
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        self._arguments(base.dispatch, other.dispatch, pairing)
+        known = scalars(base.dispatch, base.side.hello)
+        for mine, theirs in pairing.pairs:
+            if mine.size != theirs.size:
+                continue
+            key = key_of(mine)
+            named = {id: name for id, (name, _) in known.items()}
+            self.names[key] = describe(mine, named) if mine.id in named or key not in self.names else self.names[key]
+            left, right = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
+            self.compared_bytes += left.size
+            scalar = known.get(mine.id, ("", BYTE))[1]
+            for offset, expected, found in differing_chunks(left, right, deadline):
+                if other.side.label == TWIN:
+                    self.undefined.add(base.dispatch.index, key, offset, undefined_bytes(scalar, expected, found))
+                    continue
+                spread = self.spreads.setdefault(key, Spread(scalar))
+                if not spread.add(expected, found):
+                    same = same_multiset(scalar, left, right)
+                    worst = Steadiness.UNORDERED if same else Steadiness.ERRATIC
+                    spread.steadiness = max(spread.steadiness, worst)
+        return None
+
+    def _arguments(self, base: Dispatch, other: Dispatch, pairing: Pairing) -> None:
+        for left in base.arguments:
+            noise = {a.index for a in base.arguments if a.index != left.index}
+            if argument_difference(base, other, pairing, noise) is not None:
+                self.noisy_arguments.setdefault(base.kernel, set()).add(left.index)
+
+    def allowances(self) -> dict[Key, Allowance]:
+        return {key: spread.allowance() for key, spread in self.spreads.items()}
+
+
+def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:
+    """Bytes whose value depends on the poison. A float must differ by more than noise would make it."""
+    if not scalar.floating or left.size % scalar.size:
+        different: Mask = left != right
+        return different
+    mine, theirs = scalar.floats(left), scalar.floats(right)
+    with np.errstate(invalid="ignore", over="ignore"):
+        far = ~(np.abs(mine - theirs) <= _UNDEFINED_RELATIVE * np.maximum(np.abs(mine), np.abs(theirs)))
+    far &= scalar.bits(left) != scalar.bits(right)
+    return np.repeat(far, scalar.size)
+
+
+def calibrate(setting: Setting, reference: Application, kernels: str, rule: Rule) -> Calibration:
+    """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one."""
+    runs = [Run(label, reference, {**options, "kernels": kernels}) for label, options in _VARIATIONS]
+    calibrator = Calibrator()
+    try:
+        followed = follow(setting, runs, rule, calibrator)
+    except SideFailed as error:
+        raise ApplicationFailed(f"the unmodified application cannot be validated against: {error}") from error
+    if followed.syncs == 0:
+        raise ApplicationFailed(f"the kernel {setting.kernel.name} was not dispatched in the intercepted run")
+    allowances = calibrator.allowances()
+    for key, allowance in allowances.items():
+        if allowance.steadiness >= Steadiness.UNORDERED:
+            calibrator.undefined.drop(key)
+    notes = [f"the reference run '{d.label}' took another path: {d.detail}" for d in followed.divergences.values()]
+    if calibrator.undefined.full:
+        notes.append("too much memory is left undefined by the reference to keep track of all of it")
+    others = [done for label, done in followed.ended.items() if label != BASE]
+    return Calibration(
+        allowances=allowances,
+        undefined=calibrator.undefined,
+        noisy_arguments={kernel: frozenset(found) for kernel, found in calibrator.noisy_arguments.items()},
+        events=followed.events,
+        ended=followed.ended[BASE],
+        output=OutputModel.learn(followed.ended[BASE], others),
+        notes=tuple(notes),
+        names=calibrator.names,
+    )

@@ -1,0 +1,190 @@
+"""Holds a candidate's buffers to what the calibration allows, and proves that it would notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from intelliperf.errors import ToolchainError
+from intelliperf.records import Check, CheckStatus, Outcome
+from intelliperf.validation.calibration import Calibration, scalars
+from intelliperf.validation.compare import (
+    CHUNK_BYTES,
+    Mismatch,
+    MismatchBuilder,
+    as_bytes,
+    differing_chunks,
+    same_multiset,
+    wrong_elements,
+)
+from intelliperf.validation.elements import BYTE, Bytes, Scalar
+from intelliperf.validation.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.messages import Allocation
+from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
+from intelliperf.validation.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
+from intelliperf.validation.wire import Deadline
+
+
+@dataclass
+class Checker:
+    """Observer of a candidate's run against the reference's; gathers what to report."""
+
+    calibration: Calibration
+    tolerance: UserTolerance = UserTolerance()
+    free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
+    restricted: bool = False  # the candidate adds __restrict__
+    compared_bytes: int = 0
+    undefined_bytes: int = 0
+    syncs: set[int] = field(default_factory=set)
+    extra: set[Key] = field(default_factory=set)
+    weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
+    controls: set[Key] = field(default_factory=set)
+    allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        problem = self._arguments(base, other, pairing)
+        if problem is not None:
+            return Divergence(other.side.label, Outcome.DISPATCHES_CHANGED, f"{sync.where}: {problem}")
+        self.extra |= {key_of(allocation) for allocation in pairing.extra}
+        known = scalars(base.dispatch, base.side.hello)
+        names = {id: name for id, (name, _) in known.items()}
+        for lost in pairing.missing:
+            text = f"{sync.where}: {describe(lost, names)} is not there"
+            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+        for mine, theirs in pairing.pairs:
+            scalar = known.get(mine.id, ("", BYTE))[1]
+            problem = self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline)
+            if problem is not None:
+                text = f"{sync.where}: {describe(mine, names)}: {problem}"
+                return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+        self.syncs.add(sync.number)
+        return None
+
+    def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
+        if self.restricted and (shared := _aliased(base)) is not None:
+            return f"__restrict__ was added, but {shared} point into one buffer"
+        if self.free_arguments:
+            return None
+        noise = set(self.calibration.noisy_arguments.get(base.dispatch.kernel, ()))
+        return argument_difference(base.dispatch, other.dispatch, pairing, noise)
+
+    def _buffer(
+        self,
+        sync: Sync,
+        base: tuple[Paused, Allocation, Scalar],
+        other: tuple[Paused, Allocation],
+        pairing: Pairing,
+        deadline: Deadline,
+    ) -> str | None:
+        (here, mine, scalar), (there, theirs) = base, other
+        if mine.size != theirs.size:
+            return f"has {theirs.size} bytes, expected {mine.size}"
+        key = key_of(mine)
+        allowance = self._allowance(key, scalar)
+        if allowance.steadiness is Steadiness.ERRATIC or mine.size == 0:
+            return None
+        left, right = as_bytes(here.content(mine.id)), as_bytes(there.content(theirs.id))
+        self._prove(sync, key, describe(mine, {}), allowance, left)
+        self.compared_bytes += left.size
+        if allowance.steadiness is Steadiness.UNORDERED:
+            same = same_multiset(allowance.scalar, left, right)
+            return None if same else "holds other elements than expected, in whatever order"
+        builder = MismatchBuilder(allowance.scalar, left.size)
+        for offset, expected, found in differing_chunks(left, right, deadline):
+            if not allowance.scalar.floating:
+                found = same_pointers(pairing, expected, found)
+            found = self._defined(here.dispatch.index, key, offset, expected, found)
+            builder.add(offset, wrong_elements(allowance, expected, found), expected, found)
+        mismatch = builder.mismatch()
+        return None if mismatch is None else mismatch.describe() + _advice(mismatch, allowance)
+
+    def _allowance(self, key: Key, scalar: Scalar) -> Allowance:
+        allowance = self.calibration.allowances.get(key, Allowance(Steadiness.EXACT, scalar))
+        allowance = self.tolerance.apply(allowance)
+        if allowance.steadiness is not Steadiness.EXACT:
+            self.allowances[self.calibration.names.get(key, str(key))] = allowance.describe()
+        return allowance
+
+    def _defined(self, dispatch: int, key: Key, offset: int, expected: Bytes, found: Bytes) -> Bytes:
+        """`found` with the bytes that the reference itself leaves undefined taken from it."""
+        mask = self.calibration.undefined.get(dispatch, key, offset, expected.size)
+        if mask is None:
+            return found
+        excluded = int(np.count_nonzero(mask))
+        self.undefined_bytes += excluded
+        self.compared_bytes -= excluded
+        return np.where(mask, expected, found)
+
+    def _prove(self, sync: Sync, key: Key, name: str, allowance: Allowance, content: Bytes) -> None:
+        """On live content, at the first, second, fourth, … comparison: planted errors must be noticed."""
+        if sync.number & (sync.number - 1) and key in self.controls:
+            return
+        sample = content[:CHUNK_BYTES].copy()
+        if allowance.steadiness is Steadiness.NUMERIC:
+            passing = wrongly_accepted(allowance, sample)
+            if passing:
+                self.weak.setdefault(self.calibration.names.get(key, name), set()).update(passing)
+        else:
+            _positive_control(allowance, sample)
+        self.controls.add(key)
+
+    def checks(self) -> tuple[Check, ...]:
+        """What was compared and how sharply."""
+        found = [self._tolerance_check()]
+        if self.controls:
+            text = f"a planted error was noticed in each of {len(self.controls)} buffers"
+            found.append(Check("positive control of the comparison", CheckStatus.PASSED, text))
+        if self.undefined_bytes:
+            text = f"{self.undefined_bytes} bytes that the original leaves undefined were left out"
+            found.append(Check("undefined bytes", CheckStatus.WEAK, text))
+        if self.extra:
+            text = f"{len(self.extra)} buffers that the original does not have (scratch memory)"
+            found.append(Check("additional buffers", CheckStatus.PASSED, text))
+        return tuple(found)
+
+    def _tolerance_check(self) -> Check:
+        name = "tolerance"
+        erratic = self.calibration.erratic()
+        weak = [f"{buffer} (would accept: {', '.join(sorted(names))})" for buffer, names in sorted(self.weak.items())]
+        if erratic or weak:
+            told = [f"not comparable, differs from run to run: {buffer}" for buffer in erratic]
+            return Check(name, CheckStatus.WEAK, "weakly checkable: " + "; ".join([*weak, *told]))
+        if not self.allowances:
+            return Check(name, CheckStatus.PASSED, "bit-exact")
+        told = [f"{buffer}: {rule}" for buffer, rule in sorted(self.allowances.items())]
+        return Check(name, CheckStatus.PASSED, "; ".join(told) + "; everything else bit-exact")
+
+
+def _positive_control(allowance: Allowance, content: Bytes) -> None:
+    """Flip one bit of the last byte; the comparison must see it."""
+    flipped = content.copy()
+    flipped[-1] ^= 0x40
+    if allowance.steadiness is Steadiness.UNORDERED:
+        noticed = not same_multiset(allowance.scalar, content, flipped)
+    else:
+        chunks = list(differing_chunks(content, flipped, Deadline.after(60.0)))
+        noticed = any(wrong_elements(allowance, left, right).any() for _, left, right in chunks)
+    if not noticed:
+        raise ToolchainError("the comparison of buffers overlooks a planted error on this machine; numpy is broken?")
+
+
+def _advice(mismatch: Mismatch, allowance: Allowance) -> str:
+    if not mismatch.scalar.floating or mismatch.largest is None:
+        return ""
+    if allowance.steadiness is Steadiness.EXACT:
+        return " (the original is bit-exact here; --rtol and --atol allow another order of summation)"
+    return f" (allowed: {allowance.describe()})"
+
+
+def _aliased(base: Paused) -> str | None:
+    """Two pointer arguments into one allocation."""
+    seen: dict[int, int] = {}
+    for argument in base.dispatch.arguments:
+        for pointer in argument.pointers:
+            if pointer.allocation in seen and seen[pointer.allocation] != argument.index:
+                return f"arguments {seen[pointer.allocation]} and {argument.index}"
+            seen[pointer.allocation] = argument.index
+    return None

@@ -1,0 +1,156 @@
+"""What a candidate may change in host functions once it declares other geometry or kernels.
+
+With `geometry`: launch configurations, and the variables that serve nothing but launch configurations.
+With `kernels` also: whole launches, and allocation, clearing and release of scratch memory under names
+that the function did not use before. Everything else of a host function is frozen.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from intelliperf.records import Declaration
+from intelliperf.validation.source import Item, Source, leaves, walk
+
+_LAUNCH_CALLS = frozenset(
+    ("hipLaunchKernelGGL", "hipLaunchKernel", "hipLaunchCooperativeKernel", "cudaLaunchKernel")
+    + ("cudaLaunchCooperativeKernel", "hipExtLaunchKernelGGL")
+)
+_CONFIGURATION_ARGUMENTS = slice(1, 4)  # of hipLaunchKernelGGL: grid, block, dynamic LDS
+_SCRATCH = re.compile(r"(?:hip|cuda)(?:Malloc|Free|Memset)(?:Async)?$")
+_CHECKS = re.compile(r"(?:hip|cuda)(?:GetLastError|PeekAtLastError)$")
+_STATEMENTS = ("expression_statement", "declaration")
+
+Range = tuple[int, int]
+
+
+def difference(old: tuple[Source, Item], new: tuple[Source, Item], declares: Declaration) -> str | None:
+    """What in a host function changed beyond what is declared, for people; None if nothing."""
+    before, after = _words(old[1].node), _words(new[1].node)
+    texts = [t for t, _ in before], [t for t, _ in after]
+    zones = _zones(*old, declares, set()), _zones(*new, declares, set(texts[0]))
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        for row, zone, source, start, end in ((before, zones[0], old, i, j), (after, zones[1], new, k, m)):
+            outside = next((n for _, n in row[start:end] if not _inside(n, zone)), None)
+            if outside is not None:
+                line = outside.start_point[0] + 1
+                return f"line {line} of host function {source[1].name} ({source[0].text(outside)!r})"
+    return None
+
+
+def _words(node: Node) -> list[tuple[str, Node]]:
+    return [((leaf.text or b"").decode("utf-8", "surrogateescape"), leaf) for leaf in leaves(node)]
+
+
+def _inside(node: Node, zones: list[Range]) -> bool:
+    return any(start <= node.start_byte and node.end_byte <= end for start, end in zones)
+
+
+def _zones(source: Source, item: Item, declares: Declaration, known: set[str]) -> list[Range]:
+    zones = list(_configurations(source, item.node)) if declares.geometry or declares.kernels else []
+    zones += _private_variables(source, item.node, zones)
+    if declares.kernels:
+        zones += _scratch_and_launches(source, item.node, known)
+    return zones
+
+
+def _configurations(source: Source, function: Node) -> Iterator[Range]:
+    for node in walk(function):
+        if node.type == "kernel_call_syntax":
+            yield node.start_byte, node.end_byte
+        elif node.type == "call_expression" and source.text(node.child_by_field_name("function")) in _LAUNCH_CALLS:
+            arguments = node.child_by_field_name("arguments")
+            for argument in arguments.named_children[_CONFIGURATION_ARGUMENTS] if arguments else ():
+                yield argument.start_byte, argument.end_byte
+
+
+def _private_variables(source: Source, function: Node, zones: list[Range]) -> list[Range]:
+    """Declarations and assignments of variables that are used in launch configurations only."""
+    uses: dict[str, list[Node]] = {}
+    for leaf in leaves(function):
+        if leaf.type == "identifier":
+            uses.setdefault(source.text(leaf), []).append(leaf)
+    found: list[Range] = []
+    for _ in range(4):  # variables that serve variables that serve a launch
+        grown = list(found)
+        for statement in walk(function):
+            name = _defined(source, statement)
+            if name is None or (span := (statement.start_byte, statement.end_byte)) in grown:
+                continue
+            others = [n for n in uses.get(name, ()) if not _inside(n, [span])]
+            if others and all(_inside(n, zones + found) for n in others) and not _calls(statement):
+                grown.append(span)
+        if grown == found:
+            break
+        found = grown
+    return found
+
+
+def _defined(source: Source, statement: Node) -> str | None:
+    """The one variable that a plain declaration defines."""
+    if statement.type != "declaration":
+        return None
+    declared = [child for child in statement.named_children if child.type in ("init_declarator", "identifier")]
+    if len(declared) != 1:
+        return None
+    name = declared[0].child_by_field_name("declarator") or declared[0]
+    return source.text(name) if name.type == "identifier" else None
+
+
+def _calls(statement: Node) -> bool:
+    """Does it call anything but a constructor of dim3 or a minimum, maximum or ceiling?"""
+    harmless = {b"dim3", b"min", b"max", b"ceil", b"std::min", b"std::max", b"int", b"unsigned"}
+    for node in walk(statement):
+        if node.type == "call_expression":
+            called = node.child_by_field_name("function")
+            if called is None or called.text not in harmless:
+                return True
+        elif node.type in ("lambda_expression", "assignment_expression", "update_expression"):
+            return True
+    return False
+
+
+def _scratch_and_launches(source: Source, function: Node, known: set[str]) -> list[Range]:
+    found = []
+    for statement in walk(function):
+        if statement.type not in _STATEMENTS:
+            continue
+        called = [
+            source.text(node.child_by_field_name("function"))
+            for node in walk(statement)
+            if node.type == "call_expression"
+        ]
+        launches = any(node.type == "kernel_call_syntax" for node in walk(statement)) or any(
+            name in _LAUNCH_CALLS for name in called
+        )
+        scratch = any(_SCRATCH.match(name) for name in called) and _touches_only_new(source, statement, known)
+        checked = bool(called) and all(_CHECKS.match(name) or name.isupper() for name in called)
+        pointer = statement.type == "declaration" and not called and _declares_new_pointer(source, statement, known)
+        if launches or scratch or checked or pointer:
+            found.append((statement.start_byte, statement.end_byte))
+    return found
+
+
+def _touches_only_new(source: Source, statement: Node, known: set[str]) -> bool:
+    """The first argument of the scratch call names nothing that the function knew before."""
+    for node in walk(statement):
+        if node.type == "call_expression" and _SCRATCH.match(source.text(node.child_by_field_name("function"))):
+            arguments = node.child_by_field_name("arguments")
+            first = arguments.named_children[0] if arguments and arguments.named_children else None
+            names = [source.text(leaf) for leaf in leaves(first) if leaf.type == "identifier"] if first else []
+            return bool(names) and not Counter(names).keys() & known
+    return False
+
+
+def _declares_new_pointer(source: Source, statement: Node, known: set[str]) -> bool:
+    pointers = [node for node in walk(statement) if node.type == "pointer_declarator"]
+    names = [source.text(leaf) for pointer in pointers for leaf in leaves(pointer) if leaf.type == "identifier"]
+    values = [source.text(n.child_by_field_name("value")) for n in walk(statement) if n.type == "init_declarator"]
+    return bool(names) and not set(names) & known and all(v in ("nullptr", "NULL", "0") for v in values)

@@ -1,0 +1,293 @@
+"""Several intercepted runs side by side: paused after the same dispatches, compared, let go on.
+
+The first run is the base that all others are held against. The list of dispatches and transfers must
+be the same, but for what the candidate declares: with `geometry`, grid, block and LDS of the target
+kernel; kernels that were split, renamed or added are the matter of `alignment` and `follow_planned`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from intelliperf.process import Completed
+from intelliperf.protocols import Backend
+from intelliperf.records import Kernel, Outcome
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.messages import Dispatch, End, Message, Transfer
+from intelliperf.validation.pairing import Pairing, pair
+from intelliperf.validation.side import Failure, Run, Side, SideFailed
+from intelliperf.validation.wire import Deadline, PeerTimeout
+
+_ILLEGAL_ADDRESS = 700
+_OUTCOME_OF_FAILURE = {
+    Failure.CRASHED: Outcome.CRASHED,
+    Failure.TIMED_OUT: Outcome.TIMED_OUT,
+    Failure.NO_KERNEL: Outcome.DISPATCHES_CHANGED,
+    Failure.MALFORMED: Outcome.CRASHED,
+}
+
+Event = Dispatch | Transfer
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every run of one validation shares."""
+
+    backend: Backend
+    kernel: Kernel
+    sandbox: Sandbox
+    logs: Path
+    deadline_s: float  # for one lock-step, comparisons included
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Where and how one run left the base's path."""
+
+    label: str
+    outcome: Outcome
+    detail: str
+
+
+@dataclass(frozen=True)
+class Paused:
+    """A run at rest after a dispatch that carries its arguments and allocations."""
+
+    side: Side
+    dispatch: Dispatch
+
+    def content(self, allocation: int) -> memoryview:
+        return self.side.read(self.dispatch, allocation)
+
+
+@dataclass(frozen=True)
+class Sync:
+    """One point of comparison: `number` counts them, `where` says it for people."""
+
+    number: int
+    where: str
+
+
+class Observer(Protocol):
+    """Looks at two paused runs. Returns how they disagree, or None."""
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None: ...
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What came of a lock-step. `events` are the base's, without arguments and allocations."""
+
+    ended: Mapping[str, Completed]
+    divergences: Mapping[str, Divergence]
+    events: tuple[Event, ...]
+    syncs: int
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What may differ, and which dispatches are compared."""
+
+    compared: Callable[[Dispatch], bool]
+    free_geometry: str | None = None  # the kernel whose grid, block and LDS may change
+
+
+@dataclass
+class _Progress:
+    divergences: dict[str, Divergence] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    syncs: int = 0
+
+
+def follow(setting: Setting, runs: Sequence[Run], rule: Rule, observer: Observer) -> Followed:
+    """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`."""
+    deadline = Deadline.after(setting.deadline_s)
+    progress = _Progress()
+    with _sides(setting, runs) as sides:
+        base, others = sides[0], list(sides[1:])
+        base.connect(deadline)
+        others = [side for side in others if _survives(progress, side, lambda s: s.connect(deadline))]
+        while True:
+            message = base.next(deadline)
+            others = [s for s in others if _keeps_up(progress, base, message, s, rule, observer, deadline)]
+            if isinstance(message, End):
+                break
+            progress.events.append(bare(message))
+            if isinstance(message, Dispatch):
+                progress.syncs += message.target and rule.compared(message)
+                if message.target:
+                    base.proceed()
+        ended = {base.label: base.finish(deadline)}
+        for side in others:
+            _survives(progress, side, lambda s: ended.update({s.label: s.finish(deadline)}))
+    return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs)
+
+
+def _keeps_up(
+    progress: _Progress, base: Side, expected: Message, side: Side, rule: Rule, observer: Observer, deadline: Deadline
+) -> bool:
+    """Take one step with `side`; False once it has left the path."""
+    try:
+        found = side.next(deadline)
+        divergence = difference_of_events(side.label, expected, found, rule)
+        if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
+            if rule.compared(expected):
+                here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")
+                divergence = compare(observer, here, Paused(base, expected), Paused(side, found), deadline)
+            if divergence is None:
+                side.proceed()
+    except SideFailed as error:
+        if error.label == base.label:
+            raise
+        divergence = _failed(error)
+    if divergence is not None:
+        progress.divergences[side.label] = divergence
+    return divergence is None
+
+
+def compare(observer: Observer, sync: Sync, base: Paused, other: Paused, deadline: Deadline) -> Divergence | None:
+    try:
+        return observer.compare(sync, base, other, pair(base.dispatch, other.dispatch), deadline)
+    except PeerTimeout as error:
+        return Divergence(other.side.label, Outcome.TIMED_OUT, str(error))
+
+
+def difference_of_events(label: str, expected: Message, found: Message, rule: Rule) -> Divergence | None:
+    """Both must do the same thing next."""
+
+    def changed(text: str) -> Divergence:
+        return Divergence(label, Outcome.DISPATCHES_CHANGED, text)
+
+    if isinstance(expected, End):
+        return None if isinstance(found, End) else changed(f"{found.describe()} after the reference's last one")
+    if isinstance(found, End):
+        return changed(f"the program ended before {expected.describe()}")
+    if isinstance(expected, Transfer) or isinstance(found, Transfer):
+        return None if expected == found else changed(f"{found.describe()}, expected {expected.describe()}")
+    if expected.kernel != found.kernel or expected.target != found.target:
+        return changed(f"{found.describe()}, expected {expected.describe()}")
+    if found.status != expected.status:
+        outcome = Outcome.MEMORY_ERROR if found.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
+        return Divergence(label, outcome, f"dispatch {found.nth} of {found.kernel} ended with error {found.status}")
+    same = (expected.grid, expected.block, expected.dynamic_lds) == (found.grid, found.block, found.dynamic_lds)
+    if same or rule.free_geometry == expected.kernel:
+        return None
+    return changed(f"{found.describe()}, expected {expected.describe()}")
+
+
+def bare(event: Event) -> Event:
+    return dataclasses.replace(event, arguments=(), allocations=()) if isinstance(event, Dispatch) else event
+
+
+def record(setting: Setting, run: Run) -> tuple[tuple[Event, ...], Completed]:
+    """The dispatches and transfers of one run, without looking at memory. Raises `SideFailed`."""
+    deadline = Deadline.after(setting.deadline_s)
+    with _sides(setting, [run]) as (side,):
+        side.connect(deadline)
+        events: list[Event] = []
+        while not isinstance(message := side.next(deadline), End):
+            events.append(bare(message))
+            if isinstance(message, Dispatch) and message.target:
+                side.proceed()
+        return tuple(events), side.finish(deadline)
+
+
+def follow_planned(
+    setting: Setting, runs: tuple[Run, Run], plan: Sequence[tuple[int, int]], observer: Observer
+) -> Followed:
+    """Compare at pairs of dispatch numbers (counted from 0 in each run) in rising order, then run to the end.
+
+    Both runs must export every kernel. Raises `SideFailed` if the base fails.
+    """
+    deadline = Deadline.after(setting.deadline_s)
+    progress = _Progress()
+    ended: dict[str, Completed] = {}
+    with _sides(setting, runs) as (base, other):
+        base.connect(deadline)
+        walkers = _Walker(base, deadline), _Walker(other, deadline)
+
+        def walk(side: Side) -> None:
+            side.connect(deadline)
+            for number, (left, right) in enumerate(plan):
+                here, there = walkers[0].stop_at(left), walkers[1].stop_at(right)
+                sync = Sync(number, f"dispatch {left} ({here.dispatch.kernel})")
+                divergence = compare(observer, sync, here, there, deadline)
+                if divergence is not None:
+                    progress.divergences[side.label] = divergence
+                    return
+                progress.syncs += 1
+            for walker in walkers:
+                walker.to_the_end()
+                ended[walker.side.label] = walker.side.finish(deadline)
+
+        try:
+            walk(other)
+        except SideFailed as error:
+            if error.label == base.label:
+                raise
+            progress.divergences[other.label] = _failed(error)
+    return Followed(ended, progress.divergences, tuple(walkers[0].events), progress.syncs)
+
+
+class _Walker:
+    """Moves one run forward to given dispatches."""
+
+    def __init__(self, side: Side, deadline: Deadline) -> None:
+        self.side = side
+        self.events: list[Event] = []
+        self._deadline = deadline
+        self._dispatches = 0
+        self._paused = False
+
+    def stop_at(self, number: int) -> Paused:
+        while True:
+            message = self._step()
+            if isinstance(message, End):
+                raise SideFailed(self.side.label, Failure.CRASHED, "it ended earlier than in the run before")
+            if isinstance(message, Dispatch) and self._dispatches == number + 1:
+                return Paused(self.side, message)
+
+    def to_the_end(self) -> None:
+        while not isinstance(self._step(), End):
+            pass
+
+    def _step(self) -> Message:
+        if self._paused:
+            self.side.proceed()
+        message = self.side.next(self._deadline)
+        self._paused = isinstance(message, Dispatch) and message.target
+        if isinstance(message, Dispatch):
+            self._dispatches += 1
+        if not isinstance(message, End):
+            self.events.append(bare(message))
+        return message
+
+
+def _survives(progress: _Progress, side: Side, step: Callable[[Side], None]) -> bool:
+    try:
+        step(side)
+    except SideFailed as error:
+        progress.divergences[side.label] = _failed(error)
+        return False
+    return True
+
+
+def _failed(error: SideFailed) -> Divergence:
+    return Divergence(error.label, _OUTCOME_OF_FAILURE[error.failure], f"{error.failure.value}: {error.detail}")
+
+
+@contextlib.contextmanager
+def _sides(setting: Setting, runs: Sequence[Run]) -> Iterator[tuple[Side, ...]]:
+    with ExitStack() as stack:
+        yield tuple(
+            stack.enter_context(Side(run, setting.backend, setting.kernel, setting.logs, setting.sandbox))
+            for run in runs
+        )

@@ -1,0 +1,206 @@
+"""The static gate on planted edits: what a candidate may change and what it may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.records import Candidate, Declaration, FileEdit, Origin, OriginKind, content_hash
+from intelliperf.validation.denylist import balanced, violation
+from intelliperf.validation.gates import StaticVerdict, examine
+from intelliperf.validation.source import base_name
+
+SOURCE = """\
+// A small program.
+#include <cstdio>
+#include <hip/hip_runtime.h>
+#define WIDTH 16
+#ifdef CHECKED
+#define CHECK(x) do { if ((x) != hipSuccess) return 1; } while (0)
+#else
+#define CHECK(x) (void)(x)
+#endif
+namespace tools {
+template <typename T> __device__ T twice(T x) { return x + x; }
+__host__ __device__ inline int both(int x) { return x; }
+}
+__global__ void scale(float* out, const float* in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  assert(n > 0);
+  if (i < n) out[i] = tools::twice(in[i]);
+}
+__global__ void other(float* out) { out[0] = tools::twice(out[0]); }
+int main() {
+  const int n = 1000;
+  float *in, *out;
+  CHECK(hipMalloc(&in, n * 4));
+  CHECK(hipMalloc(&out, n * 4));
+  const int block = 256;
+  dim3 grid((n + block - 1) / block);
+  scale<<<grid, block>>>(out, in, n);
+  other<<<1, 1>>>(out);
+  CHECK(hipDeviceSynchronize());
+  printf("done %d\\n", n);
+  return 0;
+}
+"""
+
+
+def verdict(*replacements: tuple[str, str], declares: Declaration | None = None) -> StaticVerdict:
+    text = SOURCE
+    for old, new in replacements:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    edit = FileEdit("app.hip", content_hash(SOURCE), text)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), declares or Declaration())
+    return examine(candidate, {"app.hip": SOURCE}, {"app.hip"}, "scale(float*, float const*, int)")
+
+
+BODY = "if (i < n) out[i] = tools::twice(in[i]);"
+
+
+def test_the_body_of_the_target_may_change():
+    assert verdict((BODY, "for (; i < n; i += 1 << 20) out[i] = 2 * in[i];")) == StaticVerdict()
+
+
+def test_comments_and_layout_are_free_everywhere():
+    assert (
+        verdict(("int main() {", "// starts here\nint main()\n{"), (BODY, "if (i < n) { out[i] = 2 * in[i]; }")).refusal
+        == ""
+    )
+
+
+def test_new_device_functions_constants_and_includes_are_fine():
+    addition = (
+        "#include <cooperative_groups.h>\n#define TILE 32\nconstexpr int kPad = 1;\n"
+        "__device__ float thrice(float x) { return 3 * x; }\n__global__ void scale("
+    )
+    found = verdict(("__global__ void scale(", addition))
+    assert found.refusal == ""
+    assert found.beyond_target
+
+
+def test_a_changed_device_function_is_allowed_and_told():
+    assert verdict(("{ return x + x; }", "{ return 2 * x; }")) == StaticVerdict(beyond_target=True)
+
+
+def test_restrict_and_launch_bounds_may_be_added_to_the_target():
+    found = verdict(
+        (
+            "void scale(float* out, const float* in",
+            "void __launch_bounds__(256) scale(float* __restrict__ out, const float* in",
+        )
+    )
+    assert found.refusal == ""
+    assert found.restricted
+
+
+FORBIDDEN = {
+    "another kernel": [("out[0] = tools::twice(out[0]);", "out[0] = 0;")],
+    "host code": [("const int n = 1000;", "const int n = 10;")],
+    "the launch": [("scale<<<grid, block>>>(out, in, n);", ";")],
+    "the launch geometry": [("scale<<<grid, block>>>", "scale<<<1, block>>>")],
+    "a function that the host uses, too": [("{ return x; }", "{ return 0; }")],
+    "the macro of checks": [("#define CHECK(x) (void)(x)", "#define CHECK(x) 0")],
+    "a constant that others use": [("#define WIDTH 16", "#define WIDTH 8")],
+    "a macro over an API name": [(BODY, BODY + "\n#define hipDeviceSynchronize() hipSuccess\n")],
+    "a macro over main": [("#define WIDTH 16", "#define WIDTH 16\n#define main other_main")],
+    "a macro over a variable of the host": [("#define WIDTH 16", "#define WIDTH 16\n#define block 1")],
+    "a macro over a keyword": [("#define WIDTH 16", "#define WIDTH 16\n#define if while")],
+    "a conditional": [(BODY, f"#if 1\n{BODY}\n#endif\n")],
+    "a conditional taken away": [("#ifdef CHECKED", "#ifndef CHECKED")],
+    "assembly": [(BODY, 'asm volatile("s_nop 0"); ' + BODY)],
+    "assembly behind a line splice": [(BODY, 'as\\\nm volatile("s_nop 0"); ' + BODY)],
+    "token pasting": [("#define WIDTH 16", "#define WIDTH 16\n#define GLUE(a, b) a##b")],
+    "a pragma": [(BODY, "\n#pragma clang fp reassociate(on)\n" + BODY)],
+    "an operator pragma": [(BODY, '_Pragma("omp parallel") ' + BODY)],
+    "approximate functions": [(BODY, "if (i < n) out[i] = __fdividef(in[i], 0.5f);")],
+    "half precision": [(BODY, "if (i < n) out[i] = 2 * (float)(__half)in[i];")],
+    "a timer": [(BODY, "if (clock64() > 0) " + BODY)],
+    "the removal of an assertion": [("assert(n > 0);", "")],
+    "printing": [(BODY, BODY + ' printf("PASS");')],
+    "a global variable": [("__global__ void other", "__device__ float cache[1000];\n__global__ void other")],
+    "a static variable": [(BODY, "static float cache; " + BODY)],
+    "a constructor": [("__global__ void other", "struct Early { Early() {} };\n__global__ void other")],
+    "a host function": [("__global__ void other", "int early() { return 1; }\n__global__ void other")],
+    "a constructor attribute": [("__device__ T twice(T x)", "__attribute__((constructor)) __device__ T twice(T x)")],
+    "a computed constant": [("__global__ void other", "const int early = rand();\n__global__ void other")],
+    "a local header": [("#include <cstdio>", '#include <cstdio>\n#include "answers.h"')],
+    "a table of answers": [(BODY, "const float t[] = {" + ",".join(map(str, range(100))) + "}; " + BODY)],
+    "another signature": [("const float* in, int n) {\n  int i", "const float* in, int n, int m = 0) {\n  int i")],
+    "the kernel's name": [("__global__ void scale(", "__global__ void scaled(")],
+    "braces that end the kernel early": [(BODY, BODY + "}\nvoid evil() { ")],
+    "a new kernel": [("__global__ void other", "__global__ void more() {}\n__global__ void other")],
+    "a question about the compiler": [(BODY, "if (sizeof(__FILE__) > 3) " + BODY)],
+    "unbalanced code": [(BODY, BODY + " { ")],
+    "the environment": [(BODY, 'if (getenv("X")) ' + BODY)],
+    "an overload of a function in use": [("__global__ void other", "__device__ int both(float x) { return 1; }\n__global__ void other")],
+    "using another namespace": [("__global__ void other", "using namespace tools;\n__global__ void other")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_candidate_may_not_change_or_add(name):
+    assert verdict(*FORBIDDEN[name]).refusal != ""
+
+
+GEOMETRY = Declaration(geometry=True, reason="fewer blocks")
+KERNELS = Declaration(kernels=True, reason="two passes")
+
+
+def test_a_declared_geometry_opens_the_launch_configuration_only():
+    assert verdict(("scale<<<grid, block>>>", "scale<<<dim3(2), 128, 64>>>"), declares=GEOMETRY).refusal == ""
+    assert verdict(("dim3 grid((n + block - 1) / block);", "dim3 grid(7);"), declares=GEOMETRY).refusal == ""
+    assert verdict(("const int block = 256;", "const int block = 128;"), declares=GEOMETRY).refusal == ""
+    assert verdict(("const int n = 1000;", "const int n = 10;"), declares=GEOMETRY).refusal != ""
+    assert verdict(("(out, in, n);", "(out, in, n / 2);"), declares=GEOMETRY).refusal != ""
+    assert verdict(("printf(", "std::printf("), declares=GEOMETRY).refusal != ""
+
+
+def test_declared_kernels_open_launches_and_scratch_memory_only():
+    kernel = ("__global__ void other", "__global__ void finish(float* a, float* b) { *a = *b; }\n__global__ void other")
+    launch = (
+        "scale<<<grid, block>>>(out, in, n);",
+        "float* partial = nullptr;\nCHECK(hipMalloc(&partial, 4));\nscale<<<grid, block>>>(out, in, n);\n"
+        "finish<<<1, 1>>>(out, partial);\nCHECK(hipFree(partial));",
+    )
+    assert verdict(kernel, launch, declares=KERNELS).refusal == ""
+    assert verdict(kernel, launch, declares=GEOMETRY).refusal != ""
+    copy = ("printf(", "hipMemcpy(out, in, 4, hipMemcpyDeviceToDevice);\n  printf(")
+    assert verdict(copy, declares=KERNELS).refusal != ""
+    assert verdict(("CHECK(hipMalloc(&out, n * 4));", "CHECK(hipMalloc(&out, n * 8));"), declares=KERNELS).refusal != ""
+    assert verdict(("printf(", "CHECK(hipFree(out)); printf("), declares=KERNELS).refusal != ""
+
+
+def test_only_named_files_may_change():
+    edit = FileEdit("Makefile", content_hash(SOURCE), "all:")
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"))
+    found = examine(candidate, {"Makefile": SOURCE, "app.hip": SOURCE}, {"app.hip"}, "scale(float*)")
+    assert "Makefile" in found.refusal
+
+
+def test_the_name_of_a_kernel_is_read_from_its_demangled_form():
+    assert base_name("void ns::scale<float, (anonymous namespace)::Op<4>>(float*, int)") == "scale"
+    assert base_name("scale(float*)") == "scale"
+    assert base_name("(anonymous namespace)::sum(int)") == "sum"
+
+
+def test_what_the_user_already_uses_may_be_used_again():
+    before = "__global__ void k(__half* a) { clock64(); }"
+    assert violation(before, before.replace("clock64();", "__half b = a[0]; a[1] = b; clock64();")) is None
+    assert violation(before, before.replace("clock64();", "clock64(); clock64();")) is not None
+
+
+def test_common_words_are_good_names_for_variables():
+    before = "__global__ void k(int* a) { }"
+    assert (
+        violation(
+            before, "__global__ void k(int* a) { int read = 0, used = 1, section = 2; a[read] = used + section; }"
+        )
+        is None
+    )
+
+
+def test_braces_are_counted_without_those_in_strings_and_comments():
+    assert balanced("{ char c = '{'; const char* s = \"}\"; /* } */ // }\n }")
+    assert not balanced("{ } void f() { }")
+    assert not balanced("{ { }")
