@@ -187,6 +187,16 @@ SIMT_BESSEL(y1)
 SIMT_BESSEL(jn)
 SIMT_BESSEL(yn)
 #undef SIMT_BESSEL
+#else
+// Hankel's leading term: of the right size for register counts, as in math_real_target.h.
+#define SIMT_BESSEL(name, phase)                                                                \
+  SIMT_D double name(double x) { return __builtin_sqrt(0.63661977236758134308 / x) * cos(x - (phase)); }       \
+  SIMT_D float name##f(float x) { return __builtin_sqrtf(0.636619772f / x) * cosf(x - float(phase)); }
+SIMT_BESSEL(j0, 0.78539816339744830962)
+SIMT_BESSEL(j1, 2.35619449019234492885)
+SIMT_BESSEL(y0, 2.35619449019234492885)
+SIMT_BESSEL(y1, 3.92699081698724154808)
+#undef SIMT_BESSEL
 #endif
 
 // ---- fast approximations --------------------------------------------------------------------------------------

@@ -45,3 +45,16 @@ SIMT_D void* __cvta_shared_to_generic(size_t offset) { return ::__simt_shared_ra
 SIMT_D size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<size_t>(address); }
 SIMT_D void* __cvta_global_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
 #endif
+
+#if defined(__AMDGCN__)
+SIMT_D unsigned int __isShared(const void* address) {
+  return __builtin_amdgcn_is_shared((const __attribute__((address_space(0))) void*)address);
+}
+SIMT_D unsigned int __isGlobal(const void* address) { return !__isShared(address); }
+#elif defined(__NVPTX__)
+SIMT_D unsigned int __isShared(const void* address) { return __nvvm_isspacep_shared(address); }
+SIMT_D unsigned int __isGlobal(const void* address) { return __nvvm_isspacep_global(address); }
+SIMT_D size_t __cvta_generic_to_shared(const void* address) {
+  return (size_t)(__attribute__((address_space(3))) void*)address;
+}
+#endif

@@ -1,0 +1,294 @@
+// Cooperative groups for CUDA and HIP: block, grid, tiles of a wave, coalesced groups, and the collectives over them.
+#pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
+
+namespace cooperative_groups {
+
+namespace simt {
+// Lanes of a power-of-two tile, as a mask of its wave; lanes beyond the block's end do not exist.
+SIMT_D unsigned long long tile_mask(unsigned int size) {
+  const unsigned int first = __simt::lane() & ~(size - 1u);
+  const unsigned int wave_start = __simt::thread_rank() - __simt::lane();
+  const unsigned int wave_threads = __simt::block_threads() - wave_start;
+  unsigned long long mask = (size >= 64u ? ~0ull : (1ull << size) - 1ull) << first;
+  if (wave_threads < 64u) mask &= (1ull << wave_threads) - 1ull;
+  return mask;
+}
+SIMT_D unsigned int count_below(unsigned long long mask, unsigned int lane) {
+  return static_cast<unsigned int>(__builtin_popcountll(mask & ((1ull << lane) - 1ull)));
+}
+SIMT_D unsigned int nth_lane(unsigned long long mask, unsigned int n) {
+  for (; n != 0; --n) mask &= mask - 1;
+  return static_cast<unsigned int>(__builtin_ctzll(mask));
+}
+// The mask's bits of the members only, squeezed together.
+SIMT_D unsigned long long squeeze(unsigned long long bits, unsigned long long members) {
+  unsigned long long out = 0;
+  for (unsigned int at = 0; members != 0; members &= members - 1, ++at)
+    out |= ((bits >> __builtin_ctzll(members)) & 1ull) << at;
+  return out;
+}
+}  // namespace simt
+
+class thread_group {
+ public:
+  SIMT_DT unsigned long long size() const { return block_ ? __simt::block_threads() : count(); }
+  SIMT_DT unsigned long long num_threads() const { return size(); }
+  SIMT_DT unsigned long long thread_rank() const {
+    return block_ ? __simt::thread_rank() : simt::count_below(mask_, __simt::lane());
+  }
+  SIMT_DT void sync() const {
+    if (block_) {
+      __simt::barrier();
+    } else {
+      __simt::collective(__simt::kSyncWave, mask_, 0, 0, SIMT_WAVE_SIZE);
+    }
+  }
+  SIMT_DT bool is_valid() const { return true; }
+
+ protected:
+  SIMT_DT thread_group(bool block, unsigned long long mask) : mask_(mask), block_(block) {}
+  SIMT_DT unsigned int count() const { return static_cast<unsigned int>(__builtin_popcountll(mask_)); }
+  unsigned long long mask_;
+  bool block_;
+};
+
+class thread_block : public thread_group {
+ public:
+  SIMT_DT thread_block() : thread_group(true, 0) {}
+  static SIMT_DT void sync() { __simt::barrier(); }
+  static SIMT_DT unsigned int size() { return __simt::block_threads(); }
+  static SIMT_DT unsigned int num_threads() { return __simt::block_threads(); }
+  static SIMT_DT unsigned int thread_rank() { return __simt::thread_rank(); }
+  static SIMT_DT dim3 group_index() { return blockIdx; }
+  static SIMT_DT dim3 thread_index() { return threadIdx; }
+  static SIMT_DT dim3 group_dim() { return blockDim; }
+  static SIMT_DT dim3 dim_threads() { return blockDim; }
+  static SIMT_DT void barrier_arrive() {}
+  static SIMT_DT void barrier_wait() { __simt::barrier(); }
+};
+
+class grid_group {
+ public:
+  static SIMT_DT void sync() { __simt::grid_barrier(); }
+  static SIMT_DT bool is_valid() { return true; }
+  static SIMT_DT unsigned long long size() { return __simt::grid_blocks() * __simt::block_threads(); }
+  static SIMT_DT unsigned long long num_threads() { return size(); }
+  static SIMT_DT unsigned long long thread_rank() {
+    return __simt::block_rank() * __simt::block_threads() + __simt::thread_rank();
+  }
+  static SIMT_DT unsigned long long num_blocks() { return __simt::grid_blocks(); }
+  static SIMT_DT unsigned long long block_rank() { return __simt::block_rank(); }
+  static SIMT_DT dim3 group_dim() { return gridDim; }
+  static SIMT_DT dim3 dim_blocks() { return gridDim; }
+  static SIMT_DT dim3 block_index() { return blockIdx; }
+};
+
+class coalesced_group : public thread_group {
+ public:
+  SIMT_DT explicit coalesced_group(unsigned long long mask) : thread_group(false, mask) {}
+  SIMT_DT unsigned int size() const { return count(); }
+  SIMT_DT unsigned int num_threads() const { return count(); }
+  SIMT_DT unsigned int thread_rank() const { return simt::count_below(mask_, __simt::lane()); }
+  SIMT_DT unsigned int meta_group_size() const { return 1; }
+  SIMT_DT unsigned int meta_group_rank() const { return 0; }
+  template <class T>
+  SIMT_DT T shfl(T value, unsigned int rank) const {
+    return __simt::shuffle(__simt::kShuffle, mask_, value, simt::nth_lane(mask_, rank % count()), SIMT_WAVE_SIZE);
+  }
+  template <class T>
+  SIMT_DT T shfl_up(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return shfl(value, rank >= delta ? rank - delta : rank);
+  }
+  template <class T>
+  SIMT_DT T shfl_down(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return shfl(value, rank + delta < count() ? rank + delta : rank);
+  }
+  SIMT_DT __simt::lane_mask ballot(int predicate) const {
+    return static_cast<__simt::lane_mask>(simt::squeeze(__simt::ballot(mask_, predicate), mask_));
+  }
+  SIMT_DT int any(int predicate) const { return __simt::ballot(mask_, predicate) != 0; }
+  SIMT_DT int all(int predicate) const { return __simt::ballot(mask_, !predicate) == 0; }
+  template <class T>
+  SIMT_DT __simt::lane_mask match_any(T value) const {
+    const auto same = __simt::collective(__simt::kMatchAny, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE);
+    return static_cast<__simt::lane_mask>(simt::squeeze(same, mask_));
+  }
+};
+
+template <unsigned int n, class Parent = void>
+class thread_block_tile : public thread_group {
+  static_assert(n != 0 && (n & (n - 1)) == 0, "a tile's size is a power of two");
+  static_assert(n <= SIMT_WAVE_SIZE, "intelliperf: tiles larger than a wave are not supported by the emulator");
+
+ public:
+  SIMT_DT thread_block_tile() : thread_group(false, simt::tile_mask(n)) {}
+  template <class Other>
+  SIMT_DT thread_block_tile(const thread_block_tile<n, Other>&) : thread_block_tile() {}
+  SIMT_DT void sync() const { __simt::collective(__simt::kSyncWave, mask_, 0, 0, SIMT_WAVE_SIZE); }
+  static SIMT_HDT constexpr unsigned int size() { return n; }
+  static SIMT_HDT constexpr unsigned int num_threads() { return n; }
+  static SIMT_DT unsigned int thread_rank() { return __simt::thread_rank() % n; }
+  static SIMT_DT unsigned int meta_group_rank() { return __simt::thread_rank() / n; }
+  static SIMT_DT unsigned int meta_group_size() { return (__simt::block_threads() + n - 1) / n; }
+  template <class T>
+  SIMT_DT T shfl(T value, int rank) const {
+    return __simt::shuffle(__simt::kShuffle, mask_, value, static_cast<unsigned int>(rank), n);
+  }
+  template <class T>
+  SIMT_DT T shfl_up(T value, unsigned int delta) const {
+    return __simt::shuffle(__simt::kShuffleUp, mask_, value, delta, n);
+  }
+  template <class T>
+  SIMT_DT T shfl_down(T value, unsigned int delta) const {
+    return __simt::shuffle(__simt::kShuffleDown, mask_, value, delta, n);
+  }
+  template <class T>
+  SIMT_DT T shfl_xor(T value, unsigned int lanes) const {
+    return __simt::shuffle(__simt::kShuffleXor, mask_, value, lanes, n);
+  }
+  SIMT_DT __simt::lane_mask ballot(int predicate) const { return shifted(__simt::ballot(mask_, predicate)); }
+  SIMT_DT int any(int predicate) const { return __simt::ballot(mask_, predicate) != 0; }
+  SIMT_DT int all(int predicate) const { return __simt::ballot(mask_, !predicate) == 0; }
+  template <class T>
+  SIMT_DT __simt::lane_mask match_any(T value) const {
+    return shifted(__simt::collective(__simt::kMatchAny, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
+  }
+  template <class T>
+  SIMT_DT __simt::lane_mask match_all(T value, int& predicate) const {
+    const auto same = __simt::collective(__simt::kMatchAll, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE);
+    predicate = same != 0;
+    return shifted(same);
+  }
+
+ private:
+  SIMT_DT __simt::lane_mask shifted(unsigned long long bits) const {
+    const unsigned int first = __simt::lane() & ~(n - 1u);
+    return static_cast<__simt::lane_mask>((bits & mask_) >> first);
+  }
+};
+
+SIMT_D thread_block this_thread_block() { return thread_block(); }
+SIMT_D grid_group this_grid() { return grid_group(); }
+SIMT_D coalesced_group coalesced_threads() {
+  return coalesced_group(__simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE));
+}
+template <unsigned int n, class Parent>
+SIMT_DT thread_block_tile<n, Parent> tiled_partition(const Parent&) {
+  return thread_block_tile<n, Parent>();
+}
+class dynamic_tile : public coalesced_group {
+ public:
+  SIMT_DT explicit dynamic_tile(unsigned int size) : coalesced_group(simt::tile_mask(size)), size_(size) {}
+  SIMT_DT unsigned int meta_group_rank() const { return __simt::thread_rank() / size_; }
+
+ private:
+  unsigned int size_;
+};
+SIMT_D dynamic_tile tiled_partition(const thread_block&, unsigned int size) { return dynamic_tile(size); }
+template <class Group>
+SIMT_DT coalesced_group binary_partition(const Group&, bool predicate) {
+  const unsigned long long active = __simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE);
+  const unsigned long long yes = __simt::collective(__simt::kBallot, active, predicate, 0, SIMT_WAVE_SIZE);
+  return coalesced_group(predicate ? yes : active & ~yes);
+}
+template <class Group, class T>
+SIMT_DT coalesced_group labeled_partition(const Group&, T label) {
+  const unsigned long long active = __simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE);
+  return coalesced_group(
+      __simt::collective(__simt::kMatchAny, active, __simt::match_bits(label), 0, SIMT_WAVE_SIZE));
+}
+template <class Group>
+SIMT_DT void sync(const Group& group) {
+  group.sync();
+}
+template <class Group>
+SIMT_DT auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <class Group>
+SIMT_DT auto group_size(const Group& group) {
+  return group.size();
+}
+
+// ---- reduce.h and scan.h -----------------------------------------------------------------------------
+template <class T = void>
+struct plus {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return a + b; }
+};
+template <class T = void>
+struct less {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+};
+template <class T = void>
+struct greater {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+};
+template <class T = void>
+struct bit_and {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return a & b; }
+};
+template <class T = void>
+struct bit_or {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return a | b; }
+};
+template <class T = void>
+struct bit_xor {
+  SIMT_HDT T operator()(const T& a, const T& b) const { return a ^ b; }
+};
+
+template <unsigned int n, class Parent, class T, class F>
+SIMT_DT T reduce(const thread_block_tile<n, Parent>& group, T value, F&& combine) {
+  for (unsigned int distance = n / 2; distance != 0; distance /= 2)
+    value = combine(value, group.shfl_xor(value, distance));
+  return value;
+}
+template <class T, class F>
+SIMT_DT T reduce(const coalesced_group& group, T value, F&& combine) {
+  T total = group.shfl(value, 0);
+  for (unsigned int rank = 1; rank < group.size(); ++rank) total = combine(total, group.shfl(value, rank));
+  return total;
+}
+template <class Group, class T, class F>
+SIMT_DT T inclusive_scan(const Group& group, T value, F&& combine) {
+  const auto rank = group.thread_rank();
+  for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
+    const T below = group.shfl_up(value, distance);
+    if (rank >= distance) value = combine(below, value);
+  }
+  return value;
+}
+template <class Group, class T>
+SIMT_DT T inclusive_scan(const Group& group, T value) {
+  return inclusive_scan(group, value, plus<T>());
+}
+template <class Group, class T, class F>
+SIMT_DT T exclusive_scan(const Group& group, T value, F&& combine) {
+  const T below = group.shfl_up(inclusive_scan(group, value, combine), 1);
+  return group.thread_rank() == 0 ? T() : below;
+}
+template <class Group, class T>
+SIMT_DT T exclusive_scan(const Group& group, T value) {
+  return exclusive_scan(group, value, plus<T>());
+}
+template <class Group, class F>
+SIMT_DT void invoke_one(const Group& group, F&& action) {
+  if (group.thread_rank() == 0) action();
+}
+
+// Asynchronous copies are done at once, in turns by the group's threads.
+template <class Group, class T>
+SIMT_DT void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
+  for (size_t i = group.thread_rank(); i < bytes / sizeof(T); i += group.size()) to[i] = from[i];
+}
+template <class Group>
+SIMT_DT void wait(const Group& group) {
+  group.sync();
+}
+template <unsigned int pending, class Group>
+SIMT_DT void wait_prior(const Group& group) {
+  group.sync();
+}
+}  // namespace cooperative_groups
