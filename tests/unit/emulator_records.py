@@ -1,0 +1,151 @@
+"""Writes record files as the emulator's runtime would, for tests of their readers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from intelliperf.emulator import devices
+from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SITE_DTYPE
+
+KERNEL = "_Z3sumPKfPfi"
+STATIC = {
+    "architecture": "gfx942",
+    "vgprs": 12,
+    "agprs": 0,
+    "sgprs": 16,
+    "lds_bytes": 1024,
+    "scratch_bytes": 0,
+    "vgpr_spills": 0,
+    "sgpr_spills": 0,
+    "instructions": 120,
+}
+
+
+def site(kind: str, file: Path | str, line: int, column: int = 5, **other: Any) -> dict[str, Any]:
+    """A site whose innermost frame is given; `outer` are further frames as (file, line)."""
+    frames = [(str(file), line), *((str(name), number) for name, number in other.pop("outer", ()))]
+    return {
+        "kind": kind,
+        "bytes": 4,
+        "flags": 0,
+        "function": KERNEL,
+        "block": 0,
+        "operation": kind,
+        "type": "float",
+        "locations": [{"file": name, "line": number, "column": column, "function": "sum"} for name, number in frames],
+        **other,
+    }
+
+
+@dataclass
+class Recording:
+    """One process's records; fill it, then `write` it."""
+
+    source: Path
+    sites: list[dict[str, Any]] = field(default_factory=list)
+    launches: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    blocks: list[tuple[int, int, int]] = field(default_factory=list)
+    target: str = "mi300x"
+    static: dict[str, Any] | None = field(default_factory=lambda: dict(STATIC))
+    kernels: tuple[str, ...] = (KERNEL,)
+
+    def launch(self, **other: Any) -> int:
+        """A dispatch of 100 blocks, wholly traced unless told otherwise; returns its index."""
+        index = len(self.launches)
+        self.launches.append(
+            {
+                "index": index,
+                "operation": "kernel",
+                "kernel": KERNEL,
+                "module": 0,
+                "grid": [100, 1, 1],
+                "block": [256, 1, 1],
+                "dynamic_lds": 0,
+                "stream": 0,
+                "blocks": 100,
+                "traced_blocks": 100,
+                "events": 25600,
+                "lockstep": False,
+                "time_ns": 10000.0,
+                "time_from": "traced",
+                "time_parts": {
+                    "launch": 2000.0,
+                    "issue": 100.0,
+                    "lds": 0.0,
+                    "l1": 500.0,
+                    "l2": 500.0,
+                    "dram": 900.0,
+                    "atomic": 6000.0,
+                    "latency": 0.0,
+                },
+                "host_ns_fast": 1,
+                "host_ns_trace": 1,
+                "atomic_lanes": 0,
+                "atomic_addresses": 0,
+                "atomic_hottest_lanes": 0,
+                "atomic_hottest_site": -1,
+                "dram_read_bytes": 100000,
+                "dram_write_bytes": 0,
+                "barriers": 0,
+                "divergent_barriers": 0,
+                "occupancy_waves": 16,
+                "occupancy_limit": "waves",
+                "status": 0,
+                **other,
+            }
+        )
+        return index
+
+    def copy(self, time_ns: float) -> None:
+        self.launches.append(
+            {"index": len(self.launches), "operation": "memcpy_htod", "bytes": 1000, "time_ns": time_ns}
+        )
+
+    def count(self, launch: int, number: int, **counts: Any) -> None:
+        """Counts of one site in one launch; those not named are 0."""
+        self.counts.append({"launch": launch, "site": number, **counts})
+
+    def metadata(self) -> dict[str, Any]:
+        values = devices.device_file_values(self.target)
+        facts = {
+            "name": "sum(float const*, float*, int)",
+            "file": str(self.source),
+            "line": 3,
+            "end_line": 9,
+            "parameters": [],
+            "static_lds": 0,
+            "static": self.static,
+        }
+        return {
+            "abi": 1,
+            "source": str(self.source),
+            "language": "hip",
+            "target": self.target,
+            "wave_size": values["wave_size"],
+            "device": values,
+            "sites": self.sites,
+            "blocks": [{"function": KERNEL, "mix": {"f32": 3, "int": 5, "memory": 2}}],
+            "kernels": {symbol: facts for symbol in self.kernels},
+            "symbols": {},
+        }
+
+    def write(self, directory: Path) -> Path:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "module-0.json").write_text(json.dumps(self.metadata()))
+        (directory / "launches.jsonl").write_text("".join(json.dumps(row) + "\n" for row in self.launches))
+        (directory / "faults.jsonl").write_text("".join(json.dumps(row) + "\n" for row in self.faults))
+        records = np.zeros(len(self.counts), dtype=SITE_DTYPE)
+        for record, counts in zip(records, self.counts, strict=True):
+            for name, value in counts.items():
+                record[name] = value
+        records.tofile(directory / "sites.bin")
+        np.array(self.blocks, dtype=BLOCK_DTYPE).tofile(directory / "blocks.bin")
+        (directory / "end.json").write_text('{"abi":1,"complete":true,"exit":0}')
+        return directory

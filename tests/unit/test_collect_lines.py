@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from emulator_records import KERNEL, Recording, site
+
+import intelliperf.emulator
+from intelliperf.emulator import lines, safety
+from intelliperf.emulator.tracefiles import Trace
+from intelliperf.errors import SourceNotFound
+from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric
+
+OUR_HEADER = Path(intelliperf.emulator.__file__).parent / "include" / "simt" / "atomics.h"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    directory = tmp_path / "project"
+    directory.mkdir()
+    (directory / "app.hip").write_text("\n".join(f"  statement {number};" for number in range(1, 20)))
+    return directory
+
+
+@pytest.fixture
+def recording(project: Path) -> Recording:
+    return Recording(project / "app.hip")
+
+
+def _lines(recording: Recording, directory: Path, project: Path):  # type: ignore[no-untyped-def]
+    return lines.kernel_lines(Trace(recording.write(directory / "records")), KERNEL, project)
+
+
+def test_an_atomic_inside_our_headers_is_blamed_on_the_users_line(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [
+        site("reduction", OUR_HEADER, 88, outer=[("/usr/include/c++/13/atomic", 300), (project / "app.hip", 7)])
+    ]
+    launch = recording.launch(atomic_lanes=64, atomic_addresses=1, atomic_hottest_lanes=64, atomic_hottest_site=0)
+    recording.count(launch, 0, requests=1, global_requests=1, lanes=64, same_address=64, sectors=1, sectors_ideal=1)
+    (evidence,) = _lines(recording, tmp_path, project)
+    assert (evidence.file, evidence.line, evidence.text) == (project / "app.hip", 7, "statement 7;")
+    assert evidence.access is AccessKind.REDUCTION
+    assert evidence.quantity(Metric.ATOMIC_SERIALIZATION).value == 64
+    assert evidence.quantity(Metric.ATOMIC_HOTTEST_SHARE).value == 1.0
+    assert [frame.line for frame in evidence.chain] == [7]
+
+
+def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("load", "/usr/include/thrust.h", 5), site("load", project / "app.hip", 0)]
+    launch = recording.launch()
+    for number in (0, 1):
+        recording.count(launch, number, requests=1, global_requests=1, lanes=64)
+    with pytest.raises(SourceNotFound, match="2 access sites lie outside the project"):
+        _lines(recording, tmp_path, project)
+
+
+def test_unrolled_copies_of_one_access_are_one_line(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("load", project / "app.hip", 4), site("load", project / "app.hip", 4)]
+    launch = recording.launch()
+    for number in (0, 1):
+        recording.count(launch, number, requests=10, global_requests=10, lanes=640, sectors=80, sectors_ideal=80)
+    (evidence,) = _lines(recording, tmp_path, project)
+    assert evidence.quantity(Metric.REQUESTS).value == 20
+    assert evidence.quantity(Metric.SECTORS).value == 160
+
+
+def test_columns_kinds_and_spaces_stay_apart(recording: Recording, project: Path, tmp_path: Path) -> None:
+    source = project / "app.hip"
+    recording.sites = [site("load", source, 4, 9), site("load", source, 4, 20), site("store", source, 4, 9)]
+    launch = recording.launch()
+    recording.count(launch, 0, requests=1, global_requests=1, lanes=64, sectors=8, sectors_ideal=8)
+    recording.count(launch, 1, requests=1, shared_requests=1, lanes=64, lds_phases=64, lds_phases_ideal=2)
+    recording.count(launch, 2, requests=1, global_requests=1, lanes=64, sectors=64, sectors_ideal=8)
+    found = {(e.column, e.access): e for e in _lines(recording, tmp_path, project)}
+    assert len(found) == 3
+    shared = found[(20, AccessKind.LOAD)]
+    assert shared.space is MemorySpace.SHARED
+    assert Metric.SECTORS not in shared.quantities
+    assert Metric.LDS_PHASES not in found[(9, AccessKind.STORE)].quantities
+
+
+def test_lines_come_by_falling_cost_and_share_out_the_kernels_time(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    source = project / "app.hip"
+    recording.sites = [site("load", source, 4), site("store", source, 5)]
+    parts = {"launch": 2000.0, "issue": 0.0, "lds": 0.0, "l1": 1000.0, "l2": 3000.0, "dram": 4000.0, "atomic": 0.0}
+    launch = recording.launch(time_parts={**parts, "latency": 0.0}, time_ns=10000.0)
+    recording.count(launch, 0, requests=1, global_requests=1, lanes=64, sectors=25)
+    recording.count(launch, 1, requests=1, global_requests=1, lanes=64, sectors=75)
+    first, second = _lines(recording, tmp_path, project)
+    assert (first.line, second.line) == (5, 4)
+    assert first.quantity(Metric.TIME_SHARE).value == pytest.approx(0.6)
+    assert second.quantity(Metric.DEVICE_TIME_NS).value == pytest.approx(2000)
+
+
+def test_a_scratch_copy_is_recognised_by_its_mirrored_path(recording: Recording, tmp_path: Path) -> None:
+    original = Path("/home/someone/work/project")
+    copy = tmp_path / "scratch" / "root" / "home" / "someone" / "work" / "project"
+    (copy / "src").mkdir(parents=True)
+    (copy / "src" / "k.hip").write_text("one\ntwo\n")
+    project = lines.Project(copy)
+    assert project.on_disk(original / "src" / "k.hip") == copy / "src" / "k.hip"
+    assert project.on_disk(copy / "src" / "k.hip") == copy / "src" / "k.hip"
+    assert project.on_disk(Path("/home/someone/work/other/k.hip")) is None
+    assert project.on_disk(OUR_HEADER) is None
+
+
+def test_barriers_are_listed_with_how_often_they_ran(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("barrier", project / "app.hip", 8)]
+    launch = recording.launch()
+    recording.count(launch, 0, requests=400, lanes=25600)
+    (evidence,) = _lines(recording, tmp_path, project)
+    assert evidence.quantity(Metric.REQUESTS).value == 400
+    assert Metric.SECTORS not in evidence.quantities
+
+
+def test_a_kernel_that_was_not_traced_has_no_lines(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.launch(traced_blocks=0)
+    with pytest.raises(SourceNotFound, match="no dispatch of this kernel was traced"):
+        _lines(recording, tmp_path, project)
+
+
+def _fault(kind: str, number: int, scope: str | None = None) -> dict[str, object]:
+    return {"kind": kind, "launch": 0, "kernel": KERNEL, "module": 0, "site": number, "scope": scope, "count": 3}
+
+
+def _located(recording: Recording, directory: Path, project: Path, *faults: dict[str, object]):  # type: ignore[no-untyped-def]
+    recording.launch()
+    recording.faults = list(faults)
+    return safety.located(Trace(recording.write(directory)), lines.Project(project))
+
+
+def test_faults_that_the_original_has_are_reported_but_not_held_against_the_candidate(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("store", project / "app.hip", 4)]
+    before = _located(recording, tmp_path / "a", project, _fault("out_of_bounds", 0))
+    after = _located(recording, tmp_path / "b", project, _fault("out_of_bounds", 0))
+    bounds = {check.name: check for check in safety.compare(before, after, "amd", "all")}[safety.BOUNDS]
+    assert bounds.status is CheckStatus.PASSED
+    assert "the original has out-of-bounds at app.hip:4 (statement 4;)" in bounds.detail
+
+
+def test_a_fault_on_a_line_that_moved_is_the_same_fault(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("store", project / "app.hip", 4)]
+    before = _located(recording, tmp_path / "a", project, _fault("out_of_bounds", 0))
+    edited = tmp_path / "edited"
+    edited.mkdir()
+    (edited / "app.hip").write_text("// new\n" + (project / "app.hip").read_text())
+    moved = Recording(edited / "app.hip", sites=[site("store", edited / "app.hip", 5)])
+    after = _located(moved, tmp_path / "b", edited, _fault("out_of_bounds", 0))
+    assert safety.introduced(before, after) == ()
+
+
+def test_a_new_race_fails_its_check_and_no_other(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("store", project / "app.hip", 4), site("load", project / "app.hip", 6)]
+    before = _located(recording, tmp_path / "a", project)
+    race = {**_fault("race", 0, "block"), "other_site": 1}
+    checks = safety.compare(before, _located(recording, tmp_path / "b", project, race), "amd", "all")
+    assert [check.name for check in checks if check.status is CheckStatus.FAILED] == [safety.RACES]
+    (failed,) = (check for check in checks if check.status is CheckStatus.FAILED)
+    assert "app.hip:4 (statement 4;) against app.hip:6" in failed.detail
+
+
+def test_a_race_within_a_wave_is_a_note_on_amd_and_an_error_on_nvidia(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("store", project / "app.hip", 4)]
+    after = _located(recording, tmp_path / "b", project, _fault("race", 0, "wave"))
+    assert safety.compare((), after, "amd", "all")[0].status is CheckStatus.PASSED
+    assert safety.compare((), after, "nvidia", "all")[0].status is CheckStatus.FAILED
+
+
+def test_the_same_line_failing_in_a_second_place_is_new(recording: Recording, project: Path, tmp_path: Path) -> None:
+    (project / "app.hip").write_text("a[i] = 0;\n" * 12)
+    recording.sites = [site("store", project / "app.hip", 4), site("store", project / "app.hip", 9)]
+    before = _located(recording, tmp_path / "a", project, _fault("race", 0, "block"))
+    both = _located(recording, tmp_path / "b", project, _fault("race", 0, "block"), _fault("race", 1, "block"))
+    assert len(safety.introduced(before, both)) == 1
+
+
+def test_a_kernel_that_only_the_host_compiler_takes_fails_the_strictness_gate(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.launch()
+    good = Trace(recording.write(tmp_path / "a"))
+    recording.static = None
+    bad = Trace(recording.write(tmp_path / "b"))
+    assert safety.strictness(good, good).status is CheckStatus.PASSED
+    assert safety.strictness(good, bad).status is CheckStatus.FAILED
+    assert safety.strictness(bad, bad).status is CheckStatus.NOT_RUN
