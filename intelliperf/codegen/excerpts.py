@@ -13,6 +13,7 @@ from intelliperf.evidence import main_reading
 from intelliperf.protocols import Task
 
 _WHOLE_FILE_LINES = 400  # shorter files are shown as they are
+_NAMED = 20  # files and ranges that are listed by name where they are not shown
 _MARGIN = 3  # lines around a function that is cut out of a long file
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>)?\s*\(")
 
@@ -84,7 +85,8 @@ def annotated_source(task: Task, hot: Sequence[HotLine], limit: int) -> str:
             used += len(body)
             parts.append(_part(path, first, last, len(lines), body, hot))
     if left_out:
-        parts.append("Not shown: " + ", ".join(left_out))
+        more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+        parts.append("Not shown: " + ", ".join(left_out[:_NAMED]) + more)
     return "\n\n".join(parts)
 
 

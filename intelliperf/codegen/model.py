@@ -12,7 +12,7 @@ from intelliperf.codegen.prompts import COMPACT, FULL, rewrite_prompt
 from intelliperf.codegen.providers import ModelSettings, PromptTooLong, ProviderModel, resolve
 from intelliperf.codegen.reply import MalformedReply, ParsedReply, parse_reply
 from intelliperf.codegen.retry import Patience
-from intelliperf.codegen.syntax.outline import functions
+from intelliperf.codegen.syntax.outline import encoded, functions
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind, Usage
 
@@ -136,9 +136,20 @@ class ModelRewriter:
 
 
 def definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:
-    """Where functions of that name are defined, for whole-function replacements."""
+    """Where functions of that name are defined, for whole-function replacements.
+
+    Raises `MalformedReply` for one that shares its first or last line with other code: whole lines
+    are replaced, and nothing else may go with them.
+    """
     wanted = name.rpartition("::")[2]
-    return [(region.first_line, region.last_line) for region in functions(text) if region.name == wanted]
+    found = [region for region in functions(text) if region.name == wanted]
+    data = encoded(text)
+    for region in found:
+        before = data[data.rfind(b"\n", 0, region.start) + 1 : region.start]
+        after = data[region.end :].partition(b"\n")[0]
+        if before.strip() or after.strip():
+            raise MalformedReply(f"{path}: {name} shares a line with other code; use a SEARCH block")
+    return [(region.first_line, region.last_line) for region in found]
 
 
 def model_rewriter(

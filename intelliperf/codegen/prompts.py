@@ -72,7 +72,7 @@ def _task(task: Task, attempt: int) -> str:
             f"Language: {language(task)}",
             f"Launched as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
             f"Attempt: {attempt}",
-            f"Files that may be edited: {', '.join(sorted(task.sources))}",
+            "Files that may be edited: those under `source`, named after `FILE:`",
         )
     )
 

@@ -166,13 +166,18 @@ class ProviderModel:
         self._patience = patience or Patience()
         self._signature, self._dspy = _load()
         self._errors = importlib.import_module("dspy.utils.exceptions")
-        settings = connection.settings
+        self._lm = self._opened("chat")
+
+    def _opened(self, api: str) -> Any:
+        """DSPy's client; `api` is "chat" or "responses"."""
+        connection, settings = self.connection, self.connection.settings
         options: dict[str, Any] = {"api_key": connection.key, "timeout": settings.timeout_s}
         if connection.api_base is not None:
             options["api_base"] = connection.api_base
         try:
-            self._lm = self._dspy.LM(
+            return self._dspy.LM(
                 f"{connection.prefix}/{connection.model}",
+                model_type=api,
                 cache=False,  # the run's journal remembers replies, and nothing is written to the home directory
                 num_retries=0,  # retries are ours
                 temperature=settings.temperature,
@@ -190,9 +195,16 @@ class ProviderModel:
     def check(self) -> Reply:
         """One cheap call that proves address, key, model and quota before any work is done.
 
-        Raises `ProviderError`; nothing is retried but a busy provider, twice.
+        Raises `ProviderError`; nothing is retried but a busy provider, twice. A model that says it
+        is served by OpenAI's responses API only is asked there from now on.
         """
         brief = Patience(Backoff(tries=3, ceiling_s=5.0, patience_s=30.0), self._patience.sleep, self._patience.jitter)
+        try:
+            return self._answered(lambda: self._lm(_PROBE), brief, connecting=True)
+        except ProviderError as error:
+            if "v1/responses" not in str(error) or self._lm.model_type == "responses":
+                raise
+        self._lm = self._opened("responses")
         return self._answered(lambda: self._lm(_PROBE), brief, connecting=True)
 
     def ask(self, prompt: Prompt) -> Reply:

@@ -183,6 +183,12 @@ def test_a_function_is_replaced_from_its_template_to_its_brace() -> None:
     assert edit.text == "// before\nvoid g() {}\n// after\n"
 
 
+def test_a_function_that_shares_its_lines_with_other_code_needs_a_search_block() -> None:
+    for text in ("namespace a { void f() {} }\n", "void f() {\n} // end of f\n", "int x; void f() {\n}\n"):
+        with pytest.raises(MalformedReply, match="shares a line with other code"):
+            apply_blocks([Block("a.cu", ("x",), function="f")], {"a.cu": text}, definitions)
+
+
 def test_an_overloaded_function_needs_a_search_block() -> None:
     with pytest.raises(MalformedReply, match="2 definitions of f, at lines 1, 2"):
         apply_blocks([Block("a.cu", ("x",), function="f")], {"a.cu": "f\nf\n"}, lambda *_: [(1, 1), (2, 2)])

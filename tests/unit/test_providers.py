@@ -195,6 +195,17 @@ def test_the_check_waits_a_little_for_a_busy_provider() -> None:
     assert len(waits) == 1
 
 
+def test_a_model_of_the_responses_api_is_asked_there() -> None:
+    refusal = {"status": 404, "message": "This model is only supported in v1/responses and not in v1/chat/completions."}
+    steps = [{"text": GOOD_REPLY}, {"text": "[[ ##", "finish": "length"}]
+    with ProviderServer(conversation(*steps, probe=[refusal, {"text": "ready"}])) as server:
+        model = client(server)
+        assert model.check().text == "ready"
+        assert model.ask(prompt()).text == GOOD_REPLY
+        assert model.ask(prompt()).finish == "length"
+    assert [call.path for call in server.conversation.calls] == ["/v1/responses"] * 2
+
+
 def test_the_rewriter_is_checked_before_any_work(tmp_path: Path) -> None:
     settings = ModelSettings("demo-model", "openai", "http://127.0.0.1:9/v1")
     with pytest.raises(ProviderError, match="cannot talk to"):
@@ -329,3 +340,26 @@ def test_the_server_runs_from_the_command_line(tmp_path: Path) -> None:
         with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body), timeout=10) as answer:
             assert json.load(answer)["choices"][0]["message"]["content"] == GOOD_REPLY
         running.terminate()
+
+
+def test_a_call_reaches_the_named_server_and_nothing_else_on_the_network(tmp_path: Path) -> None:
+    """No price lists, no telemetry, no cache in the home directory, no LiteLLM where dspy can do without."""
+    code = """
+import os, sys
+seen = []
+sys.addaudithook(lambda event, args: seen.append(args) if event in ("socket.connect", "socket.getaddrinfo") else None)
+from intelliperf.codegen.providers import ModelSettings, ProviderModel, resolve
+model = ProviderModel(resolve(ModelSettings("demo-model", "openai", sys.argv[1]), os.environ))
+assert model.check().text == "ready"
+foreign = [args for args in seen if "127.0.0.1" not in repr(args)]
+print(foreign, "litellm" in sys.modules, os.listdir(os.environ["HOME"]))
+"""
+    with ProviderServer(conversation()) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", code, server.url],
+            env={"HOME": str(tmp_path), "OPENAI_API_KEY": KEY, "PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert (done.stdout.strip(), done.stderr) == ("[] False []", "")
