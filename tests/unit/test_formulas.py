@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator import devices
+from intelliperf.errors import MissingMetric, UsageError
+from intelliperf.formulas import BOTTLENECKS, FORMULAS, find_formula
+from intelliperf.formulas.base import amdahl
+from intelliperf.records import (
+    AccessKind,
+    Geometry,
+    Kernel,
+    KernelProfile,
+    MemorySpace,
+    Metric,
+    Provenance,
+    Quantity,
+    SourceEvidence,
+)
+
+DEVICE = devices.record("mi300x")
+KERNEL = Kernel("_Z1kv", "k()", Path("/p/app.hip"), 3)
+WAVES = 1000.0
+# A kernel of 1000 waves that streams: 10 µs, of which 2 are the launch.
+HEALTHY = {
+    Metric.DEVICE_TIME_NS: 10000.0,
+    Metric.LAUNCH_TIME_NS: 2000.0,
+    Metric.ISSUE_TIME_NS: 500.0,
+    Metric.LDS_TIME_NS: 0.0,
+    Metric.L1_TIME_NS: 1500.0,
+    Metric.L2_TIME_NS: 2000.0,
+    Metric.DRAM_TIME_NS: 4000.0,
+    Metric.ATOMIC_TIME_NS: 0.0,
+    Metric.LATENCY_TIME_NS: 0.0,
+    Metric.REQUESTS: 2 * WAVES,
+    Metric.LANES: 2 * WAVES * 64,
+    Metric.BYTES: 2 * WAVES * 256,
+    Metric.SECTORS: 2 * WAVES * 8,
+    Metric.SECTORS_IDEAL: 2 * WAVES * 8,
+    Metric.DRAM_BYTES: 2 * WAVES * 256,
+    Metric.LDS_REQUESTS: 0.0,
+    Metric.LDS_PHASES: 0.0,
+    Metric.LDS_PHASES_IDEAL: 0.0,
+    Metric.ATOMIC_REQUESTS: 0.0,
+    Metric.ATOMIC_LANES: 0.0,
+    Metric.ATOMIC_SERIALIZATION: 0.0,
+    Metric.ATOMIC_ADDRESSES: 0.0,
+}
+
+
+def profile(changes: dict[Metric, float] | None = None, share: float = 0.5) -> KernelProfile:
+    values = {**HEALTHY, **(changes or {})}
+    return KernelProfile(
+        KERNEL,
+        1,
+        (Geometry((250, 1, 1), (256, 1, 1)),),
+        (values[Metric.DEVICE_TIME_NS],),
+        Provenance.MODELLED,
+        share,
+        {metric: Quantity(value, Provenance.MEASURED) for metric, value in values.items()},
+    )
+
+
+def contended(time_ns: float = 200000.0) -> dict[Metric, float]:
+    lanes = WAVES * 64
+    return {
+        Metric.DEVICE_TIME_NS: time_ns,
+        Metric.ATOMIC_TIME_NS: lanes * 1.65,
+        Metric.ATOMIC_REQUESTS: WAVES,
+        Metric.ATOMIC_LANES: lanes,
+        Metric.ATOMIC_SERIALIZATION: lanes,
+        Metric.ATOMIC_ADDRESSES: 1.0,
+        Metric.ATOMIC_HOTTEST_SHARE: 1.0,
+    }
+
+
+CONFLICTS = {
+    Metric.DEVICE_TIME_NS: 30000.0,
+    Metric.LDS_TIME_NS: 20000.0,
+    Metric.LDS_REQUESTS: 2 * WAVES,
+    Metric.LDS_PHASES: 66 * WAVES,
+    Metric.LDS_PHASES_IDEAL: 4 * WAVES,
+}
+SCATTERED = {
+    Metric.DEVICE_TIME_NS: 40000.0,
+    Metric.SECTORS: 2 * WAVES * 64,
+    Metric.L1_TIME_NS: 12000.0,
+    Metric.L2_TIME_NS: 10000.0,
+    Metric.DRAM_TIME_NS: 16000.0,
+    Metric.DRAM_BYTES: 2 * WAVES * 1024,
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_healthy_kernel_has_no_finding(name: str) -> None:
+    assert FORMULAS[name].diagnose(profile(), DEVICE) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("atomicContention", contended()), ("bankConflict", CONFLICTS), ("memoryAccess", SCATTERED)],
+)
+def test_each_bottleneck_is_found_by_its_formula_and_by_no_other(name: str, changes: dict[Metric, float]) -> None:
+    found = [formula.name for formula in BOTTLENECKS if formula.diagnose(profile(changes), DEVICE)]
+    assert found == [name]
+    finding = FORMULAS["diagnoseOnly"].diagnose(profile(changes), DEVICE)
+    assert finding is not None
+    assert finding.formula == name
+
+
+def test_the_sentence_has_the_number_its_ideal_and_the_shares() -> None:
+    finding = FORMULAS["atomicContention"].diagnose(profile(contended(), share=0.8), DEVICE)
+    assert finding is not None
+    assert "64.0 lanes on one address (ideal 1)" in finding.sentence
+    assert "64,000 atomic operations share 1 address, the hottest takes 100 %" in finding.sentence
+    assert "80 % of the application's device time" in finding.sentence
+    assert finding.gain_ceiling == pytest.approx(amdahl(0.8, 64000 * 1.65 * (1 - 1 / 64000) / 200000))
+    assert (finding.metric, finding.value, finding.ideal) == (Metric.ATOMIC_SERIALIZATION, 64000, 1)
+
+
+def test_a_unit_stride_copy_of_doubles_is_coalesced() -> None:
+    """AMD's percentage calls it 25 %: 64 lanes of 8 bytes are 16 sectors, all of them needed."""
+    doubles = {
+        Metric.BYTES: 2 * WAVES * 512,
+        Metric.SECTORS: 2 * WAVES * 16,
+        Metric.SECTORS_IDEAL: 2 * WAVES * 16,
+        Metric.DRAM_BYTES: 2 * WAVES * 512,
+    }
+    assert FORMULAS["memoryAccess"].diagnose(profile(doubles), DEVICE) is None
+
+
+def test_a_broadcast_is_not_scattered() -> None:
+    broadcast = {Metric.SECTORS: WAVES, Metric.SECTORS_IDEAL: WAVES, Metric.BYTES: 2 * WAVES * 256}
+    assert FORMULAS["memoryAccess"].diagnose(profile(broadcast), DEVICE) is None
+
+
+def test_a_misaligned_contiguous_access_is_not_scattered() -> None:
+    words = {Metric.SECTORS: 2 * WAVES * 9}
+    bytes_ = {Metric.SECTORS: 2 * WAVES * 3, Metric.SECTORS_IDEAL: 2 * WAVES * 2}
+    assert FORMULAS["memoryAccess"].diagnose(profile(words), DEVICE) is None
+    assert FORMULAS["memoryAccess"].diagnose(profile(bytes_), DEVICE) is None
+
+
+def test_absent_atomics_are_not_zero_by_zero() -> None:
+    assert FORMULAS["atomicContention"].diagnose(profile({Metric.ATOMIC_TIME_NS: 9000.0}), DEVICE) is None
+
+
+def test_atomics_on_distinct_addresses_are_not_contended() -> None:
+    scatter_add = {
+        **contended(),
+        Metric.ATOMIC_SERIALIZATION: WAVES,
+        Metric.ATOMIC_ADDRESSES: WAVES * 64,
+        Metric.ATOMIC_HOTTEST_SHARE: 1 / (WAVES * 64),
+    }
+    assert FORMULAS["atomicContention"].diagnose(profile(scatter_add), DEVICE) is None
+
+
+def test_one_atomic_per_wave_on_one_address_is_still_a_queue() -> None:
+    leaders = {
+        **contended(),
+        Metric.ATOMIC_LANES: 100000.0,
+        Metric.ATOMIC_REQUESTS: 100000.0,
+        Metric.ATOMIC_SERIALIZATION: 100000.0,
+    }
+    assert FORMULAS["atomicContention"].diagnose(profile(leaders), DEVICE) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("atomicContention", {**contended(10_000_000.0)}),
+        ("bankConflict", {**CONFLICTS, Metric.DEVICE_TIME_NS: 500000.0}),
+        ("memoryAccess", {**SCATTERED, Metric.DEVICE_TIME_NS: 900000.0}),
+    ],
+)
+def test_a_bottleneck_that_costs_no_time_is_not_a_finding(name: str, changes: dict[Metric, float]) -> None:
+    assert FORMULAS[name].diagnose(profile(changes), DEVICE) is None
+
+
+def test_conflicts_hidden_behind_a_longer_wait_gain_nothing() -> None:
+    """Where parts of the time overlap, the longest one stays: LDS 20 of 30 µs, but DRAM needs 27 by itself."""
+    hidden = {**CONFLICTS, Metric.DRAM_TIME_NS: 27000.0}
+    assert FORMULAS["bankConflict"].diagnose(profile(hidden), DEVICE) is None
+
+
+def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> None:
+    whole = profile(CONFLICTS)
+    partial = KernelProfile(
+        whole.kernel,
+        1,
+        whole.geometries,
+        whole.device_time_ns,
+        whole.time_provenance,
+        whole.share,
+        {metric: quantity for metric, quantity in whole.quantities.items() if metric is not Metric.LDS_PHASES},
+    )
+    with pytest.raises(MissingMetric, match="lds_phases"):
+        FORMULAS["bankConflict"].diagnose(partial, DEVICE)
+
+
+def test_a_kernel_with_little_of_the_time_can_gain_little() -> None:
+    finding = FORMULAS["bankConflict"].diagnose(profile(CONFLICTS, share=0.05), DEVICE)
+    assert finding is not None
+    assert 1.0 < finding.gain_ceiling < 1.06
+
+
+def evidence(line: int, access: AccessKind, space: MemorySpace, **counts: float) -> SourceEvidence:
+    quantities = {Metric[name]: Quantity(value, Provenance.MEASURED) for name, value in counts.items()}
+    return SourceEvidence(KERNEL, Path("/p/app.hip"), line, 1, "", access, space, "", 4, (), quantities)
+
+
+def test_conflicts_are_blamed_on_the_conflicting_line_worst_first() -> None:
+    def shared(line: int, phases: float) -> SourceEvidence:
+        return evidence(line, AccessKind.LOAD, MemorySpace.SHARED, LDS_PHASES=phases, LDS_PHASES_IDEAL=2000)
+
+    blamed = FORMULAS["bankConflict"].blame([shared(1, 2000), shared(2, 8000), shared(3, 64000), shared(4, 2500)])
+    assert [item.line for item in blamed] == [3, 2]
+
+
+def test_atomics_are_blamed_and_loads_are_not() -> None:
+    atomic = evidence(5, AccessKind.REDUCTION, MemorySpace.GLOBAL, ATOMIC_SERIALIZATION=64000, SECTORS=1000)
+    load = evidence(4, AccessKind.LOAD, MemorySpace.GLOBAL, SECTORS=64000, SECTORS_IDEAL=8000, REQUESTS=1000)
+    assert [item.line for item in FORMULAS["atomicContention"].blame([load, atomic])] == [5]
+    assert [item.line for item in FORMULAS["memoryAccess"].blame([load, atomic])] == [4]
+
+
+def test_diagnose_only_orders_lines_by_time() -> None:
+    lines = [
+        evidence(line, AccessKind.LOAD, MemorySpace.GLOBAL, DEVICE_TIME_NS=time)
+        for line, time in ((1, 5.0), (2, 90.0), (3, 0.0))
+    ]
+    assert [item.line for item in FORMULAS["diagnoseOnly"].blame(lines)] == [2, 1]
+
+
+@pytest.mark.parametrize("spelling", ["atomicContention", "atomic-contention", "ATOMIC_CONTENTION", "atomiccontention"])
+def test_formulas_are_found_in_any_spelling(spelling: str) -> None:
+    assert find_formula(spelling).name == "atomicContention"
+
+
+def test_an_unknown_formula_is_refused_with_the_list() -> None:
+    with pytest.raises(UsageError, match="atomicContention, bankConflict, memoryAccess, diagnoseOnly"):
+        find_formula("cacheMisses")
+
+
+@pytest.mark.parametrize("formula", BOTTLENECKS, ids=lambda formula: formula.name)
+def test_every_formula_says_what_the_model_should_know(formula) -> None:  # type: ignore[no-untyped-def]
+    assert 300 < len(formula.knowledge) < 1500
+    assert formula.summary and formula.rules
+    assert formula.watched in formula.needs
+
+
+def test_the_ceiling_is_amdahls() -> None:
+    assert amdahl(1.0, 0.5) == 2.0
+    assert amdahl(0.5, 0.5) == pytest.approx(1 / 0.75)
+    assert amdahl(0.0, 1.0) == 1.0
