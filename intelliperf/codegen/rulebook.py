@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intelliperf.codegen.rules.lds_padding import LdsPadding
+from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
+from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 
-RULES: tuple[Rule, ...] = (WaveAggregateAtomics(), LdsPadding())
+RULES: tuple[Rule, ...] = (BlockReduceAtomics(), WaveAggregateAtomics(), PadLds())
 
 
 class RuleRewriter:

@@ -124,3 +124,40 @@ def _scan(operation: Operation, dialect: Dialect) -> str:
     }}
   }}
 """
+
+
+def block_atomic(name: str, callee: str, identity: str, dialect: Dialect) -> str:
+    """A template `name(T* address, V operand)`: one `callee` for all threads of a block."""
+    combine = OPERATIONS[callee].combine
+    exchange = (
+        "__shfl_down_sync(lanes == warpSize ? 0xffffffffu : (1u << lanes) - 1, value, distance)"
+        if dialect.cuda
+        else "__shfl_down(value, distance)"
+    )
+    return f"""\
+// {callee} of every thread of the block on one address, as a reduction in registers and LDS and a single
+// atomic. All threads of the block have to reach it, with the same address; any block and wave size.
+template <typename T, typename V>
+static __device__ void {name}(T* address, V operand) {{
+  __shared__ T parts[32];  // of the waves: a block has at most 1024 threads
+  const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const int threads = blockDim.x * blockDim.y * blockDim.z;
+  const int wave = thread / warpSize;
+  const int lane = thread % warpSize;
+  const int left = threads - wave * warpSize;
+  const int lanes = left < warpSize ? left : warpSize;  // the last wave may be partial
+  T value = static_cast<T>(operand);
+  for (int distance = warpSize / 2; distance > 0; distance /= 2) {{
+    const T other = {exchange};
+    if (lane + distance < lanes) value = {combine.format(a="value", b="other")};
+  }}
+  if (lane == 0) parts[wave] = value;
+  __syncthreads();
+  if (thread == 0) {{
+    for (int i = 1; i * warpSize < threads; ++i) value = {combine.format(a="value", b="parts[i]")};
+    // Nothing contributed: leave the address alone, as the original does.
+    if (value != static_cast<T>({identity})) {callee}(address, value);
+  }}
+  __syncthreads();  // `parts` may be written again
+}}
+"""

@@ -129,9 +129,21 @@ def element_type(call: Node) -> str:
     return element
 
 
+def snake_case(function: str) -> str:
+    return re.sub(r"([A-Z])", lambda match: "_" + match.group(1).lower(), function)
+
+
 def helper_name(function: str, returns: bool, constant: bool) -> str:
-    words = re.sub(r"([A-Z])", lambda match: "_" + match.group(1).lower(), function)
-    return f"wave_{words}{'_fetch' if returns else ''}{'_same' if constant else ''}"
+    return f"wave_{snake_case(function)}{'_fetch' if returns else ''}{'_same' if constant else ''}"
+
+
+def unused_name(problem: Problem, base: str) -> str:
+    """`base`, or with the first number that makes it new to the whole project."""
+    name, number = base, 2
+    while _taken(problem, name):
+        name = f"{base}_{number}"
+        number += 1
+    return name
 
 
 def _taken(problem: Problem, name: str) -> bool:

@@ -43,8 +43,8 @@ class Choice:
     after: int
 
 
-class LdsPadding:
-    name = "lds_padding"
+class PadLds:
+    name = "pad_lds"
 
     def rewrite(self, problem: Problem) -> Rewrite:
         return problem.rewrite_lines(

@@ -1,0 +1,327 @@
+"""An atomic of all threads of a block on one address becomes a block reduction and one atomic.
+
+Proof obligations, each checked on the tree: the address is the same for all threads and stays
+so; nothing else in the kernel touches its pointer; the place after the outermost divergent
+statement around the atomic is reached by all threads of the block. Guards stay: threads that
+they keep out contribute the operation's identity. A single leading `if (…) return;` becomes
+a guard around the rest of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.statements import callee, callee_name, pointee, value_used
+from intelliperf.codegen.rules.uniformity import Uniformity, exits
+from intelliperf.codegen.rules.wave import CUDA, HIP, block_atomic
+from intelliperf.codegen.rules.wave_aggregate_atomics import (
+    FLOATS,
+    atomic_calls,
+    element_type,
+    snake_case,
+    unused_name,
+)
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, SourceEvidence
+
+_INTEGER_LIMITS = {
+    "int": ("2147483647", "-2147483647 - 1"),
+    "unsigned int": ("4294967295u", "0u"),
+    "long long": ("9223372036854775807ll", "-9223372036854775807ll - 1"),
+    "unsigned long long": ("18446744073709551615ull", "0ull"),
+}
+_SUPPORTED = (
+    "atomicAdd",
+    "unsafeAtomicAdd",
+    "atomicSub",
+    "atomicMin",
+    "atomicMax",
+    "atomicAnd",
+    "atomicOr",
+    "atomicXor",
+)
+_BARRIERS = re.compile(r"sync|barrier|this_thread_block|this_grid", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where the pieces go, in one instantiation; the same bytes in all of them."""
+
+    call: Node
+    region: Node  # contributions are collected over this statement
+    guard: Node | None  # `if (…) return;` that becomes a guard of the rest of the body
+    element: str  # the pointee as the program writes it
+    root: str  # the pointer parameter
+
+
+class BlockReduceAtomics:
+    name = "block_reduce_atomics"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        return problem.rewrite_lines(
+            "Reduce over the block in registers and LDS, then issue one atomic per block",
+            lambda evidence: [self._line(problem, evidence)],
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
+        place = problem.place(evidence)
+        found = atomic_calls(problem, place)
+        types = {element_type(call) for call in found}
+        function = callee_name(found[0])
+        if any(value_used(call) for call in found):
+            raise NotApplicable(f"{place}: the old value that {function} returns is used")
+        if types & FLOATS and not function.endswith("Add"):
+            raise NotApplicable(f"{place}: a floating-point {function} has no exact reduction (NaN)")
+        plans = [_plan(problem, place, call) for call in found]
+        spans = {(plan.region.start_offset, plan.region.end_offset, plan.guard is None) for plan in plans}
+        if len(spans) != 1:
+            raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
+        _apply(problem, place, plans[0], types)
+        rounding = " (reassociates floating-point additions: results differ by rounding)" if types & FLOATS else ""
+        return f"{function} at {place}{rounding}"
+
+
+def _kernel_of(place: Place, call: Node) -> Node:
+    for parent in call.ancestors():
+        if parent.kind == "LambdaExpr":
+            raise NotApplicable(f"{place}: the atomic is in a lambda, which need not be run by all threads")
+        if parent.kind == "CXXMethodDecl":
+            raise NotApplicable(f"{place}: the atomic is in a method, which need not be called by all threads")
+        if parent.kind == "FunctionDecl":
+            if not any(child.kind == "CUDAGlobalAttr" for child in parent.children):
+                raise NotApplicable(
+                    f"{place}: the atomic is in a device function, which need not be called by all threads"
+                )
+            return parent
+    raise NotApplicable(f"{place} is in no function")
+
+
+def _plan(problem: Problem, place: Place, call: Node) -> Plan:
+    kernel = _kernel_of(place, call)
+    uniform = Uniformity(kernel)
+    address = call.children[1]
+    if uniform.varying(address):
+        raise NotApplicable(f"{place}: the address may differ between the threads of a block")
+    root = _root(place, kernel, address)
+    if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
+        raise NotApplicable(f"{place}: the kernel has a goto")
+    chain = [call, *call.ancestors()]
+    top = body(kernel)
+    guard = _guard(problem, place, uniform, top, call)
+    if guard is not None:
+        if not _fixed(kernel, address, guard.end_offset, top.end_offset):
+            raise NotApplicable(f"{place}: the address is computed after the early return")
+        return Plan(call, top, guard, _written_element(place, kernel, root), root)
+    levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
+    for region in reversed(levels):
+        if uniform.divergent(region) or any(
+            jump.kind == "ReturnStmt" and uniform.divergent(jump) for jump in exits(region)
+        ):
+            break
+        if _fixed(kernel, address, region.start_offset, region.end_offset):
+            return Plan(call, region, None, _written_element(place, kernel, root), root)
+    raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
+
+
+def _root(place: Place, kernel: Node, address: Node) -> str:
+    """The pointer parameter that the address is made from; nothing else may use it."""
+    parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
+    pointers = [
+        node.reference
+        for node in address.walk()
+        if node.kind == "DeclRefExpr" and node.reference is not None and pointee(node.reference.type) is not None
+    ]
+    if len(pointers) != 1 or pointers[0].id not in parameters:
+        raise NotApplicable(f"{place}: the address does not come from one pointer parameter")
+    root = pointers[0]
+    used = [
+        node
+        for node in kernel.walk()
+        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == root.id
+    ]
+    if len(used) != 1:
+        others = sorted({node.line for node in used} - {address.line})
+        raise NotApplicable(
+            f"{place}: {root.name} is also used on line {', '.join(map(str, others)) or place.evidence.line}"
+        )
+    if any(written(node) == root.id for node in kernel.walk()):
+        raise NotApplicable(f"{place}: {root.name} is modified")
+    return root.name
+
+
+def _written_element(place: Place, kernel: Node, root: str) -> str:
+    """The pointee in the program's own words: `T`, not the type of one instantiation."""
+    pattern = kernel
+    if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
+        pattern = next(child for child in kernel.parent.children if child.kind == "FunctionDecl")
+    (parameter,) = (child for child in pattern.children if child.kind == "ParmVarDecl" and child.name == root)
+    element = pointee(parameter.type)
+    if element is None:
+        raise NotApplicable(f"{place}: {root} is written as {parameter.type}")
+    return element.replace("volatile ", "")
+
+
+def _fixed(kernel: Node, address: Node, start: int, end: int) -> bool:
+    """Are all variables of the address declared before `start` and unmodified until `end`?"""
+    names = {node.reference.id for node in address.walk() if node.kind == "DeclRefExpr" and node.reference is not None}
+    for node in kernel.walk():
+        if node.kind == "VarDecl" and node.id in names and node.start_offset >= start:
+            return False
+        if written(node) in names and start <= node.start_offset < end:
+            return False
+    return True
+
+
+def _guard(problem: Problem, place: Place, uniform: Uniformity, top: Node, call: Node) -> Node | None:
+    """The one divergent early return in front of the atomic, if it is a plain guard."""
+    leaving = uniform.divergent_exits(call.end_offset)
+    if not leaving:
+        return None
+    if len(leaving) > 1:
+        raise NotApplicable(f"{place}: threads leave the kernel early in {len(leaving)} places")
+    guard = next((node for node in top.children if any(part is leaving[0] for part in node.walk())), None)
+    if guard is None or guard.kind != "IfStmt" or len(guard.children) != 2 or guard.in_macro:
+        raise NotApplicable(f"{place}: some threads leave the kernel on line {leaving[0].line}")
+    branch = guard.children[1]
+    plain = branch is leaving[0] or (branch.kind == "CompoundStmt" and branch.children == [leaving[0]])
+    after = [jump for jump in exits(top) if jump.kind == "ReturnStmt" and jump.start_offset > guard.end_offset]
+    if not plain or after:
+        raise NotApplicable(
+            f"{place}: the early return on line {leaving[0].line} is not a plain guard of all that follows"
+        )
+    rest = problem.source(place.path).slice(guard.end_offset, top.end_offset)
+    called = {callee_name(node) for part in top.children for node in part.walk() if node.kind == "CallExpr"}
+    if _BARRIERS.search(rest) or any(_has_barrier(problem, name) for name in called if name):
+        raise NotApplicable(f"{place}: there is a barrier after the early return on line {leaving[0].line}")
+    if call.start_offset < guard.start_offset:
+        raise NotApplicable(f"{place}: the early return follows the atomic")
+    return guard
+
+
+def _has_barrier(problem: Problem, function: str) -> bool:
+    for text in problem.task.sources.values():
+        if function not in text:
+            continue
+        for region in outline.functions(text):
+            if region.name == function and _BARRIERS.search(
+                outline.encoded(text)[region.start : region.end].decode("utf-8", "replace")
+            ):
+                return True
+    return False
+
+
+def _identity(place: Place, function: str, types: set[str]) -> str:
+    if function == "atomicAnd":
+        return "-1"
+    if function not in ("atomicMin", "atomicMax"):
+        return "0"
+    if len(types) != 1 or (only := next(iter(types))) not in _INTEGER_LIMITS:
+        raise NotApplicable(f"{place}: {function} has no identity that fits all instantiations")
+    return _INTEGER_LIMITS[only][function == "atomicMax"]
+
+
+def _contribution(function: str, name: str, element: str, cast: bool) -> tuple[str, str]:
+    """Text before and after the operand that adds it to the thread's own part."""
+    opened, closed = (f"static_cast<{element}>(", ")") if cast else ("", "")
+    symbols = {
+        "atomicAdd": "+=",
+        "unsafeAtomicAdd": "+=",
+        "atomicSub": "+=",
+        "atomicAnd": "&=",
+        "atomicOr": "|=",
+        "atomicXor": "^=",
+    }
+    if function in symbols:
+        return f"{name} {symbols[function]} {opened}", closed
+    return f"{name} = {function.removeprefix('atomic').lower()}({name}, static_cast<{element}>(", "))"
+
+
+def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
+    source = problem.source(place.path)
+    call = plan.call
+    function = callee_name(call)
+    target = callee(call)
+    if target is None or target.in_macro or call.in_macro or plan.region.in_macro:
+        raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
+    helper = unused_name(problem, "block_" + snake_case(function))
+    identity = _identity(place, function, types)
+    dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
+    at = outline.insertion_point(source.text, call.start_offset)
+    source.insert_declaration(at, block_atomic(helper, function, identity, dialect))
+    if plan.region is call:
+        source.replace(target.start_offset, target.end_offset, helper)
+        return
+    part = unused_name(problem, "block_part")
+    first, operand = call.children[1], call.children[2]
+    address = source.slice(first.start_offset, _argument_end(source, place, first, operand)).strip()
+    cast = operand.bare().canonical != element_type(call)
+    before, after = _contribution(function, part, plan.element, cast)
+    source.replace(call.start_offset, operand.start_offset, before)
+    source.replace(call.end_offset - 1, call.end_offset, after)
+    declared = f"{plan.element} {part} = {identity};  // this thread's share of *({address})\n"
+    flush = f"{helper}({address}, {part});"
+    if plan.guard is not None:
+        _enclose_rest(source, place, plan, declared, flush)
+        return
+    indent = source.indentation(plan.region.start_offset)
+    source.insert(plan.region.start_offset, declared + indent)
+    source.insert(_statement_end(source, plan.region), f"\n{indent}{flush}")
+
+
+def _argument_end(source: Source, place: Place, first: Node, operand: Node) -> int:
+    """End of the address's text: the last comma in front of the operand."""
+    gap = source.data.rfind(b",", first.start_offset, operand.start_offset)
+    if gap < 0 or first.begin is None or first.begin.macro:
+        raise NotApplicable(f"{place}: the address is written by a macro")
+    return gap
+
+
+def _statement_end(source: Source, statement: Node) -> int:
+    end = statement.end_offset
+    rest = source.data[end:]
+    gap = len(rest) - len(rest.lstrip())
+    return end + gap + 1 if rest[gap : gap + 1] == b";" else end
+
+
+def _enclose_rest(source: Source, place: Place, plan: Plan, declared: str, flush: str) -> None:
+    """`if (leave) return; rest` becomes `if (!(leave)) { rest } flush`."""
+    guard = plan.guard
+    if guard is None:
+        return
+    leave = guard.children[0]
+    opening = source.data.find(b"(", guard.start_offset)
+    branch = guard.children[1]
+    closing = source.data.rfind(b")", opening, branch.start_offset)
+    if leave.start_offset < opening or closing < leave.start_offset:
+        raise NotApplicable(f"{place}: the early return is written by a macro")
+    condition = source.slice(opening + 1, closing)
+    indent = source.indentation(guard.start_offset)
+    source.replace(guard.start_offset, _statement_end(source, guard), f"{declared}{indent}if (!({condition})) {{")
+    last = plan.region.end_offset - 1
+    line = source.data.rfind(b"\n", 0, last) + 1
+    alone = not source.data[line:last].strip()
+    start = _statement_end(source, guard)
+    step = "\t" if "\t" in indent else "  " if len(indent) <= 2 else indent
+    for offset in _line_starts(source, start, line if alone else last):
+        source.insert(offset, step)
+    source.insert(line if alone else last, f"{'' if alone else chr(10)}{indent}}}\n{indent}{flush}\n")
+
+
+def _line_starts(source: Source, start: int, end: int) -> list[int]:
+    """First bytes of the non-empty lines that begin in [start, end), preprocessor lines left out."""
+    found = []
+    at = source.data.find(b"\n", start, end)
+    while 0 <= at < end - 1:
+        stop = source.data.find(b"\n", at + 1)
+        text = source.data[at + 1 : stop if stop >= 0 else end].strip()
+        if text and not text.startswith(b"#"):
+            found.append(at + 1)
+        at = source.data.find(b"\n", at + 1, end)
+    return found
