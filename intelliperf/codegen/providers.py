@@ -229,7 +229,7 @@ class ProviderModel:
             return bool(self._errors.is_retryable_lm_error(error)) and not refused
 
         try:
-            patience.call(call, self._errors.LMError, transient, lambda error: getattr(error, "retry_after", None))
+            patience.call(call, self._errors.LMError, transient, _retry_after_s, self._said)
         except self._errors.ContextWindowExceededError as error:
             raise PromptTooLong(f"{self.name}: the prompt does not fit the context window") from error
         except self._errors.LMError as error:
@@ -256,7 +256,7 @@ class ProviderModel:
         where, errors = self.connection, self._errors
         status = getattr(error, "status", None)
         code = f" (HTTP {status})" if status else ""
-        said = _first_line(error)
+        said = self._said(error)
         if isinstance(error, errors.LMAuthError):
             return f"{where.address} does not accept the key ({where.key_source}){code}: {said}"
         if isinstance(error, errors.LMBillingError):
@@ -270,6 +270,17 @@ class ProviderModel:
         if isinstance(error, errors.LMServerError):
             return f"{where.address} fails on its side{code}: {said}"
         return f"{where.address} refused the request{code}: {said}"
+
+    def _said(self, error: Exception) -> str:
+        """The provider's words, without the key that some of them repeat."""
+        key = self.connection.key
+        words = _first_line(error)
+        return words if key == _NO_KEY else words.replace(key, "(key)")
+
+
+def _retry_after_s(error: Exception) -> float | None:
+    seconds = getattr(error, "retry_after", None)
+    return None if seconds is None else float(seconds)
 
 
 def _load() -> tuple[Any, Any]:

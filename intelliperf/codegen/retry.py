@@ -46,6 +46,7 @@ class Patience:
         failure: type[Exception],
         transient: Callable[[Exception], bool],
         retry_after_s: Callable[[Exception], float | None],
+        described: Callable[[Exception], str] = str,
     ) -> T:
         """`action()`, tried again after transient failures; the last failure is raised."""
         failures = 0
@@ -57,6 +58,5 @@ class Patience:
                 wait = self.backoff.delay(failures, retry_after_s(error), self.jitter()) if transient(error) else None
                 if wait is None:
                     raise
-                reason = (str(error).splitlines() or [type(error).__name__])[0]
-                self.tell(f"{reason}; trying again in {wait:.0f} s ({failures + 1} of {self.backoff.tries})")
+                self.tell(f"{described(error)}; trying again in {wait:.0f} s ({failures + 1} of {self.backoff.tries})")
                 self.sleep(wait)

@@ -170,6 +170,15 @@ def test_the_check_names_a_refused_key_by_its_variable_and_never_shows_it(provid
     assert KEY not in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_key_that_the_provider_repeats_is_not_shown_in_messages() -> None:
+    told: list[str] = []
+    step = {"status": 500, "message": f"internal: key {KEY} looks odd"}
+    with ProviderServer(conversation(step, step)) as server, pytest.raises(ProviderError, match="looks odd") as caught:
+        connection = resolve(ModelSettings("demo-model", api_base=server.url), {"OPENAI_API_KEY": KEY})
+        ProviderModel(connection, Patience(Backoff(tries=2), lambda _: None, lambda: 0.0, told.append)).ask(prompt())
+    assert KEY not in str(caught.value) + told[0] and "internal: key (key) looks odd; trying again" in told[0]
+
+
 @pytest.mark.parametrize("provider", WIRES)
 def test_the_check_names_an_unknown_model(provider: str) -> None:
     with (

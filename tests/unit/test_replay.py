@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,35 @@ def test_a_prompt_that_changed_takes_the_next_reply_in_the_recorded_order(tmp_pa
     changed = task(knowledge="Another word.")
     proposal = replay_rewriter(tmp_path, Shelf(), Budget()).propose(changed, ())
     assert proposal is not None and proposal.candidate is not None
+
+
+def test_a_run_killed_right_after_a_reply_came_does_not_pay_for_it_again(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from rewrite_task import GOOD_REPLY, task
+from test_model import Script
+from intelliperf.codegen.budget import Budget
+from intelliperf.codegen.model import ModelRewriter
+from intelliperf.journal import Journal
+
+class Fatal(Journal):
+    def keep_exchange(self, prompt_hash, exchange):
+        super().keep_exchange(prompt_hash, exchange)
+        if exchange["reply"] is not None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+ModelRewriter(Script(GOOD_REPLY), Fatal(Path(sys.argv[1])), Budget()).propose(task(), ())
+"""
+    here = Path(__file__).parent
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(here)], timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    model = Script()
+    with Journal(tmp_path) as journal:
+        proposal = ModelRewriter(model, journal, Budget()).propose(task(), ())
+    assert proposal is not None and proposal.candidate is not None
+    assert model.asked == []
 
 
 def test_after_the_last_reply_there_is_nothing_more(tmp_path: Path) -> None:
