@@ -58,6 +58,9 @@ def improve(
     model: Annotated[str | None, typer.Option("-m", "--model", help="Model name at the provider.")] = None,
     provider: Annotated[str | None, typer.Option("-r", "--provider", help="openai, anthropic, …")] = None,
     api_base: Annotated[str | None, typer.Option("--api-base", help="URL of an OpenAI-compatible server.")] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", help="INPUT,OUTPUT in USD per million tokens, where nobody publishes it.")
+    ] = None,
     unittest_command: Annotated[
         str | None, typer.Option("--unittest-command", help="Must succeed on every accepted candidate.")
     ] = None,
@@ -98,6 +101,7 @@ def improve(
         model=model,
         provider=provider,
         api_base=api_base,
+        price=price,
         unittest_command=unittest_command,
         in_place=in_place,
         output_file=output_file,

@@ -126,10 +126,14 @@ def _rewriters(options: Options, application: Application, backend: Backend, jou
         journal.event("note", text="no --model: rule-based rewrites only")
         return (rules,)
     from intelliperf.codegen.model import model_rewriter
+    from intelliperf.codegen.pricing import Prices
     from intelliperf.codegen.providers import ModelSettings
+    from intelliperf.codegen.retry import Patience
 
-    settings = ModelSettings(options.model, options.provider, options.api_base)
-    model = model_rewriter(settings, os.environ, application.project, journal, budget)
+    prices = Prices.parse(options.price) if options.price else None
+    settings = ModelSettings(options.model, options.provider, options.api_base, prices=prices)
+    patience = Patience(tell=lambda text: journal.event("note", text=text))
+    model = model_rewriter(settings, os.environ, application.project, journal, budget, patience)
     return (rules,) if model is None else (rules, model)
 
 

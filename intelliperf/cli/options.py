@@ -20,6 +20,7 @@ class Options:
     model: str | None = None
     provider: str | None = None
     api_base: str | None = None
+    price: str | None = None
     unittest_command: str | None = None
     in_place: bool = False
     output_file: Path | None = None
