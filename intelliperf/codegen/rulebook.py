@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
+from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
@@ -12,7 +13,7 @@ from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 
-RULES: tuple[Rule, ...] = (BlockReduceAtomics(), WaveAggregateAtomics(), PadLds())
+RULES: tuple[Rule, ...] = (BlockReduceAtomics(), WaveAggregateAtomics(), PadLds(), InterchangeIndex())
 
 
 class RuleRewriter:

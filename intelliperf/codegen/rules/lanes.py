@@ -8,7 +8,6 @@ a chance and never correctness.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -63,6 +62,11 @@ _UNARY: dict[str, Callable[[int], int]] = {
     "!": lambda a: int(not a),
 }
 _CASTS = ("ImplicitCastExpr", "CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
+_INTEGERS = frozenset(
+    f"{sign}{size}".strip()
+    for sign in ("", "unsigned ", "signed ")
+    for size in ("int", "long", "long long", "short", "char")
+) | {"bool"}
 _STEPS = {"++": ("+", 1), "--": ("-", 1)}
 
 
@@ -80,6 +84,7 @@ class Evaluator:
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
     constant: Callable[[str], int | None]  # of a name declared outside the function
+    extent: int | None = None  # stands for integer parameters; None: they are unknown
     _variables: dict[str, Node] = field(default_factory=dict)
     _writes: dict[str, list[Node]] = field(default_factory=dict)
     _current: dict[str, int] = field(default_factory=dict)  # of variables in the middle of a step
@@ -143,7 +148,7 @@ class Evaluator:
         raise Unknown(node.kind)
 
     def _cast(self, node: Node, value: int) -> int:
-        if not re.fullmatch(r"(unsigned |signed )?(int|long|long long|short|char)|unsigned|bool", node.canonical):
+        if node.canonical not in _INTEGERS:
             raise Unknown(node.canonical)
         return value
 
@@ -172,6 +177,10 @@ class Evaluator:
         if reference.id in self._current:
             return self._current[reference.id]
         declaration = self._variables.get(reference.id)
+        if declaration is None and reference.kind == "ParmVarDecl" and self.extent is not None:
+            if node.canonical.removeprefix("const ") not in _INTEGERS:
+                raise Unknown(reference.name)
+            return self.extent
         if declaration is None:
             value = self.constant(reference.name) if reference.kind == "VarDecl" else None
             if value is None:

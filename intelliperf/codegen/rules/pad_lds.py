@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from intelliperf.codegen.rules.lanes import Evaluator, Unknown, initializer, iterations, phases
+from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.lanes import Evaluator, Unknown, iterations, phases
 from intelliperf.codegen.rules.lds_arrays import (
     SharedArray,
     closing_bracket,
@@ -202,7 +203,7 @@ Trace = tuple[list["list[int] | None"], tuple[int, ...], int]
 
 def _traces(problem: Problem, function: Node, array: SharedArray, geometry: Geometry) -> list[Trace]:
     """The indices of a wave's lanes for every access to the array that can be followed."""
-    evaluator = Evaluator(function, geometry.block, geometry.grid, problem_constant(problem))
+    evaluator = Evaluator(function, geometry.block, geometry.grid, outside_constant(problem))
     wave = problem.task.device.wave_size
     found: list[Trace] = []
     for access in array.subscripts:
@@ -216,31 +217,6 @@ def _traces(problem: Problem, function: Node, array: SharedArray, geometry: Geom
         except Unknown:
             continue
     return found
-
-
-def problem_constant(problem: Problem) -> Callable[[str], int | None]:
-    """Values of constants that are declared outside functions, looked up in the project's units."""
-
-    def value(name: str) -> int | None:
-        for path, text in problem.task.sources.items():
-            if not re.search(rf"\b(?:constexpr|const)\b[^;{{}}]*\b{re.escape(name)}\b\s*(?:=|\{{)", text):
-                continue
-            try:
-                roots = problem.declarations(path, name)
-            except NotApplicable:
-                continue
-            for root in roots:
-                initial = initializer(root) if root.kind == "VarDecl" and root.name == name else None
-                if initial is None:
-                    continue
-                try:
-                    nowhere = Evaluator(root, (1, 1, 1), (1, 1, 1), value)
-                    return nowhere.value(initial, nowhere.lanes(1, 0)[0])
-                except Unknown:
-                    return None
-        return None
-
-    return value
 
 
 def _check_size(problem: Problem, function: Node, array: SharedArray, amount: int, flat: bool) -> None:

@@ -1,0 +1,103 @@
+"""Threads of a two-dimensional block trade places so that neighbours touch neighbouring memory.
+
+The renumbering is a bijection of the block for every block shape, so each piece of work is
+still done once; it is proposed where the wave then touches fewer memory sectors.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.lanes import Lane
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of
+from intelliperf.codegen.rules.wave_aggregate_atomics import unused_name
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import Geometry, MemorySpace, SourceEvidence
+
+# Of the sectors of all accesses, at most this share may remain.
+WORTH_IT = 0.75
+
+
+class InterchangeIndex:
+    name = "interchange_index"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        return problem.rewrite_lines(
+            "Let neighbouring threads walk along contiguous memory", lambda evidence: [self._line(problem, evidence)]
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+        if evidence.space is MemorySpace.SHARED:
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
+        place = problem.place(evidence)
+        kernel = kernel_of(place)
+        check_relabelling(problem, place, kernel)
+        reads = coordinate_reads(place, "threadIdx")
+        axes = {node.name[-1] for node in reads}
+        if not {"x", "y"} <= axes:
+            raise NotApplicable(f"{place}: the kernel does not use two thread coordinates that could trade places")
+        before, after = _traffic(problem, place, kernel)
+        if after > WORTH_IT * before:
+            raise NotApplicable(
+                f"{place}: with x and y interchanged a wave would touch {after} memory sectors instead of {before}, "
+                "which is not worth a change"
+            )
+        _renumber(problem, place, kernel, [node for node in reads if node.name[-1] in "xy"])
+        return f"threads of {kernel.name} renumbered, {before} → {after} sectors per wave over its global accesses"
+
+
+def interchanged(lane: Lane, block: tuple[int, int, int]) -> Lane:
+    """The place that a thread takes: y runs fastest."""
+    x, y, z = lane.thread
+    number = y * block[0] + x
+    return Lane((number // block[1], number % block[1], z), lane.iteration)
+
+
+def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
+    traffic = Traffic(problem, kernel, outside_constant(problem))
+    accesses = traffic.accesses()
+    blamed = [node for node in accesses if node.line == place.evidence.line]
+    before = after = known = 0
+    for geometry in _geometries(problem, place):
+        for access in accesses:
+            now = traffic.sectors(access, geometry, lambda lane: lane)
+            then = traffic.sectors(access, geometry, partial(interchanged, block=geometry.block))
+            if now is None or then is None:
+                continue
+            known += access in blamed
+            before, after = before + now, after + then
+    if not known:
+        raise NotApplicable(f"{place}: the stride of the access depends on data")
+    return before, after
+
+
+def _geometries(problem: Problem, place: Place) -> list[Geometry]:
+    wide = [geometry for geometry in problem.task.finding.profile.geometries if geometry.block[1] > 1]
+    if not wide:
+        raise NotApplicable(f"{place}: the kernel is launched with one-dimensional blocks")
+    return wide[:2]
+
+
+def _renumber(problem: Problem, place: Place, kernel: Node, reads: list[Node]) -> None:
+    source = problem.source(place.path)
+    names = {axis: unused_name(problem, f"thread_{axis}") for axis in "xy"}
+    number = unused_name(problem, "thread_number")
+    for node in reads:
+        written = source.slice(node.start_offset, node.end_offset)
+        if re.sub(r"\s", "", written) != node.name:
+            raise NotApplicable(f"{place}: {node.name} is written as {written}")
+        source.replace(node.start_offset, node.end_offset, names[node.name[-1]])
+    start = body(kernel).start_offset + 1
+    first = next((child for child in body(kernel).children if child.begin is not None), None)
+    indent = source.indentation(first.start_offset) if first is not None else "  "
+    source.insert(
+        start,
+        f"\n{indent}// The block's threads renumbered with y running fastest, so that neighbours touch"
+        f"\n{indent}// neighbouring memory."
+        f"\n{indent}const unsigned int {number} = threadIdx.y * blockDim.x + threadIdx.x;"
+        f"\n{indent}const unsigned int {names['x']} = {number} / blockDim.y;"
+        f"\n{indent}const unsigned int {names['y']} = {number} % blockDim.y;",
+    )

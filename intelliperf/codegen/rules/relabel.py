@@ -1,0 +1,123 @@
+"""Proof that the threads of a block may trade places, and what that does to memory accesses.
+
+Renumbering the threads of a block changes nothing but which thread does which share of the
+work, as long as no operation depends on how threads are grouped into waves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from intelliperf.codegen.rules.lanes import Evaluator, Lane, Unknown, iterations
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, root_variable
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
+from intelliperf.codegen.rules.statements import callee_name, pointee
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import Geometry
+
+SECTOR_BYTES = 32
+# Stands for sizes and strides that are known at run time only; large, and a multiple of any block.
+TYPICAL_EXTENT = 8192
+_WAVE_OPERATIONS = re.compile(
+    r"__shfl|__ballot|__any|__all\b|__activemask|__match|__syncwarp|__lane|warpSize|__reduce_|_wave_|__builtin_amdgcn"
+    r"|__builtin_nvvm|cooperative_groups|\bcg::|thread_rank|tiled_partition|mma|asm|printf|clock|volatile"
+)
+
+
+def kernel_of(place: Place) -> Node:
+    """The one kernel around the blamed line; its first instantiation stands for all."""
+    kernels = [
+        function for function in place.functions if any(child.kind == "CUDAGlobalAttr" for child in function.children)
+    ]
+    if not kernels:
+        raise NotApplicable(f"{place} is in a device function: its callers decide which thread does what")
+    return kernels[0]
+
+
+def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
+    """Raise `NotApplicable` where anything depends on the grouping of threads into waves."""
+    source = problem.source(place.path)
+    whole = body(kernel)
+    text = source.slice(whole.start_offset, whole.end_offset)
+    if match := _WAVE_OPERATIONS.search(text):
+        raise NotApplicable(f"{place}: the kernel depends on the order of threads ({match.group()})")
+    seen: set[str] = set()
+    pending = [callee_name(node) for node in kernel.everything() if node.kind == "CallExpr"]
+    pending += [
+        node.reference.name if node.reference else ""
+        for node in kernel.everything()
+        if node.kind == "DeclRefExpr" and node.reference is not None and "Method" in node.reference.kind
+    ]
+    pending += [node.name for node in kernel.everything() if node.kind == "MemberExpr" and "(" in node.type]
+    while pending:
+        name = pending.pop()
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        for other in problem.task.sources.values():
+            if name not in other:
+                continue
+            data = outline.encoded(other)
+            for region in outline.functions(other):
+                if region.name != name or region.is_kernel:
+                    continue
+                called = data[region.start : region.end].decode("utf-8", "replace")
+                if "threadIdx" in called or _WAVE_OPERATIONS.search(called):
+                    raise NotApplicable(f"{place}: {name}, which the kernel calls, reads the thread's place itself")
+                pending += re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^;<>]*>)?\(", called)
+
+
+def coordinate_reads(place: Place, prefix: str) -> list[Node]:
+    """Every read of a coordinate, in all instantiations. Raises where a macro reads one."""
+    nodes = [node for function in place.functions for node in function.everything()]
+    reads = [node for node in nodes if node.kind == "Coordinate" and node.name.startswith(prefix)]
+    if any(node.in_macro for node in reads):
+        raise NotApplicable(f"{place}: {prefix} is read by a macro")
+    whole = [
+        node
+        for node in nodes
+        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.name == prefix
+    ]
+    if whole:
+        raise NotApplicable(f"{place}: {prefix} is used as a whole on line {whole[0].line}")
+    return reads
+
+
+class Traffic:
+    """Memory sectors that one wave touches, summed over the accesses that can be followed."""
+
+    def __init__(self, problem: Problem, kernel: Node, constant: Callable[[str], int | None]) -> None:
+        self._kernel = kernel
+        self._wave = problem.task.device.wave_size
+        self._constant = constant
+
+    def accesses(self) -> list[Node]:
+        """Subscripts of global memory, each once."""
+        found = []
+        for node in body(self._kernel).walk():
+            if node.kind != "ArraySubscriptExpr" or node.children[0].bare().kind == "ArraySubscriptExpr":
+                continue
+            root = root_variable(node)
+            if root is None or root.reference is None or pointee(root.canonical) is None:
+                continue
+            declared = next((d for d in self._kernel.walk() if d.id == root.reference.id), None)
+            if declared is None or not is_shared(declared):
+                found.append(node)
+        return found
+
+    def sectors(self, access: Node, geometry: Geometry, relabel: Callable[[Lane], Lane]) -> int | None:
+        """Sectors of the first turns of the loops around `access`; None where they depend on data."""
+        evaluator = Evaluator(self._kernel, geometry.block, geometry.grid, self._constant, TYPICAL_EXTENT)
+        size = ELEMENT_BYTES.get(access.canonical.replace("const ", "").replace("volatile ", ""), 4)
+        total = 0
+        try:
+            for turn in range(len(list(iterations(evaluator, access, self._wave)))):
+                lanes = [relabel(lane) for lane in evaluator.lanes(self._wave, turn)]
+                inside = [lane for lane in lanes if evaluator.active(access, lane)]
+                places = {evaluator.value(access.children[1], lane) * size // SECTOR_BYTES for lane in inside}
+                total += len(places)
+        except Unknown:
+            return None
+        return total
