@@ -168,9 +168,15 @@ def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:
     return np.repeat(far, scalar.size)
 
 
-def calibrate(setting: Setting, reference: Application, kernels: str, rule: Rule) -> Calibration:
-    """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one."""
-    runs = [Run(label, reference, {**options, "kernels": kernels}) for label, options in _VARIATIONS]
+def calibrate(
+    setting: Setting, reference: Application, kernels: str, rule: Rule, memory: str = "strict"
+) -> Calibration:
+    """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one.
+
+    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise.
+    """
+    common = {"kernels": kernels, "memory": memory}
+    runs = [Run(label, reference, {**options, **common}) for label, options in _VARIATIONS]
     calibrator = Calibrator()
     try:
         followed = follow(setting, runs, rule, calibrator)
@@ -178,6 +184,9 @@ def calibrate(setting: Setting, reference: Application, kernels: str, rule: Rule
         raise ApplicationFailed(f"the unmodified application cannot be validated against: {error}") from error
     if followed.syncs == 0:
         raise ApplicationFailed(f"the kernel {setting.kernel.name} was not dispatched in the intercepted run")
+    broken = next((e for e in followed.events if isinstance(e, Dispatch) and e.status != 0), None)
+    if memory == "strict" and broken is not None:
+        raise ApplicationFailed(f"{broken.kernel} ends with error {broken.status} in the unmodified application")
     allowances = calibrator.allowances()
     for key, allowance in allowances.items():
         if allowance.steadiness >= Steadiness.UNORDERED:

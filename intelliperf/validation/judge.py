@@ -1,0 +1,381 @@
+"""The validator: every gate in order, from the text of the edit to the time of the kernel.
+
+A candidate is accepted only if it passes all of them; the first that refuses decides the outcome, and
+the verdict lists the others as not run. Cheap gates come first. What the original does by itself is
+learnt once per kernel and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from intelliperf.errors import ApplicationFailed, ProtocolError
+from intelliperf.process import Completed, run
+from intelliperf.protocols import Backend
+from intelliperf.records import (
+    Application,
+    Candidate,
+    Check,
+    CheckStatus,
+    Declaration,
+    Finding,
+    Kernel,
+    Measurement,
+    Outcome,
+    Scope,
+    Verdict,
+)
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.alignment import align
+from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration, calibrate
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.gates import StaticVerdict, examine
+from intelliperf.validation.lockstep import Divergence, Rule, Setting, follow, follow_planned, record
+from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.timing import time_refusal
+from intelliperf.validation.tolerance import UserTolerance
+
+GATES = (
+    "edit allowed",
+    "build",
+    "dispatches and buffers",
+    "exit status and output",
+    "other orders and poison",
+    "strictness",
+    "safety",
+    "unit tests",
+    "time",
+)
+_PATIENCE = 10.0  # a candidate may take this many times longer than the reference
+_GRACE_S = 20.0
+_MARK = ("synchronisation", "races")
+ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("other poison", {}),
+    ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
+    ("random order", {"lane_order": "random:3", "block_order": "random:3"}),
+)
+
+
+@dataclass(frozen=True)
+class BuildFailure:
+    """The candidate does not build: the compiler's first complaints."""
+
+    errors: tuple[str, ...]
+    timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that there is to say about one candidate."""
+
+    candidate: Candidate
+    finding: Finding
+    reference: Application  # the original, built
+    baseline: Application  # the best accepted state, built; the reference itself at first
+    sources: Mapping[str, str]  # texts of the baseline by project-relative path
+    allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
+    build: Callable[[], Application | BuildFailure]
+    logs: Path
+    declares: Declaration | None = None  # where accepted candidates before this one declared something, too
+    floor_ns: float | None = None  # no device can run all dispatches of the kernel in less time
+
+    @property
+    def declared(self) -> Declaration:
+        return self.declares or self.candidate.declares
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.finding.profile.kernel
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Deadlines in seconds. `unit_tests` runs in the candidate's project directory; never split or joined."""
+
+    run_deadline_s: float = 300.0
+    unit_tests: tuple[str, ...] = ()
+    test_environment: Mapping[str, str] = field(default_factory=dict)
+    tolerance: UserTolerance = UserTolerance()
+
+
+@dataclass(frozen=True)
+class Rejection:
+    outcome: Outcome
+    detail: str
+
+
+@dataclass
+class _Trial:
+    """What the gates find out about one candidate, as they go."""
+
+    case: Case
+    static: StaticVerdict = StaticVerdict()
+    built: Application | None = None
+    checker: Checker | None = None
+    ended: Completed | None = None
+    checks: list[Check] = field(default_factory=list)
+    measurements: tuple[Measurement, ...] = ()
+
+    @property
+    def application(self) -> Application:
+        if self.built is None:
+            raise ProtocolError("a gate ran before the build")
+        return self.built
+
+    def note(self, gate: str, status: CheckStatus, detail: str = "") -> None:
+        self.checks.append(Check(gate, status, detail))
+
+
+class Judge:
+    """Judges candidates of one application; keeps calibrations and the unit tests' standing."""
+
+    def __init__(self, backend: Backend, sandbox: Sandbox, settings: Settings) -> None:
+        self._backend = backend
+        self._sandbox = sandbox
+        self._settings = settings
+        self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
+        self._tests_stand: bool | None = None
+
+    def judge(self, case: Case) -> Verdict:
+        """Raises `ApplicationFailed` where the unmodified application cannot serve as the reference."""
+        trial = _Trial(case)
+        gates = (
+            self._edit,
+            self._build,
+            self._compare,
+            self._output,
+            self._orders,
+            self._strictness,
+            self._safety,
+            self._unit_tests,
+            self._time,
+        )
+        rejection: Rejection | None = None
+        for name, gate in zip(GATES, gates, strict=True):
+            if rejection is not None:
+                trial.note(name, CheckStatus.NOT_RUN, "an earlier gate refused the candidate")
+                continue
+            rejection = gate(trial)
+            if rejection is not None:
+                trial.note(name, CheckStatus.FAILED, rejection.detail)
+        return _verdict(trial, rejection, self._sandbox.check())
+
+    def _edit(self, trial: _Trial) -> Rejection | None:
+        case = trial.case
+        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name, case.declared)
+        if trial.static.refusal:
+            return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
+        trial.note(GATES[0], CheckStatus.PASSED)
+        return None
+
+    def _build(self, trial: _Trial) -> Rejection | None:
+        built = trial.case.build()
+        if isinstance(built, BuildFailure):
+            outcome = Outcome.TIMED_OUT if built.timed_out else Outcome.BUILD_FAILED
+            return Rejection(outcome, "; ".join(built.errors) or "the build fails")
+        trial.built = built
+        trial.note(GATES[1], CheckStatus.PASSED)
+        return None
+
+    def _compare(self, trial: _Trial) -> Rejection | None:
+        """Lock-step in the normal order."""
+        calibration, memory = self._calibration(trial)
+        declared = trial.case.declared
+        trial.checker = Checker(calibration, self._settings.tolerance, declared.kernels, trial.static.restricted)
+        options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory}
+        runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
+        if declared.kernels:
+            divergence, trial.ended = self._planned(trial, calibration, runs)
+        else:
+            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if declared.geometry else None)
+            followed = follow(self._setting(trial, calibration, 2), runs, rule, trial.checker)
+            divergence, trial.ended = followed.divergences.get("candidate"), followed.ended.get("candidate")
+        if divergence is not None:
+            return Rejection(divergence.outcome, divergence.detail)
+        if trial.checker.compared_bytes <= 0:
+            raise ApplicationFailed(
+                f"{trial.case.kernel.name}: nothing to compare; no buffer of the original is the same in two runs"
+            )
+        told = f"{trial.checker.compared_bytes} bytes at {len(trial.checker.syncs)} points"
+        trial.note(GATES[2], CheckStatus.PASSED, told)
+        return None
+
+    def _planned(
+        self, trial: _Trial, calibration: Calibration, runs: tuple[Run, Run]
+    ) -> tuple[Divergence | None, Completed | None]:
+        """For other kernels than the reference's: align the two lists first, then compare at the matching points."""
+        checker = _checker(trial)
+        setting = self._setting(trial, calibration, 2)
+        try:
+            events, _ = record(setting, runs[1])
+        except SideFailed as error:
+            return Divergence("candidate", Outcome.CRASHED, str(error)), None
+        plan = align(calibration.events, events, trial.case.kernel.symbol)
+        if plan.problem:
+            return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
+        followed = follow_planned(setting, runs, plan.points, checker)
+        trial.note("declared kernels", CheckStatus.PASSED, f"compared at {len(plan.points)} points of the two runs")
+        return followed.divergences.get("candidate"), followed.ended.get("candidate")
+
+    def _output(self, trial: _Trial) -> Rejection | None:
+        calibration, _ = self._calibration(trial)
+        if trial.ended is None:
+            return Rejection(Outcome.CRASHED, "the candidate's run has no end")
+        rtol = max((a.rtol for a in calibration.allowances.values()), default=0.0)
+        rtol = max(rtol, self._settings.tolerance.rtol or 0.0)
+        difference = calibration.output.difference(trial.ended, rtol)
+        if difference is not None:
+            return Rejection(Outcome.WRONG_OUTPUT, difference)
+        if not calibration.output.steady:
+            trial.note(GATES[3], CheckStatus.WEAK, "exit status only: the original prints something else each time")
+        else:
+            trial.note(GATES[3], CheckStatus.PASSED)
+        return None
+
+    def _orders(self, trial: _Trial) -> Rejection | None:
+        """The same buffers must come out under other orders and from other garbage."""
+        if trial.case.declared.kernels:
+            trial.note(GATES[4], CheckStatus.NOT_RUN, "not available for declared kernels")
+            return None
+        calibration, memory = self._calibration(trial)
+        common = {"kernels": self._kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        runs = [Run(BASE, trial.case.reference, common)]
+        runs += [Run(label, trial.application, {**common, **order}) for label, order in ORDERS]
+        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.case.declared.geometry else None)
+        followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, _checker(trial))
+        for label, _ in ORDERS:
+            if label in followed.divergences:
+                return _order_rejection(label, followed.divergences[label])
+        trial.note(GATES[4], CheckStatus.PASSED, ", ".join(label for label, _ in ORDERS))
+        return None
+
+    def _strictness(self, trial: _Trial) -> Rejection | None:
+        try:
+            check = self._backend.strictness(trial.case.reference, trial.application)
+        except (ApplicationFailed, ProtocolError) as error:
+            return Rejection(Outcome.CRASHED, f"the traced run fails: {error}")
+        if check.status is CheckStatus.FAILED:
+            return Rejection(Outcome.BUILD_FAILED, check.detail)
+        trial.checks.append(replace(check, name=f"{GATES[5]}: {check.name}"))
+        return None
+
+    def _safety(self, trial: _Trial) -> Rejection | None:
+        case = trial.case
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        failed = next((check for check in checks if check.status is CheckStatus.FAILED), None)
+        trial.checks += [check for check in checks if check is not failed]
+        if failed is not None:
+            outcome = Outcome.RACE if failed.name in _MARK else Outcome.MEMORY_ERROR
+            return Rejection(outcome, f"{failed.name}: {failed.detail}")
+        trial.note(GATES[6], CheckStatus.PASSED if checks else CheckStatus.NOT_RUN, f"{len(checks)} checks")
+        return None
+
+    def _unit_tests(self, trial: _Trial) -> Rejection | None:
+        if not self._settings.unit_tests:
+            trial.note(GATES[7], CheckStatus.NOT_RUN, "no --unittest-command was given")
+            return None
+        if self._tests_stand is None:
+            self._tests_stand = self._run_tests(trial.case.reference, trial.case.logs, "unit-tests-reference").ok
+        if not self._tests_stand:
+            trial.note(GATES[7], CheckStatus.NOT_RUN, "they fail for the unmodified application, too")
+            return None
+        done = self._run_tests(trial.application, trial.case.logs, "unit-tests")
+        if not done.ok:
+            said = " | ".join((done.tail("stderr", 2000) or done.tail("stdout", 2000)).strip().splitlines()[-3:])
+            return Rejection(Outcome.TESTS_FAILED, f"{done.describe()}: {said}")
+        trial.note(GATES[7], CheckStatus.PASSED)
+        return None
+
+    def _run_tests(self, application: Application, logs: Path, label: str) -> Completed:
+        argv = self._sandbox.wrap(self._settings.unit_tests, [application.project])
+        environment = {**dict(application.environment), **self._settings.test_environment}
+        return run(argv, application.project, self._settings.run_deadline_s, logs, label, environment)
+
+    def _time(self, trial: _Trial) -> Rejection | None:
+        case = trial.case
+        try:
+            trial.measurements = self._backend.time(
+                case.baseline, trial.application, case.kernel, self._settings.run_deadline_s
+            )
+        except (ApplicationFailed, ProtocolError) as error:
+            return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
+        refusal = time_refusal(trial.measurements, case.floor_ns)
+        if refusal is not None:
+            return Rejection(*refusal)
+        gain = next(m for m in trial.measurements if m.scope is Scope.KERNEL)
+        trial.note(GATES[8], CheckStatus.PASSED, f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel")
+        if case.floor_ns is None:
+            trial.note("roofline floor", CheckStatus.NOT_RUN, "no lower bound of the kernel's time is known")
+        return None
+
+    def _kernels(self, trial: _Trial) -> str:
+        """All kernels are compared where others than the target may be touched."""
+        every = trial.static.beyond_target or trial.case.declared.kernels
+        return "*" if every else trial.case.kernel.symbol
+
+    def _calibration(self, trial: _Trial) -> tuple[Calibration, str]:
+        """The reference's own behaviour, and the memory mode in which it runs."""
+        case, kernels = trial.case, self._kernels(trial)
+        key = case.reference, case.kernel.symbol, kernels
+        if key not in self._calibrations:
+            deadline_s = self._settings.run_deadline_s * 5
+            setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, deadline_s)
+            self._calibrations[key] = _calibrate(setting, case.reference, kernels)
+        calibration, memory = self._calibrations[key]
+        if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
+            trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
+        for text in calibration.notes:
+            if not any(check.detail == text for check in trial.checks):
+                trial.note("calibration", CheckStatus.WEAK, text)
+        return calibration, memory
+
+    def _setting(self, trial: _Trial, calibration: Calibration, runs: int) -> Setting:
+        """Enough time for what the reference needs, but a hang is noticed soon."""
+        deadline_s = calibration.ended.seconds * _PATIENCE * runs / 2 + _GRACE_S
+        deadline_s = min(deadline_s, self._settings.run_deadline_s * runs)
+        return Setting(self._backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s)
+
+
+def _calibrate(setting: Setting, reference: Application, kernels: str) -> tuple[Calibration, str]:
+    """In strict memory; where the original itself goes out of bounds, in slack memory."""
+    rule = Rule(lambda d: d.target)
+    try:
+        return calibrate(setting, reference, kernels, rule, "strict"), "strict"
+    except ApplicationFailed:
+        return calibrate(setting, reference, kernels, rule, "slack"), "slack"
+
+
+def _checker(trial: _Trial) -> Checker:
+    if trial.checker is None:
+        raise ProtocolError("a gate ran before the comparison")
+    return trial.checker
+
+
+def _order_rejection(label: str, divergence: Divergence) -> Rejection:
+    """A buffer that changes with the order alone is a race; with the poison alone, an uninitialised read."""
+    outcome = divergence.outcome
+    if outcome is Outcome.WRONG_OUTPUT:
+        outcome = Outcome.MEMORY_ERROR if label == ORDERS[0][0] else Outcome.RACE
+    why = "it reads memory that nobody wrote" if outcome is Outcome.MEMORY_ERROR else "it depends on the order"
+    reason = f"{why}: " if outcome is not divergence.outcome else ""
+    return Rejection(outcome, f"under {label}: {reason}{divergence.detail}")
+
+
+def _verdict(trial: _Trial, rejection: Rejection | None, sandbox: Check) -> Verdict:
+    checker = trial.checker
+    checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
+    return Verdict(
+        outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
+        detail=rejection.detail if rejection else _summary(trial),
+        checks=tuple(checks),
+        measurements=trial.measurements,
+        compared_bytes=max(0, checker.compared_bytes) if checker else 0,
+        compared_dispatches=len(checker.syncs) if checker else 0,
+    )
+
+
+def _summary(trial: _Trial) -> str:
+    gain = next(m for m in trial.measurements if m.scope is Scope.KERNEL)
+    return f"the same buffers after {len(_checker(trial).syncs)} dispatches, {gain.provenance.value} {gain.ratio:.3g}×"

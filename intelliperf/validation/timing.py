@@ -1,0 +1,39 @@
+"""Is it faster, beyond noise and within what the device can do? Decides on measurements of the backend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from intelliperf.records import Measurement, Outcome, Scope
+
+_FLOOR_SLACK = 0.98  # public peak rates are exceeded by a little at boost clocks
+
+
+def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) -> tuple[Outcome, str] | None:
+    """The outcome and its reason, or None for a believable gain."""
+    kernels = [m for m in measurements if m.scope is Scope.KERNEL]
+    whole = [m for m in measurements if m.scope is Scope.APPLICATION]
+    if not kernels:
+        return Outcome.NOT_FASTER, "the kernel could not be timed"
+    for measurement in (*kernels, *whole):
+        figures = measurement.baseline_ns, measurement.candidate_ns, measurement.low, measurement.high
+        if not all(math.isfinite(figure) and figure > 0 for figure in figures):
+            return Outcome.IMPLAUSIBLE, f"{measurement.scope.value} times of {measurement.candidate_ns} ns"
+    for measurement in kernels:
+        if measurement.low <= 1.0:
+            return Outcome.NOT_FASTER, f"the kernel is {_change(measurement)}"
+        if floor_ns is not None and measurement.candidate_ns < floor_ns * _FLOOR_SLACK:
+            text = f"{measurement.candidate_ns:.0f} ns, but moving its data alone takes {floor_ns:.0f} ns"
+            return Outcome.IMPLAUSIBLE, text
+    for measurement in whole:
+        if measurement.high < 1.0:
+            return Outcome.SLOWER_OVERALL, f"all device time together is {_change(measurement)}"
+    return None
+
+
+def _change(measurement: Measurement) -> str:
+    return (
+        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, 95 % between {measurement.low:.3g} and "
+        f"{measurement.high:.3g}; {measurement.baseline_ns:.0f} ns before, {measurement.candidate_ns:.0f} ns after)"
+    )
