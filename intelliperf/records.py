@@ -44,7 +44,12 @@ class Metric(str, Enum):
     LDS_REQUESTS = "lds_requests"
     LDS_PHASES = "lds_phases"  # bank cycles needed
     LDS_PHASES_IDEAL = "lds_phases_ideal"  # bank cycles without any conflict
-    ATOMIC_REQUESTS = "atomic_requests"
+    # Of a kernel: the LDS_* above are its loads and stores, these its atomics in LDS.
+    LDS_ATOMIC_LANES = "lds_atomic_lanes"
+    LDS_ATOMIC_REQUESTS = "lds_atomic_requests"
+    LDS_ATOMIC_SERIALIZATION = "lds_atomic_same_address_lanes"
+    LDS_ATOMIC_PHASES = "lds_atomic_phases"
+    ATOMIC_REQUESTS = "atomic_requests"  # of a kernel, like all ATOMIC_*: those in global memory
     ATOMIC_LANES = "atomic_lanes"
     ATOMIC_SERIALIZATION = "atomic_same_address_lanes"  # max lanes on one address, summed over requests
     ATOMIC_ADDRESSES = "atomic_distinct_addresses"

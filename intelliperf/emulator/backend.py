@@ -10,9 +10,10 @@ from pathlib import Path
 from intelliperf.arena import open_shared_arena
 from intelliperf.emulator import collect, devices, safety, timing
 from intelliperf.emulator.lines import Project, kernel_lines
+from intelliperf.emulator.toolchain import shim_directory
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.emulator.tracing import Tracer
-from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
+from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.protocols import ApplicationProfile, Memory
 from intelliperf.records import (
     Application,
@@ -26,8 +27,6 @@ from intelliperf.records import (
 )
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
-_PACKAGE = Path(__file__).resolve().parent
-SHIMS = _PACKAGE / "shims"
 _DEVICE_FILE = "device"
 _SAFETY_NAMES = (safety.RACES, safety.BOUNDS, safety.UNINITIALISED, safety.SYNCHRONISATION)
 
@@ -63,10 +62,8 @@ class EmulatorBackend:
         return devices.record(self._target or self._built_for() or devices.DEFAULT_TARGETS["hip"])
 
     def build_environment(self) -> Mapping[str, str]:
-        bin_directory = SHIMS / "bin"
-        if not bin_directory.is_dir():
-            raise BackendUnavailable(f"the compiler drop-ins are missing from {bin_directory}: reinstall intelliperf")
-        path = os.pathsep.join((str(bin_directory), os.environ.get("PATH", os.defpath)))
+        """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""
+        path = os.pathsep.join((str(shim_directory()), os.environ.get("PATH", os.defpath)))
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
         return {"PATH": path, **target}
 

@@ -3,14 +3,14 @@
 Every count is per dispatch: launches of one kernel and geometry are taken as alike, the traced ones
 of them are averaged, and geometries weigh by their number of dispatches. Counts come from instructions
 that ran, hence MEASURED, with a sampling error where not all blocks were traced. Times are MODELLED.
-`REQUESTS` to `LINES_128B_IDEAL` of a kernel are of its loads and stores in global memory; atomics there
-have their own metrics, LDS accesses of all kinds are in the `LDS_*` ones.
+`REQUESTS` to `LINES_128B_IDEAL` of a kernel are of its loads and stores in global memory, `LDS_REQUESTS`
+to `LDS_PHASES_IDEAL` of those in LDS; atomics have their own metrics, in either memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +47,23 @@ _SHARED = {
     Metric.LDS_PHASES: "lds_phases",
     Metric.LDS_PHASES_IDEAL: "lds_phases_ideal",
 }
+_GLOBAL_ATOMIC = {
+    Metric.ATOMIC_REQUESTS: "requests",
+    Metric.ATOMIC_LANES: "lanes",
+    Metric.ATOMIC_SERIALIZATION: "same_address",
+}
+_LDS_ATOMIC = {
+    Metric.LDS_ATOMIC_REQUESTS: "requests",
+    Metric.LDS_ATOMIC_LANES: "lanes",
+    Metric.LDS_ATOMIC_SERIALIZATION: "same_address",
+}
 # Which sum of squares tells the spread of a count over blocks.
 _SPREAD = {
     Metric.SECTORS: ("sectors", "sectors_sq"),
     Metric.SECTORS_IDEAL: ("sectors", "sectors_sq"),
     Metric.LDS_PHASES: ("lds_phases", "phases_sq"),
     Metric.LDS_PHASES_IDEAL: ("lds_phases", "phases_sq"),
+    Metric.LDS_ATOMIC_PHASES: ("lds_phases", "phases_sq"),
 }
 _DEFAULT_SPREAD = ("requests", "requests_sq")
 
@@ -111,16 +122,21 @@ class Totals:
 def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int, by_line: bool) -> Totals:
     """One site of one launch, scaled to all its blocks.
 
-    `by_line` gives an atomic the access metrics too, since a line's evidence stands for itself;
-    in the sum over a kernel they would be mistaken for its loads and stores.
+    `by_line` gives an atomic the access metrics too and its own ones whatever memory it is in, since a
+    line's evidence stands for itself; in the sum over a kernel they would be mistaken for other accesses.
     """
     totals = Totals(sampled=not launch.wholly_traced)
-    if kind in ATOMIC_KINDS:
-        _add_atomic(totals, record, launch)
-    if by_line or kind in ACCESS_KINDS:
-        _add_counts(totals, record, launch, _GLOBAL)
-        _add_share(totals, record, launch)
-    _add_counts(totals, record, launch, _SHARED)
+    atomic = kind in ATOMIC_KINDS
+    shared = _share(record, "shared_requests")
+    if atomic and by_line:
+        _add_part(totals, record, launch, _GLOBAL_ATOMIC, 1.0)
+    elif atomic:
+        _add_part(totals, record, launch, _GLOBAL_ATOMIC, 1.0 - shared)
+        _add_part(totals, record, launch, _LDS_ATOMIC, shared)
+        _add_counts(totals, record, launch, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
+    if by_line or not atomic:
+        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED})
+        _add_part(totals, record, launch, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
     totals.requests = float(record["requests"]) * launch.scale
     totals.lanes = float(record["lanes"]) * launch.scale
     totals.lanes_possible = totals.requests * wave_size
@@ -131,34 +147,27 @@ def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int
     return totals
 
 
+def _share(record: np.void, name: str) -> float:
+    requests = float(record["requests"])
+    return float(record[name]) / requests if requests else 0.0
+
+
 def _add_counts(totals: Totals, record: np.void, launch: KernelLaunch, fields: Mapping[Metric, str]) -> None:
     for metric, name in fields.items():
         value = float(record[name]) * launch.scale
         totals.add(metric, value, value * _relative_error(record, metric, launch))
 
 
-def _add_share(totals: Totals, record: np.void, launch: KernelLaunch) -> None:
-    """Lanes and bytes in global memory: all of the site's, or by requests where it touched both spaces."""
-    requests = float(record["requests"])
-    share = float(record["global_requests"]) / requests if requests else 0.0
-    error = _relative_error(record, Metric.REQUESTS, launch)
-    for metric, name in ((Metric.LANES, "lanes"), (Metric.BYTES, "bytes")):
+def _add_part(
+    totals: Totals, record: np.void, launch: KernelLaunch, fields: Mapping[Metric, str], share: float
+) -> None:
+    """Counts that a record keeps for both memories together: lanes of an instruction that touched both
+    are shared out by its requests."""
+    if share <= 0:
+        return
+    for metric, name in fields.items():
         value = float(record[name]) * share * launch.scale
-        totals.add(metric, value, value * error)
-
-
-def _add_atomic(totals: Totals, record: np.void, launch: KernelLaunch) -> None:
-    """Of atomics in global memory: those in LDS show in the LDS phases."""
-    requests = float(record["requests"])
-    share = float(record["global_requests"]) / requests if requests else 0.0
-    error = _relative_error(record, Metric.ATOMIC_REQUESTS, launch)
-    for metric, name in (
-        (Metric.ATOMIC_REQUESTS, "requests"),
-        (Metric.ATOMIC_LANES, "lanes"),
-        (Metric.ATOMIC_SERIALIZATION, "same_address"),
-    ):
-        value = float(record[name]) * share * launch.scale
-        totals.add(metric, value, value * error)
+        totals.add(metric, value, value * _relative_error(record, metric, launch))
 
 
 def _relative_error(record: np.void, metric: Metric, launch: KernelLaunch) -> float:
@@ -208,9 +217,9 @@ def records_of(trace: Trace, launch: KernelLaunch) -> Records:
 def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
     """All sites of a kernel, per dispatch. Zero counts are present: the kernel was watched."""
     totals = Totals()
-    for metric in (*_GLOBAL, *_SHARED, Metric.LANES, Metric.BYTES):
+    for metric in (*_GLOBAL, *_SHARED, *_GLOBAL_ATOMIC, *_LDS_ATOMIC):
         totals.add(metric, 0.0)
-    for metric in (Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION):
+    for metric in (Metric.LANES, Metric.BYTES, Metric.LDS_ATOMIC_PHASES):
         totals.add(metric, 0.0)
     weights = launch_weights(groups)
     for launch in (launch for group in groups for launch in group.traced):
@@ -351,8 +360,3 @@ def _fault_notes(trace: Trace) -> tuple[str, ...]:
         f"the program as it is shows {count} distinct {kind.replace('_', '-')} fault{'s' * (count > 1)}"
         for kind, count in sorted(kinds.items())
     )
-
-
-def with_kernel(profile: KernelProfile, quantities: Mapping[Metric, Quantity]) -> KernelProfile:
-    """The profile with the quantities of a later run of the same kernel."""
-    return replace(profile, quantities={**profile.quantities, **quantities})

@@ -197,7 +197,8 @@ class SiteCosts:
 
     def __init__(self, trace: Trace, launch: KernelLaunch, module: ModuleFacts) -> None:
         records = records_of(trace, launch)
-        kinds = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
+        atomics = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
+        queued = atomics & (records["global_requests"] > 0)
         parts = launch.time_parts
         busy = max(0.0, launch.time_ns - parts.get("launch", 0.0))
         shared_out = sum(value for name, value in parts.items() if name != "launch")
@@ -205,7 +206,7 @@ class SiteCosts:
         memory = parts.get("l1", 0.0) + parts.get("l2", 0.0) + parts.get("dram", 0.0)
         self._per_phase = _rate(parts.get("lds", 0.0) * factor, records["lds_phases"])
         self._per_sector = _rate(memory * factor, records["sectors"])
-        self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][kinds])
+        self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][queued])
         self._per_request = _rate((parts.get("latency", 0.0) + parts.get("issue", 0.0)) * factor, records["requests"])
 
     def of(self, record: np.void, site: SiteFacts) -> float:
@@ -215,7 +216,7 @@ class SiteCosts:
             + float(record["sectors"]) * self._per_sector
             + float(record["requests"]) * self._per_request
         )
-        if site.kind in ATOMIC_KINDS:
+        if site.kind in ATOMIC_KINDS and record["global_requests"]:
             cost += float(record["same_address"]) * self._per_lane
         return cost
 
@@ -250,11 +251,16 @@ def _evidence(kernel: Kernel, place: Place, line: _Line, project: Project, time_
     )
 
 
+_OF_ATOMICS = (Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION)
+
+
 def _applies(metric: Metric, place: Place) -> bool:
     """Without this an LDS access would show 0 sectors as if it had been looked at."""
     shared_only = {Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL}
     if metric is Metric.ACTIVE_LANE_RATIO:
         return True
+    if metric in _OF_ATOMICS:
+        return place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)
     if metric in shared_only:
         return place.space is not MemorySpace.GLOBAL
     return place.space is not MemorySpace.SHARED

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, count, duration, percent, value_of
-from intelliperf.records import AccessKind, Device, KernelProfile, MemorySpace, Metric, SourceEvidence
+from intelliperf.formulas.base import (
+    Formula,
+    Symptom,
+    Threshold,
+    count,
+    duration,
+    optional,
+    percent,
+    value_of,
+    visible_ns,
+)
+from intelliperf.records import AccessKind, Device, KernelProfile, Metric, Quantity, SourceEvidence
 
 LANES_ON_ONE_ADDRESS = Threshold(
     1.5, "random keys over a few hundred addresses already put more than one lane of a wave on the same one"
+)
+LDS_LANES_ON_ONE_ADDRESS = Threshold(
+    4.0, "LDS serves a lane per cycle, and a private histogram with random keys has up to three on one address"
 )
 OPERATIONS_PER_ADDRESS = Threshold(
     32.0, "with a wave's worth of operations per address, combining them before memory saves most of them"
@@ -25,7 +38,7 @@ class AtomicContention(Formula):
         Metric.ATOMIC_ADDRESSES,
         Metric.ATOMIC_TIME_NS,
     )
-    own_parts = (Metric.ATOMIC_TIME_NS,)
+    own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
     rules = ("block_reduce_atomics", "wave_aggregate_atomics", "privatize_atomics")
     knowledge = (
         "The memory system performs atomics on one address one after another, so that the time is the length of the "
@@ -39,31 +52,63 @@ class AtomicContention(Formula):
         "used as an index (a queue slot) can be aggregated too, each lane adding its rank to the leader's old value."
     )
 
+    def value(self, profile: KernelProfile) -> Quantity:
+        """Lanes that wait for one address, in both memories together."""
+        seen = profile.quantity(self.watched)
+        lds = optional(profile, Metric.LDS_ATOMIC_SERIALIZATION)
+        return Quantity(seen.value + lds, seen.provenance, seen.error)
+
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
-        lanes = profile.quantity(Metric.ATOMIC_LANES)
-        requests = value_of(profile, Metric.ATOMIC_REQUESTS)
-        addresses = value_of(profile, Metric.ATOMIC_ADDRESSES)
-        if requests <= 0 or lanes.value <= 0 or addresses <= 0:
-            return None  # no atomics is not 0/0
-        serialized = value_of(profile, Metric.ATOMIC_SERIALIZATION)
-        per_request = serialized / requests
-        per_address = lanes.value / addresses
-        if per_request < LANES_ON_ONE_ADDRESS.value and per_address < OPERATIONS_PER_ADDRESS.value:
-            return None
-        atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
-        hottest = profile.quantity(Metric.ATOMIC_HOTTEST_SHARE).value
-        return Symptom(
-            value=serialized,
-            ideal=addresses,
-            excess_ns=atomic_ns * (1.0 - min(1.0, addresses / lanes.value)),
-            sentence=(
-                f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), {count(lanes)} atomic "
-                f"operations share {addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes "
-                f"{percent(hottest)} of them, and their queue takes {duration(atomic_ns)}"
-            ),
-        )
+        found = [seen for seen in (_in_global_memory(profile), _in_lds(profile)) if seen is not None]
+        return max(found, key=lambda seen: seen.excess_ns, default=None)
 
     def excess(self, evidence: SourceEvidence) -> float:
-        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
+        """By time where it is known: a lane that waits costs far more in global memory than in LDS."""
+        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
             return 0.0
-        return evidence.quantity(Metric.ATOMIC_SERIALIZATION).value
+        time = evidence.quantities.get(Metric.DEVICE_TIME_NS)
+        return time.value if time is not None else evidence.quantity(Metric.ATOMIC_SERIALIZATION).value
+
+
+def _in_global_memory(profile: KernelProfile) -> Symptom | None:
+    lanes = profile.quantity(Metric.ATOMIC_LANES)
+    requests = value_of(profile, Metric.ATOMIC_REQUESTS)
+    addresses = value_of(profile, Metric.ATOMIC_ADDRESSES)
+    if requests <= 0 or lanes.value <= 0 or addresses <= 0:
+        return None  # no atomics is not 0/0
+    serialized = value_of(profile, Metric.ATOMIC_SERIALIZATION)
+    per_request = serialized / requests
+    if per_request < LANES_ON_ONE_ADDRESS.value and lanes.value / addresses < OPERATIONS_PER_ADDRESS.value:
+        return None
+    atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
+    hottest = value_of(profile, Metric.ATOMIC_HOTTEST_SHARE)
+    return Symptom(
+        value=serialized,
+        ideal=addresses,
+        excess_ns=visible_ns(profile, Metric.ATOMIC_TIME_NS, atomic_ns * (1.0 - min(1.0, addresses / lanes.value))),
+        sentence=(
+            f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), {count(lanes)} atomic "
+            f"operations share {addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes "
+            f"{percent(hottest)} of them, and their queue takes {duration(atomic_ns)}"
+        ),
+    )
+
+
+def _in_lds(profile: KernelProfile) -> Symptom | None:
+    requests = optional(profile, Metric.LDS_ATOMIC_REQUESTS)
+    serialized = optional(profile, Metric.LDS_ATOMIC_SERIALIZATION)
+    if requests <= 0 or serialized < LDS_LANES_ON_ONE_ADDRESS.value * requests:
+        return None
+    phases = value_of(profile, Metric.LDS_ATOMIC_PHASES)
+    all_phases = phases + optional(profile, Metric.LDS_PHASES)
+    lds_ns = optional(profile, Metric.LDS_TIME_NS)
+    return Symptom(
+        value=serialized,
+        ideal=requests,
+        excess_ns=lds_ns * min(phases, serialized - requests) / all_phases if all_phases else 0.0,
+        sentence=(
+            f"each atomic request in LDS puts {serialized / requests:.1f} lanes on one address (ideal 1), over "
+            f"{requests:,.0f} requests; LDS is busy for {duration(lds_ns)}"
+        ),
+        metric=Metric.LDS_ATOMIC_SERIALIZATION,
+    )

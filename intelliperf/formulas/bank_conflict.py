@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, count, value_of
+from intelliperf.formulas.base import Formula, Symptom, Threshold, count, optional, value_of
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
 
 CYCLES_PER_IDEAL = Threshold(
@@ -40,10 +40,11 @@ class BankConflict(Formula):
         ideal = value_of(profile, Metric.LDS_PHASES_IDEAL)
         if requests.value <= 0 or ideal <= 0 or phases < CYCLES_PER_IDEAL.value * ideal:
             return None
+        all_phases = phases + optional(profile, Metric.LDS_ATOMIC_PHASES)
         return Symptom(
             value=phases,
             ideal=ideal,
-            excess_ns=value_of(profile, Metric.LDS_TIME_NS) * (1.0 - ideal / phases),
+            excess_ns=value_of(profile, Metric.LDS_TIME_NS) * (phases - ideal) / all_phases,
             sentence=(
                 f"an LDS access needs {phases / requests.value:.2f} bank cycles where {ideal / requests.value:.2f} "
                 f"would do ({phases / ideal:.1f}x, over {count(requests)} accesses)"

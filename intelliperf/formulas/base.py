@@ -29,6 +29,7 @@ class Symptom:
     ideal: float
     excess_ns: float
     sentence: str  # without the shares, which are the same for all
+    metric: Metric | None = None  # where it is not the formula's watched one
 
 
 MINIMUM_EXCESS = Threshold(
@@ -48,6 +49,9 @@ _TIME_PARTS = (
     Metric.ATOMIC_TIME_NS,
     Metric.LATENCY_TIME_NS,
 )
+
+# Waves that wait for memory or for their turn at an atomic let others issue: the longest of these counts.
+_OVERLAPPED = (Metric.ISSUE_TIME_NS, Metric.ATOMIC_TIME_NS, Metric.LATENCY_TIME_NS)
 
 
 class Formula:
@@ -87,7 +91,7 @@ class Formula:
             profile=profile,
             sentence=f"{symptom.sentence}; {_shares(profile, saved / time_ns, ceiling)}",
             severity=profile.share * saved / time_ns,
-            metric=self.watched,
+            metric=symptom.metric or self.watched,
             value=symptom.value,
             ideal=symptom.ideal,
             gain_ceiling=ceiling,
@@ -122,6 +126,13 @@ def floor_ns(profile: KernelProfile, own: Sequence[Metric], excess_ns: float) ->
     others = [optional(profile, part) for part in _TIME_PARTS if part not in own]
     rest = sum(optional(profile, part) for part in own) - excess_ns
     return optional(profile, Metric.LAUNCH_TIME_NS) + max([*others, rest, 0.0])
+
+
+def visible_ns(profile: KernelProfile, part: Metric, excess_ns: float) -> float:
+    """How much of a part's excess shows, where others of `_OVERLAPPED` run at the same time."""
+    others = max(optional(profile, other) for other in _OVERLAPPED if other is not part)
+    before = optional(profile, part)
+    return max(0.0, max(before, others) - max(before - excess_ns, others))
 
 
 def amdahl(share: float, saved: float) -> float:

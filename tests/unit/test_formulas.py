@@ -116,7 +116,8 @@ def test_the_sentence_has_the_number_its_ideal_and_the_shares() -> None:
     assert "64.0 lanes on one address (ideal 1)" in finding.sentence
     assert "64,000 atomic operations share 1 address, the hottest takes 100 %" in finding.sentence
     assert "80 % of the application's device time" in finding.sentence
-    assert finding.gain_ceiling == pytest.approx(amdahl(0.8, 64000 * 1.65 * (1 - 1 / 64000) / 200000))
+    visible = 64000 * 1.65 - HEALTHY[Metric.ISSUE_TIME_NS]  # issuing takes its time also without the queue
+    assert finding.gain_ceiling == pytest.approx(amdahl(0.8, visible / 200000))
     assert (finding.metric, finding.value, finding.ideal) == (Metric.ATOMIC_SERIALIZATION, 64000, 1)
 
 
@@ -155,6 +156,27 @@ def test_atomics_on_distinct_addresses_are_not_contended() -> None:
         Metric.ATOMIC_HOTTEST_SHARE: 1 / (WAVES * 64),
     }
     assert FORMULAS["atomicContention"].diagnose(profile(scatter_add), DEVICE) is None
+
+
+def test_lanes_on_one_address_in_lds_are_contended_and_no_bank_conflict() -> None:
+    hot_bin = {
+        Metric.DEVICE_TIME_NS: 30000.0,
+        Metric.LDS_TIME_NS: 20000.0,
+        Metric.LDS_ATOMIC_REQUESTS: WAVES,
+        Metric.LDS_ATOMIC_SERIALIZATION: 60 * WAVES,
+        Metric.LDS_ATOMIC_PHASES: 61 * WAVES,
+    }
+    finding = FORMULAS["atomicContention"].diagnose(profile(hot_bin), DEVICE)
+    assert finding is not None
+    assert finding.metric is Metric.LDS_ATOMIC_SERIALIZATION
+    assert FORMULAS["bankConflict"].diagnose(profile(hot_bin), DEVICE) is None
+    random_bins = {**hot_bin, Metric.LDS_ATOMIC_SERIALIZATION: 2.5 * WAVES}
+    assert FORMULAS["atomicContention"].diagnose(profile(random_bins), DEVICE) is None
+
+
+def test_a_queue_hidden_behind_other_latency_gains_nothing() -> None:
+    hidden = {**contended(), Metric.LATENCY_TIME_NS: 64000 * 1.65}
+    assert FORMULAS["atomicContention"].diagnose(profile(hidden), DEVICE) is None
 
 
 def test_one_atomic_per_wave_on_one_address_is_still_a_queue() -> None:
