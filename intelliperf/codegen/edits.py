@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from intelliperf.records import FileEdit, content_hash, relative_path
 # (path, text, function's name) → (first line, last line), 1-based and inclusive, of each definition.
 FunctionFinder = Callable[[str, str, str], Sequence[tuple[int, int]]]
 _LISTED = 8
+# What a reviewer would not see, or a terminal would obey: control characters and those that reorder text.
+_INVISIBLE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,8 @@ def _real_lines(span: _Span, old: Sequence[str], shown: Sequence[str], newline: 
                 f"{span.label}: the line {line.strip()[:60]!r} was shown incompletely; "
                 "keep it unchanged or leave it out"
             )
+        if real is line and (hidden_character := _INVISIBLE.search(line)) and line not in shown:
+            raise MalformedReply(f"{span.label}: U+{ord(hidden_character[0]):04X} in the line {line.strip()[:60]!r}")
         new.append(real + ending)
     if new and not old[-1].endswith("\n"):
         new[-1] = bare(new[-1])

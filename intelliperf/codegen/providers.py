@@ -245,7 +245,7 @@ class ProviderModel:
         tokens = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         price = usd(entry.get("cost"), self.connection.settings.prices, self.connection.at_home, tokens)
         return Reply(
-            text=words or "",
+            text=(words or "").encode("utf-8", "replace").decode("utf-8"),  # JSON may hold half a surrogate pair
             finish=_finish_reason(entry["response"]),
             model=str(entry["response_model"] or self.connection.model),
             usage=Usage(tokens[0], tokens[1], price, round(seconds, 3)),

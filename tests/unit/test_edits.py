@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,6 +166,21 @@ def test_a_secret_that_was_blanked_survives_in_lines_that_are_repeated() -> None
 def test_a_block_that_does_not_fit_is_refused_with_what_is_there(given: Block, problem: str) -> None:
     with pytest.raises(MalformedReply, match=problem):
         edited("one\ntwo\nthree\none\nfive\n", given)
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\u202e", "\u200b", "\x00"])
+def test_what_a_reviewer_would_not_see_is_refused_unless_it_was_there(character: str) -> None:
+    text = f"keep{character}\nold\n"
+    assert edited(text, Block("a.cu", (f"keep{character}", "new"), search=(f"keep{character}", "old")))
+    with pytest.raises(MalformedReply, match=r"U\+00|U\+20"):
+        edited(text, Block("a.cu", (f"new{character}",), search=("old",)))
+
+
+@given(st.text(alphabet="ab[]# \n=<>`~:/SEARCHREPLACEFUNCTIONFILEditsraonle", max_size=200))
+def test_whatever_a_model_says_is_parsed_or_refused(noise: str) -> None:
+    for text in (noise, f"[[ ## rationale ## ]]\nx\n[[ ## edits ## ]]\n{noise}", GOOD_REPLY.replace("=======", noise)):
+        with contextlib.suppress(MalformedReply):
+            apply_blocks(parse_reply(text).blocks, {"src/tally.hip": SOURCE}, definitions)
 
 
 def test_overlapping_blocks_are_refused() -> None:

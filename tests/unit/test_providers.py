@@ -97,6 +97,13 @@ def test_a_repair_round_is_one_conversation(provider: str) -> None:
 
 
 @pytest.mark.parametrize("provider", WIRES)
+def test_half_a_surrogate_pair_in_a_reply_does_no_harm(provider: str) -> None:
+    with ProviderServer(conversation({"text": "a \ud800 b"}, {"text": GOOD_REPLY})) as server:
+        proposal = ModelRewriter(client(server, provider), Shelf(), Budget()).propose(task(), ())
+    assert proposal is not None and proposal.candidate is not None
+
+
+@pytest.mark.parametrize("provider", WIRES)
 def test_a_rate_limit_is_waited_for_as_long_as_the_provider_asks(provider: str) -> None:
     waits = Waits()
     steps = [{"status": 429, "retry_after": 7}, {"status": 500}, {"text": GOOD_REPLY}]
