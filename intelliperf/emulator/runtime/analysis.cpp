@@ -1,0 +1,383 @@
+#include "analysis.h"
+
+#include <cstring>
+
+#include "memory.h"
+#include "modules.h"
+#include "settings.h"
+
+namespace simt {
+namespace {
+
+constexpr uint32_t kRangePiece = 16;        // a memcpy is counted as accesses of this width
+constexpr uint32_t kMaxRangePieces = 65536;
+
+bool is_load(SiteKind kind) { return kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad; }
+bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == SiteKind::kReduction; }
+
+}  // namespace
+
+Analysis::Analysis() : device_(device()) { memset(poison_, settings().poison, sizeof poison_); }
+
+void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks) {
+  module_ = &module;
+  sites_ = module.sites;
+  dynamic_lds_ = dynamic_lds;
+  static_lds_ = uint64_t(module.shared_end - module.shared_begin);
+  resident_blocks_ = resident_blocks ? resident_blocks : 1;
+  records_.assign(module.site_count, SiteRecord{});
+  before_.assign(module.site_count, AtBlockStart{});
+  touched_sites_.clear();
+  totals_ = TracedTotals{};
+  allocations_.clear();
+  known_low_ = 1, known_high_ = 0;
+  hot_.clear();
+  lines_read_.clear();
+  cold_by_block_.clear();
+  banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
+  races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
+  wave_requests_.assign((threads + device_.wave_size - 1) / device_.wave_size, 0);
+
+  // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
+  uint64_t l1_bytes = device_.l1_bytes;
+  if (!device_.amd()) {
+    const uint64_t lds = (static_lds_ + dynamic_lds) * resident_blocks_;
+    l1_bytes = lds < l1_bytes ? l1_bytes - lds : 0;
+  }
+  // Resident blocks share the cache of their compute unit; blocks are traced one after another, so each
+  // gets its part of it and starts cold. Reuse between neighbours on one unit is not seen.
+  l1_bytes /= resident_blocks_;
+  if (l1_bytes < 4096) l1_bytes = 4096;
+  l1_.reset(new SectorCache(l1_bytes, device_.l1_line_bytes == 64 ? 64 : 128, !device_.amd()));
+  const uint32_t partitions = device_.xcds ? device_.xcds : 1;
+  if (l2_.empty())
+    for (uint32_t i = 0; i < partitions; ++i)
+      l2_.emplace_back(new SectorCache(device_.l2_bytes / partitions, 128, !device_.amd()));
+  for (auto& cache : l2_) cache->invalidate();
+}
+
+void Analysis::begin_block(const Block& block) {
+  races_.begin_block(uint32_t(block.waves.size()));
+  partition_ = uint32_t(block.number % l2_.size());
+  l1_->invalidate();
+  for (uint64_t& requests : wave_requests_) requests = 0;
+}
+
+void Analysis::end_block(bool done) {
+  for (uint32_t index : touched_sites_) {
+    SiteRecord& record = records_[index];
+    AtBlockStart& before = before_[index];
+    const double requests = double(record.requests - before.requests);
+    const double sectors = double(record.sectors - before.sectors);
+    const double phases = double(record.lds_phases - before.phases);
+    record.requests_sq += requests * requests;
+    record.sectors_sq += sectors * sectors;
+    record.phases_sq += phases * phases;
+    ++record.blocks;
+    before = AtBlockStart{record.requests, record.sectors, record.lds_phases, false};
+  }
+  touched_sites_.clear();
+  totals_.blocks += done;
+  uint64_t longest = 0;
+  for (uint64_t requests : wave_requests_) longest = requests > longest ? requests : longest;
+  totals_.longest_wave_requests += longest;
+  cold_by_block_.push_back(totals_.read_cold_lines);
+  totals_.read_cold_late = totals_.read_cold_lines - cold_by_block_[(cold_by_block_.size() - 1) / 2];
+}
+
+void Analysis::collective(Lane* const* lanes, uint32_t count) {
+  const uint32_t index = lanes[0]->site;
+  if (index >= records_.size()) return;
+  SiteRecord& record = records_[index];
+  ++record.requests;
+  record.lanes += count;
+  if (!before_[index].touched) {
+    before_[index].touched = true;
+    touched_sites_.push_back(index);
+  }
+}
+
+void Analysis::synchronize_block(const Block& block, bool divergent) {
+  races_.synchronize_block();
+  ++totals_.barriers;
+  const Lane* first = nullptr;
+  for (const Wave& wave : block.waves) {
+    if (wave.live == 0) continue;
+    if (!first) first = wave.lanes[0];
+    collective(wave.lanes, wave.live);
+  }
+  if (!divergent || !first) return;
+  Fault fault{FaultKind::kDivergentBarrier};
+  fault.scope = FaultScope::kBlock;
+  fault.shared = true;
+  fault.site = first->site;
+  for (const Wave& wave : block.waves)
+    for (uint32_t i = 0; i < wave.live; ++i)
+      if (wave.lanes[i]->site != first->site) {
+        fault.other_site = wave.lanes[i]->site;
+        fault.thread = wave.lanes[i]->thread.linear;
+      }
+  note_fault(fault);
+}
+
+uint64_t Analysis::shared_offset(uint64_t address) const {
+  const uint64_t in_static = address - reinterpret_cast<uint64_t>(module_->shared_begin);
+  if (in_static < static_lds_) return in_static;
+  const uint64_t in_dynamic = address - reinterpret_cast<uint64_t>(dynamic_shared_base());
+  // The dynamic part follows the static one, at the same place within the banks as in memory.
+  return ((static_lds_ + 127) & ~uint64_t(127)) + in_dynamic;
+}
+
+void Analysis::request(uint32_t wave, Lane* const* lanes, uint32_t count) {
+  const uint32_t index = lanes[0]->site;
+  if (index >= records_.size()) return;
+  Request request;
+  request.site = &sites_[index];
+  request.index = index;
+  request.wave = wave;
+  request.count = count;
+  request.bytes = request.site->bytes ? request.site->bytes : 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    request.address[i] = reinterpret_cast<uint64_t>(lanes[i]->address);
+    request.position[i] = uint8_t(lanes[i]->wave_lane);
+    request.thread[i] = uint16_t(lanes[i]->thread.linear);
+  }
+  totals_.events += count;
+  wave_requests_[wave] += 1;
+  if (lanes[0]->state != LaneState::kRange) {
+    split(request);
+    return;
+  }
+  uint64_t longest = 0;
+  for (uint32_t i = 0; i < count; ++i) longest = lanes[i]->bytes > longest ? lanes[i]->bytes : longest;
+  for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * kRangePiece; at += kRangePiece) {
+    Request piece = request;
+    piece.count = 0;
+    piece.bytes = uint32_t(longest - at < kRangePiece ? longest - at : kRangePiece);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (lanes[i]->bytes <= at) continue;
+      piece.address[piece.count] = request.address[i] + at;
+      piece.position[piece.count] = request.position[i];
+      piece.thread[piece.count++] = request.thread[i];
+    }
+    split(piece);
+  }
+}
+
+// A generic pointer may lead some lanes to LDS and some to global memory: two requests then.
+void Analysis::split(Request& request) {
+  Request other;
+  other.count = 0;
+  const bool shared = in_shared_memory(reinterpret_cast<void*>(request.address[0]));
+  const uint64_t stride_from = request.address[0];
+  bool mixed = false, consecutive = true, uniform = true;
+  uint64_t lowest = stride_from, highest = stride_from;
+  for (uint32_t i = 1; i < request.count; ++i) {
+    const uint64_t address = request.address[i];
+    lowest = address < lowest ? address : lowest;
+    highest = address > highest ? address : highest;
+    consecutive &= address == stride_from + uint64_t(request.position[i] - request.position[0]) * request.bytes;
+    uniform &= address == stride_from;
+  }
+  if (in_shared_memory(reinterpret_cast<void*>(lowest)) != shared ||
+      in_shared_memory(reinterpret_cast<void*>(highest)) != shared)
+    mixed = true;
+  request.shared = shared;
+  request.lowest = lowest;
+  request.highest = highest;
+  // "Consecutive" promises no gaps: all lanes between the first and the last take part.
+  request.consecutive =
+      consecutive && uint32_t(request.position[request.count - 1] - request.position[0]) + 1 == request.count;
+  request.uniform = uniform;
+  if (!mixed) {
+    account(request);
+    return;
+  }
+  other = request;
+  other.count = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < request.count; ++i) {
+    const bool here = in_shared_memory(reinterpret_cast<void*>(request.address[i])) == shared;
+    Request& home = here ? request : other;
+    uint32_t& at = here ? kept : other.count;
+    home.address[at] = request.address[i];
+    home.position[at] = request.position[i];
+    home.thread[at++] = request.thread[i];
+  }
+  request.count = kept;
+  split(request);
+  if (other.count) split(other);
+}
+
+void Analysis::account(Request& request) {
+  SiteRecord& record = records_[request.index];
+  if (!before_[request.index].touched) {
+    before_[request.index].touched = true;
+    touched_sites_.push_back(request.index);
+  }
+  ++record.requests;
+  record.lanes += request.count;
+  record.bytes += uint64_t(request.bytes) * request.count;
+  ++totals_.requests;
+  totals_.request_lanes += request.count;
+  if (is_atomic(SiteKind(request.site->kind))) count_addresses(request, record);
+  if (request.shared)
+    shared_request(request, record);
+  else
+    global_request(request, record);
+}
+
+void Analysis::shared_request(Request& request, SiteRecord& record) {
+  ++record.shared_requests;
+  ++totals_.lds_requests;
+  check_bounds(request, record);
+  check_poison(request, record);
+  for (uint32_t i = 0; i < request.count; ++i) request.address[i] = shared_offset(request.address[i]);
+  check_races(request, record);
+  const bool atomic = is_atomic(SiteKind(request.site->kind));
+  const bool word_sized = request.bytes == 4 || request.bytes == 8 || request.bytes == 16;
+  const bool aligned = request.address[0] % request.bytes == 0;
+  LdsPhases phases;
+  if (aligned && ((request.consecutive && word_sized) || (request.uniform && !atomic))) {
+    phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes);
+  } else {
+    phases = banks_.count(request.address, request.position, request.count, request.bytes, atomic);
+  }
+  record.lds_phases += phases.phases;
+  record.lds_phases_ideal += phases.ideal;
+  totals_.lds_phases += phases.phases;
+  if (atomic) totals_.atomic_serial_lds += phases.phases - phases.ideal;
+}
+
+void Analysis::global_request(Request& request, SiteRecord& record) {
+  ++record.global_requests;
+  if (is_atomic(SiteKind(request.site->kind))) {
+    ++totals_.atomic_requests;
+    totals_.atomic_lanes += request.count;
+  }
+  check_bounds(request, record);
+  check_poison(request, record);
+  count_lines(request, record);
+  count_quads(request, record);
+  reuse(request, record);
+  if (in_arena(request.lowest) && in_arena(request.highest)) {
+    for (uint32_t i = 0; i < request.count; ++i) request.address[i] -= arena().base;
+    check_races(request, record);
+  }
+}
+
+void Analysis::note_allocation(uint64_t base, uint64_t bytes) {
+  for (const auto& known : allocations_)
+    if (known.first == base) return;
+  allocations_.emplace_back(base, bytes);
+  totals_.touched_allocation_bytes += bytes;
+}
+
+void Analysis::check_bounds(const Request& request, SiteRecord& record) {
+  if (request.shared) {
+    const uint64_t base = reinterpret_cast<uint64_t>(dynamic_shared_base());
+    if (request.highest + request.bytes <= base + dynamic_lds_ || request.highest - base >= kDynamicSharedCapacity)
+      return;
+    for (uint32_t i = 0; i < request.count; ++i) {
+      const uint64_t offset = request.address[i] - base;
+      if (offset >= kDynamicSharedCapacity || offset + request.bytes <= dynamic_lds_) continue;
+      ++record.out_of_bounds;
+      Fault fault{FaultKind::kOutOfBounds};
+      fault.shared = true;
+      fault.site = request.index;
+      fault.thread = request.thread[i];
+      fault.address_offset = int64_t(offset);
+      fault.allocation_bytes = dynamic_lds_;
+      note_fault(fault);
+    }
+    return;
+  }
+  if (request.lowest >= known_low_ && request.highest + request.bytes <= known_high_) return;
+  for (uint32_t i = 0; i < request.count; ++i) {
+    const uint64_t address = request.address[i];
+    if (address >= known_low_ && address + request.bytes <= known_high_) continue;
+    const Allocation* owner = find(address);
+    if (owner) {
+      known_low_ = owner->base;
+      known_high_ = owner->base + owner->bytes;
+      note_allocation(owner->base, owner->bytes);
+      if (address + request.bytes <= known_high_) continue;
+    } else if (!in_arena(address)) {
+      continue;  // a constant table of the module, or a wild pointer that will trap
+    }
+    const Allocation* around = owner ? owner : nearest(address);
+    ++record.out_of_bounds;
+    Fault fault{FaultKind::kOutOfBounds};
+    fault.site = request.index;
+    fault.thread = request.thread[i];
+    fault.address_offset = around ? int64_t(address - around->base) : 0;
+    fault.allocation_bytes = around ? around->bytes : 0;
+    note_fault(fault);
+  }
+}
+
+bool Analysis::poisoned(uint64_t address, uint32_t bytes) const {
+  for (uint32_t at = 0; at < bytes; at += 8) {
+    const uint32_t piece = bytes - at < 8 ? bytes - at : 8;
+    if (memcmp(reinterpret_cast<const void*>(address + at), poison_, piece) != 0) return false;
+  }
+  return true;
+}
+
+// Fresh memory and fresh LDS are filled with the poison byte; a load that finds nothing else has read what
+// nobody wrote. Below 4 bytes that may be chance, so at least 8 lanes of a request must agree.
+void Analysis::check_poison(const Request& request, SiteRecord& record) {
+  if (SiteKind(request.site->kind) != SiteKind::kLoad) return;
+  if (!request.shared && (request.lowest < known_low_ || request.highest + request.bytes > known_high_)) return;
+  if (!poisoned(request.address[0], request.bytes) &&
+      !poisoned(request.address[request.count - 1], request.bytes))
+    return;
+  uint32_t found = 0, first = 0;
+  for (uint32_t i = request.count; i-- > 0;)
+    if (poisoned(request.address[i], request.bytes)) ++found, first = i;
+  if (request.bytes < 4 && (found < 8 || found < request.count || request.uniform)) return;
+  record.uninitialized += found;
+  Fault fault{FaultKind::kUninitialized};
+  fault.shared = request.shared;
+  fault.site = request.index;
+  fault.thread = request.thread[first];
+  const Allocation* owner = request.shared ? nullptr : find(request.address[first]);
+  fault.address_offset = owner ? int64_t(request.address[first] - owner->base) : 0;
+  fault.allocation_bytes = owner ? owner->bytes : 0;
+  note_fault(fault);
+}
+
+void Analysis::check_races(const Request& request, SiteRecord& record) {
+  const auto kind = SiteKind(request.site->kind);
+  RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
+                              request.shared};
+  if (is_atomic(kind)) access.manner = Manner::kAtomic;
+  else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
+  RaceDetector::Conflicts found;
+  for (uint32_t i = 0; i < request.count; ++i)
+    races_.check(access, request.address[i], request.bytes, request.thread[i], found);
+  record.races_inter += found.others;
+  record.races_intra += found.wave;
+}
+
+// Lanes on one address, for atomics.
+void Analysis::count_addresses(const Request& request, SiteRecord& record) {
+  uint64_t seen[kMaxWave];
+  uint32_t lanes[kMaxWave], distinct = 0, most = 0;
+  for (uint32_t i = 0; i < request.count; ++i) {
+    uint32_t at = distinct;
+    while (at-- > 0 && seen[at] != request.address[i]) {}
+    if (at == 0xFFFFFFFF) {
+      at = distinct++;
+      seen[at] = request.address[i];
+      lanes[at] = 0;
+    }
+    if (++lanes[at] > most) most = lanes[at];
+  }
+  record.same_address += most;
+  record.distinct_addresses += distinct;
+  if (request.shared) return;
+  for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, uint32_t(totals_.blocks));
+}
+
+}  // namespace simt

@@ -1,0 +1,127 @@
+// Turns the requests of traced waves into the counts of SiteRecord, and what the time model needs.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cache.h"
+#include "device_file.h"
+#include "hot_addresses.h"
+#include "lane.h"
+#include "lds.h"
+#include "race.h"
+
+namespace simt {
+
+struct Module;
+
+// Sums over the traced blocks of one launch.
+struct TracedTotals {
+  uint64_t blocks = 0, events = 0;  // events: lane accesses
+  uint64_t requests = 0, request_lanes = 0;
+  uint64_t lds_requests = 0, lds_phases = 0;
+  uint64_t l1_requests = 0, l1_tag_cycles = 0, l1_bytes = 0;  // bytes of whole sectors
+  uint64_t l2_bytes = 0;                // moved between L1 and L2
+  uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
+  uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
+  uint64_t read_cold_late = 0;          // first touches in the later half of the traced blocks so far
+  uint64_t write_sectors = 0;
+  uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
+  uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
+  uint64_t touched_allocation_bytes = 0;
+  uint64_t barriers = 0;
+  uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
+};
+
+class Analysis {
+ public:
+  Analysis();
+
+  void begin_launch(const Module& module, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks);
+  void begin_block(const Block& block);
+  void end_block(bool done);  // not done: the block was set aside and will begin again
+
+  // One wave-level request: `count` lanes parked before the same access.
+  void request(uint32_t wave, Lane* const* lanes, uint32_t count);
+  void collective(Lane* const* lanes, uint32_t count);
+  void synchronize_wave(uint32_t wave) { races_.synchronize_wave(wave); }
+  void synchronize_block(const Block& block, bool divergent);
+  void synchronize_grid() { races_.synchronize_grid(); }
+  void block_suspended() { races_.stop_grid_scope(); }
+
+  const std::vector<SiteRecord>& records() const { return records_; }  // by site; requests == 0: did not run
+  const TracedTotals& totals() const { return totals_; }
+  const HotAddresses& hot() const { return hot_; }
+  bool wave_dependence() const { return races_.wave_dependence(); }
+
+ private:
+  // One request, gathered; addresses ascend with the lanes' positions in the wave.
+  struct Request {
+    const Site* site;
+    uint32_t index, wave, count, bytes;  // bytes of each lane
+    bool shared, consecutive, uniform;
+    uint64_t lowest, highest;            // addresses
+    uint64_t address[kMaxWave];
+    uint8_t position[kMaxWave];
+    uint16_t thread[kMaxWave];
+  };
+  struct LineTouch {
+    uint64_t line;  // 128-byte line
+    uint64_t low, high;  // bytes touched in its halves
+  };
+
+  void split(Request& request);
+  void account(Request& request);
+  void shared_request(Request& request, SiteRecord& record);
+  void global_request(Request& request, SiteRecord& record);
+  void check_bounds(const Request& request, SiteRecord& record);
+  void check_poison(const Request& request, SiteRecord& record);
+  void check_races(const Request& request, SiteRecord& record);
+  void count_lines(const Request& request, SiteRecord& record);
+  void count_quads(const Request& request, SiteRecord& record);
+  void count_addresses(const Request& request, SiteRecord& record);
+  void touch_line(uint64_t address, uint32_t bytes);
+  void reuse(const Request& request, SiteRecord& record);
+  uint32_t reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record);
+  uint64_t shared_offset(uint64_t address) const;
+  void note_allocation(uint64_t base, uint64_t bytes);
+  bool poisoned(uint64_t address, uint32_t bytes) const;
+
+  const Device& device_;
+  const Module* module_ = nullptr;
+  const Site* sites_ = nullptr;
+  uint32_t resident_blocks_ = 1, dynamic_lds_ = 0;
+  uint64_t static_lds_ = 0;
+  uint8_t poison_[8];
+
+  std::vector<SiteRecord> records_;
+  struct AtBlockStart {
+    uint64_t requests, sectors, phases;
+    bool touched;
+  };
+  std::vector<AtBlockStart> before_;
+  std::vector<uint32_t> touched_sites_;
+  std::vector<uint64_t> wave_requests_;
+  TracedTotals totals_;
+  std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
+  uint64_t known_low_ = 1, known_high_ = 0;  // the allocation found last
+
+  LdsBanks banks_;
+  RaceDetector races_;
+  HotAddresses hot_;
+  std::unique_ptr<SectorCache> l1_;
+  std::vector<std::unique_ptr<SectorCache>> l2_;
+  AddressSet lines_read_;  // first touches of L2 lines, per partition
+  std::vector<uint64_t> cold_by_block_;  // first touches up to and including each traced block
+  uint32_t partition_ = 0;
+
+  static constexpr uint32_t kMaxTouches = 512;
+  LineTouch touches_[kMaxTouches];
+  uint32_t touch_count_ = 0;
+  uint32_t table_stamp_ = 0;
+  struct TableSlot {
+    uint32_t stamp, touch;
+  } table_[1024] = {};
+};
+
+}  // namespace simt

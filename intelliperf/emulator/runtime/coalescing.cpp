@@ -1,0 +1,176 @@
+// The part of Analysis that looks at the lines and sectors of a global request and follows them through
+// the caches.
+#include "analysis.h"
+#include "modules.h"
+
+namespace simt {
+namespace {
+
+uint32_t bits(uint64_t word) { return uint32_t(__builtin_popcountll(word)); }
+
+uint32_t sectors_of(uint64_t low, uint64_t high) {
+  return ((low & 0xFFFFFFFFu) != 0) | ((low >> 32 != 0) << 1) | (((high & 0xFFFFFFFFu) != 0) << 2) |
+         ((high >> 32 != 0) << 3);
+}
+
+uint64_t span(uint32_t begin, uint32_t end) {  // bits [begin, end) of one half line
+  const uint64_t upto = end >= 64 ? ~uint64_t(0) : (uint64_t(1) << end) - 1;
+  return upto & ~((uint64_t(1) << begin) - 1);
+}
+
+}  // namespace
+
+// Adds the bytes [address, address + bytes) to the touched lines.
+void Analysis::touch_line(uint64_t address, uint32_t bytes) {
+  while (bytes) {
+    const uint64_t line = address >> 7;
+    const uint32_t within = uint32_t(address & 127);
+    const uint32_t here = bytes < 128 - within ? bytes : 128 - within;
+    LineTouch* touch = nullptr;
+    if (touch_count_ && touches_[touch_count_ - 1].line == line) {
+      touch = &touches_[touch_count_ - 1];
+    } else {
+      uint64_t slot = scatter(line) & 1023;
+      while (table_[slot].stamp == table_stamp_ && touches_[table_[slot].touch].line != line) slot = (slot + 1) & 1023;
+      if (table_[slot].stamp != table_stamp_) {
+        if (touch_count_ == kMaxTouches) return;  // more than 64 lanes of 1 KB cannot come here
+        table_[slot] = TableSlot{table_stamp_, touch_count_};
+        touches_[touch_count_++] = LineTouch{line, 0, 0};
+      }
+      touch = &touches_[table_[slot].touch];
+    }
+    const uint32_t end = within + here;
+    if (within < 64) touch->low |= span(within, end < 64 ? end : 64);
+    if (end > 64) touch->high |= span(within > 64 ? within - 64 : 0, end - 64);
+    address += here;
+    bytes -= here;
+  }
+}
+
+void Analysis::count_lines(const Request& request, SiteRecord& record) {
+  touch_count_ = 0;
+  ++table_stamp_;
+  if (request.uniform) {
+    touch_line(request.lowest, request.bytes);
+  } else if (request.consecutive) {
+    touch_line(request.lowest, request.bytes * request.count);
+  } else {
+    for (uint32_t i = 0; i < request.count; ++i) touch_line(request.address[i], request.bytes);
+  }
+  uint32_t sectors = 0, halves = 0, distinct = 0;
+  for (uint32_t k = 0; k < touch_count_; ++k) {
+    const LineTouch& touch = touches_[k];
+    sectors += bits(sectors_of(touch.low, touch.high));
+    halves += (touch.low != 0) + (touch.high != 0);
+    distinct += bits(touch.low) + bits(touch.high);
+  }
+  record.sectors += sectors;
+  record.lines64 += halves;
+  record.lines128 += touch_count_;
+  record.sectors_ideal += (distinct + 31) / 32;
+  record.lines128_ideal += (distinct + 127) / 128;
+  ++totals_.l1_requests;
+  totals_.l1_bytes += sectors * 32;
+}
+
+void Analysis::count_quads(const Request& request, SiteRecord& record) {
+  uint64_t quads = 0, runs = 0;
+  if (request.uniform && (request.lowest & 63) + request.bytes <= 64) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < request.count; ++i) seen |= 1u << (request.position[i] / 4);
+    quads = bits(seen);
+    runs = 1;
+  } else {
+    uint64_t in_quad[16 * 4];
+    uint32_t quad = 0xFFFFFFFF, count = 0;
+    uint64_t last_line = ~uint64_t(0);
+    for (uint32_t i = 0; i < request.count; ++i) {
+      if (uint32_t(request.position[i] / 4) != quad) {
+        quad = request.position[i] / 4;
+        count = 0;
+      }
+      const uint64_t last = (request.address[i] + request.bytes - 1) >> 6;
+      for (uint64_t half = request.address[i] >> 6; half <= last; ++half) {
+        bool fresh = true;
+        for (uint32_t k = count; k-- > 0 && fresh;) fresh = in_quad[k] != half;
+        if (fresh && count < 64) {
+          in_quad[count++] = half;
+          ++quads;
+        }
+        if (half >> 1 != last_line) {
+          last_line = half >> 1;
+          ++runs;
+        }
+      }
+    }
+  }
+  record.quad_lines64 += quads;
+  record.line_runs128 += runs;
+  totals_.l1_tag_cycles += device_.amd() ? runs : touch_count_;
+}
+
+// L2 and, behind it, memory. Returns 1 when L2 had it all, 2 when memory was needed.
+uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record) {
+  SectorCache& cache = *l2_[partition_];
+  const SectorCache::Result result = store ? cache.store(line, sectors, true) : cache.load(line, sectors);
+  if (store) totals_.write_sectors += bits(result.made_dirty);
+  const uint32_t unit = device_.amd() ? 4 : 1;  // AMD counts whole 128-byte lines
+  const uint32_t missed = bits(sectors & ~result.hits);
+  if (unit == 1) {
+    record.l2_hits += bits(result.hits);
+    record.l2_misses += missed;
+  } else {
+    ++(missed ? record.l2_misses : record.l2_hits);
+  }
+  totals_.l2_bytes += device_.amd() ? (store ? bits(sectors) * 32 : device_.l1_line_bytes) : bits(sectors) * 32;
+  if (store || !missed) return 1;
+  const uint64_t key = (line * 4 + 1) * l2_.size() + partition_;
+  uint32_t cold = 0;
+  if (device_.amd()) {
+    cold = lines_read_.insert(key) ? 4 : 0;
+  } else {
+    for (uint32_t sector = 0; sector < 4; ++sector)
+      if (result.filled >> sector & 1) cold += lines_read_.insert((line * 4 + sector + 1) * l2_.size() + partition_);
+  }
+  totals_.read_cold_lines += cold;  // in sectors of 32 bytes
+  totals_.read_again_lines += bits(result.filled) - cold;
+  return 2;
+}
+
+void Analysis::reuse(const Request& request, SiteRecord& record) {
+  const auto kind = SiteKind(request.site->kind);
+  const bool atomic = kind == SiteKind::kAtomic || kind == SiteKind::kReduction;
+  const bool store = kind == SiteKind::kStore || kind == SiteKind::kRangeStore;
+  const bool short_lines = device_.l1_line_bytes == 64;
+  uint32_t depth = 0;  // 0 L1, 1 L2, 2 memory
+  for (uint32_t k = 0; k < touch_count_; ++k) {
+    const LineTouch& touch = touches_[k];
+    const uint32_t sectors = sectors_of(touch.low, touch.high);
+    uint32_t missing = sectors;
+    if (!atomic) {
+      missing = 0;
+      for (uint32_t part = 0; part < (short_lines ? 2u : 1u); ++part) {
+        const uint32_t shift = part * 2, wanted = short_lines ? sectors >> shift & 3 : sectors;
+        if (!wanted) continue;
+        const uint64_t line = short_lines ? touch.line * 2 + part : touch.line;
+        const SectorCache::Result result = store ? l1_->store(line, wanted, false) : l1_->load(line, wanted);
+        const uint32_t missed = wanted & ~result.hits;
+        if (device_.amd()) {
+          ++(missed ? record.l1_misses : record.l1_hits);
+        } else {
+          record.l1_hits += bits(result.hits);
+          record.l1_misses += bits(missed);
+        }
+        missing |= (store ? wanted : device_.amd() && missed ? wanted : missed) << shift;
+      }
+    }
+    if (missing) {
+      const uint32_t reached = reach_l2(touch.line, missing, store || atomic, record);
+      depth = reached > depth ? reached : depth;
+    }
+  }
+  if (store || atomic) return;  // nobody waits for a store; atomics have their own term
+  ++(depth == 0 ? totals_.l1_hit_requests : depth == 1 ? totals_.l2_hit_requests : totals_.dram_requests);
+}
+
+}  // namespace simt

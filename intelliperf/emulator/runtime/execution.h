@@ -1,0 +1,29 @@
+// The launch that is running, for the hooks and signal handlers that device code reaches without arguments.
+#pragma once
+#include <cstdint>
+
+#include "launch.h"
+
+namespace simt {
+
+struct Execution {
+  const LaunchRequest* request = nullptr;  // null: no launch is running
+  uint32_t index = 0;
+  uintptr_t shared_begin = 0, shared_bytes = 0;  // static LDS of the module
+};
+extern Execution execution;
+
+// The watchdog: interrupts a lane that ran for long without parking, so that the others get their turn.
+// Only code of the module itself is interrupted, never the runtime or a library under it.
+class Watchdog {
+ public:
+  explicit Watchdog(const Kernel& kernel);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  bool armed_ = false;
+};
+
+}  // namespace simt

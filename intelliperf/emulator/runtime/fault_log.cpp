@@ -1,0 +1,185 @@
+#include "fault_log.h"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "execution.h"
+#include "faults.h"
+#include "fiber.h"
+#include "recorder.h"
+
+namespace simt {
+namespace {
+
+struct Noted {
+  Fault fault;
+  uint32_t block[3];
+  uint64_t count;
+};
+
+constexpr size_t kMaxDistinct = 4096;
+
+std::vector<Noted>& noted() {
+  static auto* list = new std::vector<Noted>;
+  return *list;
+}
+
+const char* name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kOutOfBounds: return "out_of_bounds";
+    case FaultKind::kRace: return "race";
+    case FaultKind::kUninitialized: return "uninitialized";
+    case FaultKind::kDeadlock: return "deadlock";
+    case FaultKind::kTrap: return "trap";
+    case FaultKind::kAssert: return "assert";
+    case FaultKind::kDivergentBarrier: return "divergent_barrier";
+  }
+  return "trap";
+}
+
+const char* name_of(FaultScope scope) {
+  switch (scope) {
+    case FaultScope::kWave: return "wave";
+    case FaultScope::kBlock: return "block";
+    case FaultScope::kGrid: return "grid";
+    case FaultScope::kNone: break;
+  }
+  return nullptr;
+}
+
+void site_member(JsonWriter& line, const char* key, uint32_t site) {
+  line.key(key);
+  if (site == kNoSite)
+    line.null();
+  else
+    line.number(site);
+}
+
+std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t launch_index) {
+  const Fault& fault = entry.fault;
+  JsonWriter line;
+  line.begin_object();
+  line.key("kind").string(name_of(fault.kind));
+  line.key("launch").number(launch_index);
+  line.key("kernel").string(request.kernel->name);
+  line.key("module").number(request.kernel->module->id);
+  site_member(line, "site", fault.site);
+  site_member(line, "other_site", fault.other_site);
+  line.key("scope");
+  if (const char* scope = name_of(fault.scope))
+    line.string(scope);
+  else
+    line.null();
+  line.key("space").string(fault.shared ? "shared" : "global");
+  line.key("address_offset").integer(fault.address_offset);
+  line.key("allocation_bytes").number(fault.allocation_bytes);
+  line.key("block").begin_array();
+  for (uint32_t index : entry.block) line.number(index);
+  line.end_array();
+  line.key("thread").number(fault.thread);
+  line.key("count").number(entry.count);
+  line.end_object();
+  return line.text();
+}
+
+bool worth_saying(FaultKind kind) {
+  return kind == FaultKind::kDeadlock || kind == FaultKind::kTrap || kind == FaultKind::kOutOfBounds;
+}
+
+// ", file:line" of a site, from the metadata; empty if unknown.
+std::string place_of(const Module& module, uint32_t site) {
+  const auto& sites = module.metadata["sites"].items();
+  if (site >= sites.size()) return "";
+  const auto& locations = sites[site]["locations"].items();
+  if (locations.empty()) return "";
+  return ", " + locations[0]["file"].text() + ":" + std::to_string(locations[0]["line"].unsigned_or(0));
+}
+
+std::string description(const Fault& fault) {
+  if (fault.kind == FaultKind::kDeadlock) return "deadlock, no thread can go on";
+  if (fault.kind == FaultKind::kTrap) return "device trap";
+  const char* space = fault.shared ? "shared" : "global";
+  if (fault.allocation_bytes == 0) return std::string("access to ") + space + " memory outside any allocation";
+  return "access at byte " + std::to_string(fault.address_offset) + " of " + std::to_string(fault.allocation_bytes) +
+         " bytes of " + space + " memory";
+}
+
+void tell(const Noted& entry, const LaunchRequest& request) {
+  const Kernel& kernel = *request.kernel;
+  fprintf(stderr, "intelliperf: %s in kernel %s, block (%u,%u,%u), thread %u%s\n", description(entry.fault).c_str(),
+          kernel.display.empty() ? kernel.name.c_str() : kernel.display.c_str(), entry.block[0], entry.block[1],
+          entry.block[2], entry.fault.thread, place_of(*kernel.module, entry.fault.site).c_str());
+}
+
+}  // namespace
+
+int abort_status = 0;
+
+void note_fault(const Fault& fault) {
+  for (Noted& known : noted()) {
+    if (known.fault.kind != fault.kind || known.fault.site != fault.site ||
+        known.fault.other_site != fault.other_site || known.fault.scope != fault.scope)
+      continue;
+    ++known.count;
+    return;
+  }
+  if (noted().size() >= kMaxDistinct) return;
+  const uint32_t* at = __simt_grid.block_index;
+  noted().push_back(Noted{fault, {at[0], at[1], at[2]}, 1});
+}
+
+void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
+  std::vector<Noted> list;
+  list.swap(noted());
+  for (const Noted& entry : list) {
+    if (worth_saying(entry.fault.kind)) tell(entry, request);
+    Recorder::instance().fault_line(to_json(entry, request, launch_index));
+  }
+}
+
+// On the lane's own stack, or on the signal handler's: either way nothing of it is needed again.
+void abort_lane(int status) {
+  if (!abort_status) abort_status = status;
+  simt_current->next = &home_lane();
+  simt_park();
+  __builtin_unreachable();
+}
+
+void abandon_launch(int status) { abort_lane(status); }
+
+void record_memory_fault(uintptr_t address, const Allocation* allocation, bool) {
+  const Lane& lane = *simt_current;
+  const bool overflow = in_stack_guard(address);
+  Fault fault{overflow ? FaultKind::kTrap : FaultKind::kOutOfBounds};
+  const bool located = lane.state == LaneState::kAccess || lane.state == LaneState::kRange;
+  fault.site = located ? lane.site : kNoSite;
+  fault.thread = lane.thread.linear;
+  if (allocation) {
+    fault.address_offset = int64_t(address - allocation->base);
+    fault.allocation_bytes = allocation->bytes;
+  } else {
+    fault.address_offset = int64_t(address);
+  }
+  if (overflow) fputs("intelliperf: a thread's private memory exceeds 252 KB\n", stderr);
+  note_fault(fault);
+}
+
+void record_host_fault(const char* kind, const char* detail) {
+  JsonWriter line;
+  line.begin_object();
+  line.key("kind").string(kind);
+  for (const char* absent : {"launch", "kernel", "module", "site", "other_site", "scope"}) line.key(absent).null();
+  line.key("space").string("global");
+  line.key("address_offset").integer(0);
+  line.key("allocation_bytes").number(0);
+  line.key("block").begin_array().number(0).number(0).number(0).end_array();
+  line.key("thread").number(0);
+  line.key("count").number(1);
+  if (detail) line.key("detail").string(detail);
+  line.end_object();
+  Recorder::instance().fault_line(line.text());
+}
+
+}  // namespace simt

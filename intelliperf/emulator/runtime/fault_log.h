@@ -1,0 +1,51 @@
+// What goes wrong on the device: collected once per distinct (kind, sites) and written
+// to faults.jsonl at the end of the launch.
+#pragma once
+#include <cstdint>
+
+#include "lane.h"
+#include "launch.h"
+
+namespace simt {
+
+enum class FaultKind : uint8_t {
+  kOutOfBounds, kRace, kUninitialized, kDeadlock, kTrap, kAssert, kDivergentBarrier,
+};
+enum class FaultScope : uint8_t { kNone, kWave, kBlock, kGrid };
+constexpr uint32_t kNoSite = 0xFFFFFFFF;
+
+struct Fault {
+  FaultKind kind;
+  FaultScope scope = FaultScope::kNone;
+  bool shared = false;  // LDS, not global memory
+  uint32_t site = kNoSite, other_site = kNoSite;
+  uint32_t thread = 0;
+  int64_t address_offset = 0;      // from the base of its allocation
+  uint64_t allocation_bytes = 0;   // 0: in none
+};
+
+// Counts the fault; the first of its kind and sites keeps the details.
+void note_fault(const Fault& fault);
+// Writes the launch's faults and forgets them; says the grave ones on standard error.
+void flush_faults(const LaunchRequest& request, uint32_t launch_index);
+
+// Not 0: the running launch must end with this status. Set by traps and fatal signals.
+extern int abort_status;
+// Ends the current lane and with it the launch. Runs on the lane's stack.
+[[noreturn]] void abort_lane(int status);
+
+// Turns SIGFPE and SIGILL of device code into the end of the launch; faults.h does so for bad addresses.
+class SignalGuard {
+ public:
+  SignalGuard();
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+};
+
+// The dynamic LDS of the running launch, or a module's static LDS.
+bool in_shared_memory(const void* address);
+char* dynamic_shared_base();
+constexpr uint64_t kDynamicSharedCapacity = 256 * 1024;
+
+}  // namespace simt

@@ -1,0 +1,197 @@
+#include "grid_run.h"
+
+#include <cstring>
+#include <ctime>
+
+#include "fault_log.h"
+#include "fiber.h"
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
+constexpr double kFruitlessNs = 60e9;         // where lanes are interrupted by the clock only
+constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
+
+}  // namespace
+
+double host_now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return double(now.tv_sec) * 1e9 + double(now.tv_nsec);
+}
+
+GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* analysis)
+    : request_(request),
+      module_(*request.kernel->module),
+      plan_(plan),
+      analysis_(analysis),
+      scheduler_(request, device().wave_size, analysis),
+      order_(settings().blocks, request.grid.count()),
+      blocks_(request.grid.count()) {
+  if (plan_.analyze) executions_.assign(module_.block_count, 0);
+  needs_lockstep_ = plan.lockstep;
+  idle_since_ns_ = host_now_ns();
+}
+
+GridRun::~GridRun() {
+  for (auto* list : {&suspended_, &at_grid_})
+    for (Context& block : *list) scheduler_.abandon(*block);
+}
+
+// Basic-block counters run in every traced block; only those of analysed blocks are wanted.
+void GridRun::count_executions(bool analyzed) {
+  if (analyzed == counting_ || !plan_.analyze) return;
+  for (uint32_t i = 0; i < module_.block_count; ++i) {
+    if (counting_) executions_[i] += module_.block_executions[i];
+    module_.block_executions[i] = 0;
+  }
+  counting_ = analyzed;
+}
+
+GridRun::Context GridRun::begin(uint64_t position) {
+  Context block;
+  if (idle_.empty()) {
+    block.reset(new Block);
+  } else {
+    block = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  bool analyzed = false;
+  if (plan_.analyze) {
+    const double allowed = double(position + 1) / double(blocks_) * (1 - kBudgetHead) + kBudgetHead;
+    analyzed = double(analysis_->totals().events) <= double(plan_.event_budget) * allowed || request_.cooperative;
+  }
+  const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
+  scheduler_.prepare(*block, order_[position], traced, analyzed);
+  traced_ += analyzed;
+  return block;
+}
+
+void GridRun::enter(Block& block) {
+  const uint64_t number = block.number;
+  __simt_grid.block_index[0] = uint32_t(number % request_.grid.x);
+  __simt_grid.block_index[1] = uint32_t(number / request_.grid.x % request_.grid.y);
+  __simt_grid.block_index[2] = uint32_t(number / request_.grid.x / request_.grid.y);
+  count_executions(block.analyzed);
+  if (block.state == BlockState::kFresh) {
+    if (!block.analyzed) return;
+    memset(module_.shared_begin, settings().poison, size_t(module_.shared_end - module_.shared_begin));
+    memset(dynamic_shared_base(), settings().poison, request_.dynamic_lds);
+    analysis_->begin_block(block);
+  } else {
+    swap_lds(block, false);
+    if (block.analyzed) analysis_->begin_block(block);
+  }
+}
+
+void GridRun::swap_lds(Block& block, bool out) {
+  const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
+  block.saved_lds.resize(fixed + request_.dynamic_lds);
+  char* saved = block.saved_lds.data();
+  if (out) {
+    memcpy(saved, module_.shared_begin, fixed);
+    memcpy(saved + fixed, dynamic_shared_base(), request_.dynamic_lds);
+  } else {
+    memcpy(module_.shared_begin, saved, fixed);
+    memcpy(dynamic_shared_base(), saved + fixed, request_.dynamic_lds);
+  }
+}
+
+BlockStop GridRun::resume(Block& block) {
+  enter(block);
+  const bool timed_as_trace = block.traced;
+  const double before = plan_.analyze ? host_now_ns() : 0;
+  const BlockStop stop = scheduler_.run(block);
+  if (plan_.analyze) (timed_as_trace ? trace_ns_ : fast_ns_) += host_now_ns() - before;
+  if (block.analyzed && stop != BlockStop::kAborted) {
+    analysis_->end_block(stop == BlockStop::kDone);
+    needs_lockstep_ |= analysis_->wave_dependence();
+  }
+  needs_lockstep_ |= scheduler_.spun();
+  return stop;
+}
+
+void GridRun::retire(Context block, BlockStop stop) {
+  if (stop == BlockStop::kDone) {
+    block->state = BlockState::kDone;
+    idle_.push_back(std::move(block));
+    return;
+  }
+  swap_lds(*block, true);
+  if (stop == BlockStop::kGridBarrier) {
+    block->state = BlockState::kAtGridBarrier;
+    at_grid_.push_back(std::move(block));
+  } else {
+    block->state = BlockState::kSuspended;
+    if (analysis_ && block->analyzed) analysis_->block_suspended();
+    suspended_.push_back(std::move(block));
+  }
+}
+
+void GridRun::release_grid() {
+  if (analysis_) analysis_->synchronize_grid();
+  for (Context& block : at_grid_) scheduler_.release_grid_barrier(*block);
+  suspended_.swap(at_grid_);
+}
+
+int GridRun::deadlock() {
+  const Block* block = suspended_.empty() ? nullptr : suspended_.front().get();
+  Fault fault{FaultKind::kDeadlock};
+  fault.scope = blocks_ > 1 && suspended_.size() > 1 ? FaultScope::kGrid : FaultScope::kBlock;
+  for (const Wave& wave : block ? block->waves : std::vector<Wave>())
+    for (uint32_t i = wave.live; i-- > 0;) {
+      const Lane& lane = *wave.lanes[i];
+      fault.thread = lane.thread.linear;
+      fault.site = lane.state == LaneState::kPreempted ? kNoSite : lane.site;
+    }
+  note_fault(fault);
+  abort_status = kLaunchTimeOut;
+  return kLaunchTimeOut;
+}
+
+int GridRun::run() {
+  while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty()) {
+    const bool room = suspended_.size() + at_grid_.size() < plan_.max_resident;
+    // Fresh blocks first; those set aside get a turn after each of them.
+    const bool fresh = begun_ < blocks_ && room && (suspended_.empty() || fruitless_ % 2 == 0);
+    if (!fresh && suspended_.empty()) {
+      if (begun_ < blocks_) return kCooperativeTooLarge;
+      release_grid();
+    }
+    Context block;
+    if (fresh) {
+      block = begin(begun_++);
+    } else {
+      block = std::move(suspended_.front());
+      suspended_.pop_front();
+    }
+    const BlockStop stop = resume(*block);
+    if (stop == BlockStop::kAborted || stop == BlockStop::kDeadlock) {
+      scheduler_.abandon(*block);
+      suspended_.push_front(std::move(block));
+      if (scheduler_.out_of_memory()) return kNotSupported;
+      return stop == BlockStop::kDeadlock ? deadlock() : abort_status;
+    }
+    const bool in_lockstep = block->traced;
+    const bool got_on = stop != BlockStop::kStuck || scheduler_.work != work_before_;
+    work_before_ = scheduler_.work;
+    retire(std::move(block), stop);
+    if (got_on && stop == BlockStop::kStuck && begun_ < blocks_) {
+      fruitless_ = 0;
+    } else if (got_on) {
+      fruitless_ = suspended_.empty() ? 0 : 1;
+    } else {
+      ++fruitless_;
+    }
+    if (got_on) idle_since_ns_ = host_now_ns();
+    if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room)) continue;
+    const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1)
+                                         : host_now_ns() - idle_since_ns_ > kFruitlessNs;
+    if (long_enough) return deadlock();
+  }
+  count_executions(false);
+  return kLaunchOk;
+}
+
+}  // namespace simt

@@ -1,0 +1,69 @@
+// Runs the blocks of one launch: one after another, each to its end, as long as none waits for another one.
+// A block that only repeats itself is set aside with its LDS and the next one is begun, as on a device where
+// several are resident; in a cooperative launch all blocks are alive and meet at grid barriers.
+#pragma once
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "analysis.h"
+#include "scheduler.h"
+
+namespace simt {
+
+struct RunPlan {
+  bool analyze = false;          // count accesses in blocks as the budget allows
+  uint64_t event_budget = 0;     // lane accesses
+  bool lockstep = false;         // run every block in lock-step
+  uint64_t max_resident = 4096;  // blocks alive at once
+};
+
+class GridRun {
+ public:
+  GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* analysis);
+  ~GridRun();
+  GridRun(const GridRun&) = delete;
+  GridRun& operator=(const GridRun&) = delete;
+
+  int run();  // LaunchStatus
+
+  uint64_t traced_blocks() const { return traced_; }
+  bool needs_lockstep() const { return needs_lockstep_; }
+  double fast_ns() const { return fast_ns_; }
+  double trace_ns() const { return trace_ns_; }
+  uint64_t barriers() const { return scheduler_.barriers; }
+  uint64_t divergent_barriers() const { return scheduler_.divergent_barriers; }
+  // Lane executions per basic block in analysed blocks.
+  const std::vector<uint64_t>& executions() const { return executions_; }
+
+ private:
+  using Context = std::unique_ptr<Block>;
+
+  Context begin(uint64_t position);
+  BlockStop resume(Block& block);
+  void retire(Context block, BlockStop stop);
+  void release_grid();
+  void enter(Block& block);
+  void swap_lds(Block& block, bool out);
+  void count_executions(bool analyzed);
+  int deadlock();
+
+  const LaunchRequest& request_;
+  const Module& module_;
+  RunPlan plan_;
+  Analysis* analysis_;
+  Scheduler scheduler_;
+  Permutation order_;
+  uint64_t blocks_, begun_ = 0, traced_ = 0;
+  std::vector<Context> idle_;
+  std::deque<Context> suspended_, at_grid_;
+  bool counting_ = false, needs_lockstep_ = false;
+  uint64_t fruitless_ = 0, work_before_ = 0;
+  double idle_since_ns_ = 0;
+  double fast_ns_ = 0, trace_ns_ = 0;
+  std::vector<uint64_t> executions_;
+};
+
+double host_now_ns();
+
+}  // namespace simt

@@ -1,0 +1,153 @@
+// What device code calls. __simt_access, __simt_access_range and __simt_thread are in fiber_*.cpp.
+#include <sys/mman.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "execution.h"
+#include "fault_log.h"
+#include "fiber.h"
+#include "memory.h"
+#include "scheduler.h"
+
+#define SIMT_EXPORT __attribute__((visibility("default")))
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kClockStep = 32;  // cycles between two readings: time does not pass inside a block's run
+uint64_t shader_clock, wall_clock;
+
+char* reserve_dynamic_shared() {
+  void* memory = mmap(nullptr, kDynamicSharedCapacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) return static_cast<char*>(memory);
+  fputs("intelliperf: no memory for shared memory\n", stderr);
+  _Exit(125);
+}
+
+void park_at_barrier(LaneState state, uint32_t& counter) {
+  Lane* lane = simt_current;
+  lane->site = lane->at;
+  lane->state = state;
+  ++counter;
+  simt_park();
+}
+
+}  // namespace
+
+char* dynamic_shared_base() {
+  static char* base = reserve_dynamic_shared();
+  return base;
+}
+
+bool in_shared_memory(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  return at - execution.shared_begin < execution.shared_bytes ||
+         at - reinterpret_cast<uintptr_t>(dynamic_shared_base()) < kDynamicSharedCapacity;
+}
+
+extern "C" {
+
+SIMT_EXPORT Grid __simt_grid;
+
+SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->at = site; }
+
+SIMT_EXPORT void __simt_call(uint32_t site) {
+  Lane* lane = simt_current;
+  if (lane->depth < kMaxCallDepth) {
+    lane->path[lane->depth] = CallFrame{site, lane->path_hash};
+    lane->path_hash = (lane->path_hash ^ site) * 0x9E3779B1u + 1;
+  }
+  ++lane->depth;
+}
+
+SIMT_EXPORT void __simt_return() {
+  Lane* lane = simt_current;
+  --lane->depth;
+  if (lane->depth < kMaxCallDepth) lane->path_hash = lane->path[lane->depth].hash;
+}
+
+SIMT_EXPORT void __simt_barrier() {
+  simt_current->reduces = false;
+  park_at_barrier(LaneState::kBarrier, park_counts.barrier);
+}
+
+SIMT_EXPORT int __simt_barrier_reduce(uint32_t op, int predicate) {
+  Lane* lane = simt_current;
+  lane->reduces = true;
+  lane->operation = op;
+  lane->value = predicate != 0;
+  park_at_barrier(LaneState::kBarrier, park_counts.barrier);
+  return int(simt_current->result);
+}
+
+SIMT_EXPORT uint64_t __simt_collective(uint32_t op, uint64_t mask, uint64_t value, uint32_t argument, uint32_t width) {
+  Lane* lane = simt_current;
+  lane->operation = op;
+  lane->mask = mask;
+  lane->value = value;
+  lane->argument = argument;
+  lane->width = width;
+  lane->site = lane->at;
+  lane->state = LaneState::kCollective;
+  simt_park();
+  return simt_current->result;
+}
+
+SIMT_EXPORT void __simt_grid_barrier() {
+  if (!execution.request->cooperative) {
+    fputs("intelliperf: grid-wide barrier in a kernel that was not launched cooperatively\n", stderr);
+    __simt_trap();
+  }
+  simt_current->reduces = false;
+  park_at_barrier(LaneState::kGridBarrier, park_counts.grid);
+}
+
+SIMT_EXPORT uint64_t __simt_clock() { return shader_clock += kClockStep; }
+SIMT_EXPORT uint64_t __simt_wall_clock() { return ++wall_clock; }
+
+SIMT_EXPORT void __simt_trap() {
+  Lane* lane = simt_current;
+  Fault fault{FaultKind::kTrap};
+  fault.site = lane->state == LaneState::kAccess ? lane->site : kNoSite;
+  fault.thread = lane->thread.linear;
+  note_fault(fault);
+  abort_lane(kLaunchFailed);
+}
+
+SIMT_EXPORT void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function) {
+  Lane* lane = simt_current;
+  fflush(stdout);
+  fprintf(stderr, "intelliperf: %s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u]: assertion `%s' failed\n", file, line,
+          function, __simt_grid.block_index[0], __simt_grid.block_index[1], __simt_grid.block_index[2],
+          lane->thread.index[0], lane->thread.index[1], lane->thread.index[2], expression);
+  Fault fault{FaultKind::kAssert};
+  fault.thread = lane->thread.linear;
+  note_fault(fault);
+  abort_lane(kAssertFailed);
+}
+
+SIMT_EXPORT int __simt_printf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = vprintf(format, arguments);
+  va_end(arguments);
+  return written;
+}
+
+SIMT_EXPORT void* __simt_device_malloc(uint64_t bytes) {
+  const Allocation* made = allocate(bytes, MemoryKind::kDevice);
+  return made ? reinterpret_cast<void*>(made->base) : nullptr;
+}
+
+SIMT_EXPORT void __simt_device_free(void* pointer) {
+  if (pointer && !release(reinterpret_cast<uintptr_t>(pointer)))
+    record_host_fault("invalid_free", "device-side free of a pointer that is not an allocation");
+}
+
+SIMT_EXPORT void* __simt_dynamic_shared() { return dynamic_shared_base(); }
+SIMT_EXPORT uint32_t __simt_dynamic_shared_size() { return execution.request ? execution.request->dynamic_lds : 0; }
+
+}  // extern "C"
+
+}  // namespace simt

@@ -1,0 +1,89 @@
+// The execution state of threads, waves and blocks. A lane is one device thread on its own fiber.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "abi.h"
+
+namespace simt {
+
+enum class LaneState : uint32_t {
+  kUnstarted = 0,
+  kAccess,       // before a memory access (traced version only)
+  kRange,        // before a memcpy or memset of `bytes`
+  kCollective,
+  kBarrier,
+  kGridBarrier,
+  kPreempted,    // interrupted anywhere by the watchdog
+  kRunning,      // released; has no event of its own
+  kDone,
+};
+
+constexpr uint32_t kMaxWave = 64;
+constexpr uint32_t kMaxCallDepth = 24;  // deeper frames are not told apart when lanes are grouped
+
+struct CallFrame {
+  uint32_t site;
+  uint32_t hash;  // of the path up to the caller
+};
+
+// The first 64 bytes are all that an access touches; fiber_*.cpp knows their offsets.
+struct alignas(64) Lane {
+  Thread thread;               // 0
+  void* stack_pointer;         // 16
+  Lane* next;                  // 24: who runs when this lane parks
+  const void* address;         // 32
+  uint32_t site;               // 40
+  LaneState state;             // 44
+  uintptr_t stack_low;         // 48: 0 while the lane has no stack
+  uint32_t path_hash, depth;   // 56: calls that were not inlined
+  // --- second line ---
+  uint64_t bytes;              // of a range access
+  uint64_t mask, value, result;  // of a collective or barrier
+  uint32_t operation, argument, width;
+  uint32_t wave_lane;          // position within the wave
+  uint32_t at;                 // site announced by __simt_at
+  bool reduces;                // the barrier is a reducing one
+  bool backing_off;            // spun; lets the other lanes of its wave go first
+  CallFrame path[kMaxCallDepth];
+};
+static_assert(offsetof(Lane, stack_pointer) == 16 && offsetof(Lane, next) == 24, "fiber_*.cpp");
+static_assert(offsetof(Lane, address) == 32 && offsetof(Lane, site) == 40, "fiber_*.cpp");
+static_assert(offsetof(Lane, state) == 44 && offsetof(Lane, stack_low) == 48, "fiber_*.cpp");
+
+struct Wave {
+  uint32_t index = 0;              // within the block
+  uint32_t live = 0;               // lanes[0..live) have not finished
+  uint32_t unstarted = 0;          // all or nothing
+  uint32_t at_barrier = 0, at_grid = 0;
+  bool released = false;           // all live lanes may run on from a barrier
+  bool chained = false;            // the `next` pointers run through lanes[0..live)
+  uint32_t repeats = 0;            // requests in a row that only repeat recent ones: spinning
+  bool waiting = false;            // some of the repeats were volatile or atomic
+  uint32_t recent_at = 0;
+  uint64_t recent[8] = {};         // signatures of the last different requests
+  Lane* lanes[kMaxWave] = {};      // in running order
+
+  bool waits() const { return live == at_barrier + at_grid && !released; }
+};
+
+enum class BlockState : uint8_t { kFresh, kRunning, kAtGridBarrier, kSuspended, kDone };
+
+struct Block {
+  uint64_t number = 0;  // linear index in the grid
+  BlockState state = BlockState::kFresh;
+  bool analyzed = false;  // its accesses are counted
+  bool traced = false;    // runs the traced version, in lock-step
+  uint32_t live = 0;
+  std::unique_ptr<Lane[]> lanes;
+  std::vector<Wave> waves;
+  std::vector<char> saved_lds;  // while another block runs
+};
+
+extern "C" {
+extern __attribute__((visibility("hidden"))) Lane* simt_current;
+}
+
+}  // namespace simt

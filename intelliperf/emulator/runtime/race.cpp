@@ -1,0 +1,203 @@
+#include "race.h"
+
+#include <sys/mman.h>
+
+#include "memory.h"
+
+namespace simt {
+namespace {
+
+constexpr uint32_t kMaxStamp = (1u << 20) - 1;
+constexpr uint64_t kChunkBytes = 65536;
+constexpr size_t kMaxChunks = 4096;  // of 192 KB; accesses beyond them are not checked
+
+// Of reads, in the two low bits:
+constexpr uint32_t kOneLane = 0, kOneWave = 1, kManyWaves = 2, kOneSynchronising = 3;
+
+uint32_t pack(uint32_t stamp, uint32_t thread, uint32_t manner) { return stamp << 12 | thread << 2 | manner; }
+uint32_t stamp_of(uint32_t packed) { return packed >> 12; }
+uint32_t thread_of(uint32_t packed) { return packed >> 2 & 1023; }
+
+}  // namespace
+
+RaceDetector::RaceDetector() {
+  directory_size_ = arena().bytes / kChunkBytes + 1;
+  void* memory = mmap(nullptr, directory_size_ * sizeof(Chunk*), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  directory_ = memory == MAP_FAILED ? nullptr : static_cast<Chunk**>(memory);
+}
+
+RaceDetector::~RaceDetector() {
+  forget_everything();
+  if (directory_) munmap(directory_, directory_size_ * sizeof(Chunk*));
+}
+
+void RaceDetector::forget_everything() {
+  for (uint64_t index : mapped_) {
+    Chunk* chunk = directory_[index];
+    munmap(chunk->cells, (chunk->bytewise ? kChunkBytes : kChunkBytes / 4) * sizeof(ShadowCell));
+    delete chunk;
+    directory_[index] = nullptr;
+  }
+  mapped_.clear();
+  shared_.assign(shared_.size(), ShadowCell{});
+}
+
+uint32_t RaceDetector::next_stamp() {
+  if (stamp_ < kMaxStamp) return ++stamp_;
+  forget_everything();  // what was ordered stays ordered; a pair across this moment may go unseen
+  stamp_ = 2;
+  launch_start_ = block_start_ = barrier_ = 1;
+  for (uint32_t& start : wave_start_) start = 1;
+  return stamp_;
+}
+
+void RaceDetector::begin_launch(uint32_t wave_size, uint64_t shared_bytes) {
+  if (mapped_.size() > kMaxChunks / 2) forget_everything();
+  wave_size_ = wave_size;
+  wave_shift_ = wave_size == 64 ? 6 : 5;
+  grid_scope_ = true;
+  wave_dependence_ = false;
+  launch_start_ = next_stamp();
+  shared_bytewise_ = false;
+  shared_.assign(shared_bytes / 4 + 4, ShadowCell{});
+}
+
+void RaceDetector::begin_block(uint32_t waves) {
+  if (stamp_ > kMaxStamp - (1u << 16)) {
+    forget_everything();
+    stamp_ = 0;
+    launch_start_ = next_stamp();
+  }
+  wave_start_.assign(waves, 0);
+  acquired_ = false;
+  block_start_ = next_stamp();
+  synchronize_block();
+}
+
+void RaceDetector::synchronize_block() {
+  barrier_ = next_stamp();
+  for (uint32_t& start : wave_start_) start = barrier_;
+}
+
+void RaceDetector::synchronize_grid() { launch_start_ = next_stamp(); }
+
+ShadowCell* RaceDetector::map_cells(uint64_t count) {
+  void* memory = mmap(nullptr, count * sizeof(ShadowCell), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<ShadowCell*>(memory);
+}
+
+RaceDetector::Chunk* RaceDetector::global_chunk(uint64_t offset) {
+  const uint64_t index = offset / kChunkBytes;
+  if (!directory_ || index >= directory_size_) return nullptr;
+  if (directory_[index]) return directory_[index];
+  if (mapped_.size() >= kMaxChunks) return nullptr;
+  ShadowCell* cells = map_cells(kChunkBytes / 4);
+  if (!cells) return nullptr;
+  mapped_.push_back(index);
+  directory_[index] = new Chunk{cells, false};
+  return directory_[index];
+}
+
+FaultScope RaceDetector::relation(uint32_t earlier, uint32_t thread, bool both_synchronise) const {
+  const uint32_t stamp = stamp_of(earlier);
+  if (stamp < launch_start_) return FaultScope::kNone;
+  if (stamp < block_start_)
+    return grid_scope_ && !acquired_ && !both_synchronise ? FaultScope::kGrid : FaultScope::kNone;
+  if (stamp < barrier_) return FaultScope::kNone;
+  const uint32_t other = thread_of(earlier);
+  if (other == thread) return FaultScope::kNone;
+  if (other >> wave_shift_ != thread >> wave_shift_) return both_synchronise ? FaultScope::kNone : FaultScope::kBlock;
+  return stamp >= wave_start_[thread >> wave_shift_] ? FaultScope::kWave : FaultScope::kNone;
+}
+
+void RaceDetector::conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread,
+                            Conflicts& found) {
+  if (scope == FaultScope::kWave) {
+    ++found.wave;
+    wave_dependence_ = true;
+  } else {
+    ++found.others;
+  }
+  Fault fault{FaultKind::kRace};
+  fault.scope = scope;
+  fault.shared = access.shared;
+  fault.site = access.site;
+  fault.other_site = other == 0xFFFF ? kNoSite : other;
+  fault.thread = thread;
+  note_fault(fault);
+}
+
+void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
+  const auto site = uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF);
+  const bool synchronises = access.manner != Manner::kPlain;
+  if (stamp_of(cell.write) >= launch_start_) {
+    const auto manner = Manner(cell.write & 3);
+    const bool same_store = access.writes && !access.reads && cell.write_site == site;
+    const bool both_atomic = manner == Manner::kAtomic && access.manner == Manner::kAtomic;
+    if (!same_store && !both_atomic) {
+      const FaultScope scope = relation(cell.write, thread, synchronises && manner != Manner::kPlain);
+      if (scope != FaultScope::kNone) conflict(access, scope, cell.write_site, thread, found);
+    }
+  }
+  if (access.writes) {
+    if (stamp_of(cell.read) >= launch_start_) {
+      const uint32_t manner = cell.read & 3;
+      // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
+      uint32_t reader = cell.read;
+      if (thread_of(reader) == thread && (manner == kOneWave || manner == kManyWaves))
+        reader ^= manner == kOneWave ? 1u << 2 : wave_size_ << 2;
+      const FaultScope scope = relation(reader, thread, synchronises && manner == kOneSynchronising);
+      if (scope != FaultScope::kNone) conflict(access, scope, cell.read_site, thread, found);
+    }
+    cell.write = pack(stamp_, thread, uint32_t(access.manner));
+    cell.write_site = site;
+    return;
+  }
+  uint32_t manner = synchronises ? kOneSynchronising : kOneLane;
+  if (stamp_of(cell.read) >= barrier_) {
+    const uint32_t other = thread_of(cell.read);
+    if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) manner = kManyWaves;
+    else if (((cell.read & 3) == kOneWave || other != thread) && stamp_of(cell.read) >= wave_start_[thread >> wave_shift_])
+      manner = kOneWave;
+  }
+  cell.read = pack(stamp_, thread, manner);
+  cell.read_site = site;
+}
+
+void RaceDetector::check(const Access& access, uint64_t offset, uint32_t bytes, uint32_t thread, Conflicts& found) {
+  ShadowCell* cells;
+  uint64_t first, last;
+  if (access.shared) {
+    if (bytes < 4 && access.writes && !shared_bytewise_) {
+      shared_bytewise_ = true;
+      shared_.assign(shared_.size() * 4, ShadowCell{});
+    }
+    const uint32_t shift = shared_bytewise_ ? 0 : 2;
+    cells = shared_.data();
+    first = offset >> shift;
+    last = (offset + bytes - 1) >> shift;
+    if (last >= shared_.size()) return;
+  } else {
+    Chunk* chunk = global_chunk(offset);
+    if (!chunk) return;
+    if (bytes < 4 && access.writes && !chunk->bytewise) {
+      ShadowCell* fine = map_cells(kChunkBytes);
+      if (!fine) return;
+      munmap(chunk->cells, kChunkBytes / 4 * sizeof(ShadowCell));
+      chunk->cells = fine;
+      chunk->bytewise = true;
+    }
+    const uint32_t shift = chunk->bytewise ? 0 : 2;
+    const uint64_t within = offset % kChunkBytes;
+    cells = chunk->cells;
+    first = within >> shift;
+    const uint64_t end = within + bytes > kChunkBytes ? kChunkBytes : within + bytes;
+    last = (end - 1) >> shift;
+    acquired_ |= access.manner != Manner::kPlain;
+  }
+  for (uint64_t cell = first; cell <= last; ++cell) check_cell(access, cells[cell], thread, found);
+}
+
+}  // namespace simt

@@ -1,0 +1,117 @@
+#include "recorder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "launch.h"
+#include "settings.h"
+#include "time_model.h"
+
+namespace simt {
+
+Recorder& Recorder::instance() {
+  static Recorder* recorder = new Recorder;  // outlives static destructors
+  return *recorder;
+}
+
+Recorder::Recorder() {
+  const std::string& path = settings().trace_directory;
+  if (path.empty()) return;
+  process_ = getpid();
+  mkdir(path.c_str(), 0777);
+  directory_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory_ < 0) fail(path.c_str());
+}
+
+void Recorder::fail(const char* name) {
+  fprintf(stderr, "intelliperf: cannot write the trace (%s): %s\n", name, strerror(errno));
+  if (directory_ >= 0) close(directory_);
+  directory_ = -1;
+  finished_ = true;
+}
+
+bool Recorder::write_all(int descriptor, const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes) {
+    const ssize_t written = write(descriptor, at, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += written;
+    bytes -= size_t(written);
+  }
+  return true;
+}
+
+void Recorder::append(int& descriptor, const char* name, const void* data, size_t bytes) {
+  if (!active() || getpid() != process_) return;
+  if (descriptor < 0)
+    descriptor = openat(directory_, name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0 || !write_all(descriptor, data, bytes)) fail(name);
+}
+
+void Recorder::launch_line(const std::string& json) {
+  append(launch_file_, "launches.jsonl", (json + "\n").data(), json.size() + 1);
+}
+
+void Recorder::fault_line(const std::string& json) {
+  append(fault_file_, "faults.jsonl", (json + "\n").data(), json.size() + 1);
+}
+
+void Recorder::sites(const std::vector<SiteRecord>& records) {
+  append(site_file_, "sites.bin", records.data(), records.size() * sizeof(SiteRecord));
+}
+
+void Recorder::blocks(const std::vector<BlockRecord>& records) {
+  append(block_file_, "blocks.bin", records.data(), records.size() * sizeof(BlockRecord));
+}
+
+void Recorder::module(uint32_t id, const std::string& metadata) {
+  char name[48];
+  snprintf(name, sizeof name, "module-%u.json", id);
+  int descriptor = -1;
+  append(descriptor, name, metadata.data(), metadata.size());
+  if (descriptor >= 0) close(descriptor);
+}
+
+void Recorder::finish(bool complete, int exit_status) {
+  if (!active() || finished_ || getpid() != process_) return;
+  // Readers expect every file, also when nothing was launched or went wrong.
+  append(launch_file_, "launches.jsonl", "", 0);
+  append(fault_file_, "faults.jsonl", "", 0);
+  append(site_file_, "sites.bin", "", 0);
+  append(block_file_, "blocks.bin", "", 0);
+  if (!active()) return;
+  finished_ = true;
+  char text[96];
+  const int length = snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d}\n", kAbiVersion,
+                              complete ? "true" : "false", exit_status);
+  int descriptor = -1;
+  append(descriptor, "end.json", text, size_t(length));
+  if (descriptor >= 0) close(descriptor);
+}
+
+double record_transfer(const char* operation, uint64_t bytes, uint64_t stream) {
+  Recorder& recorder = Recorder::instance();
+  const double time_ns = transfer_time_ns(operation, bytes);
+  JsonWriter line;
+  line.begin_object();
+  line.key("index").number(recorder.next_launch());
+  line.key("operation").string(operation);
+  line.key("bytes").number(bytes);
+  line.key("stream").number(stream);
+  line.key("time_ns").real(time_ns);
+  line.end_object();
+  recorder.launch_line(line.text());
+  return time_ns;
+}
+
+void record_module(const Module& module) { Recorder::instance().module(module.id, module.metadata_text); }
+
+void finish_records(bool complete, int exit_status) { Recorder::instance().finish(complete, exit_status); }
+
+}  // namespace simt

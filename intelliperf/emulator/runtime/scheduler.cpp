@@ -1,0 +1,406 @@
+#include "scheduler.h"
+
+#include "analysis.h"
+#include <cstring>
+
+#include "fault_log.h"
+#include "fiber.h"
+#include "memory.h"
+
+namespace simt {
+namespace {
+
+constexpr uint32_t kSlice = 8;          // requests of one wave before the next wave's turn, in lock-step
+constexpr uint32_t kFastSlice = 4096;   // collectives, in fast mode
+constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group is held to be spinning
+constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried
+
+bool runnable(LaneState state) {
+  return state == LaneState::kAccess || state == LaneState::kRange || state == LaneState::kCollective ||
+         state == LaneState::kPreempted;
+}
+
+// Whether the scheduler itself may look at what a lane is about to access.
+bool readable(const void* address) { return in_shared_memory(address) || find(address) != nullptr; }
+
+void resume_chain(Lane* first) {
+  switches = switches + 1;
+  run_chain(first);
+}
+
+uint64_t bit(const Lane& lane) { return uint64_t(1) << lane.wave_lane; }
+
+// Whether all live lanes that `lane`'s mask names have come to the same collective.
+bool complete(const Wave& wave, const Lane& lane) {
+  if (lane.mask == 0) return true;
+  for (uint32_t i = 0; i < wave.live; ++i) {
+    const Lane& other = *wave.lanes[i];
+    if (!(lane.mask & bit(other))) continue;
+    if (other.state != LaneState::kCollective || other.operation != lane.operation || other.mask != lane.mask)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+StartQueue start_queue;
+ParkCounts park_counts;
+volatile uint64_t switches;
+
+void lane_main() {
+  for (;;) {
+    start_queue.entry(start_queue.arguments);
+    Lane* lane = simt_current;
+    lane->state = LaneState::kDone;
+    ++park_counts.done;
+    if (start_queue.next == start_queue.end) {
+      simt_park();
+      __builtin_trap();  // a finished lane is never resumed
+    }
+    Lane* following = *start_queue.next++;
+    following->stack_low = lane->stack_low;
+    following->next = lane->next;
+    following->state = LaneState::kRunning;
+    lane->stack_low = 0;
+    switches = switches + 1;
+    simt_current = following;
+  }
+}
+
+bool Scheduler::stopped() const { return out_of_memory_ || abort_status != 0; }
+
+bool earlier(const Lane& a, const Lane& b) {
+  uint32_t depth = a.depth < b.depth ? a.depth : b.depth;
+  if (depth > kMaxCallDepth) depth = kMaxCallDepth;
+  for (uint32_t i = 0; i < depth; ++i)
+    if (a.path[i].site != b.path[i].site) return a.path[i].site < b.path[i].site;
+  const uint32_t left = a.depth > depth && depth < kMaxCallDepth ? a.path[depth].site : a.site;
+  const uint32_t right = b.depth > depth && depth < kMaxCallDepth ? b.path[depth].site : b.site;
+  if (left != right) return left < right;
+  return a.depth > b.depth;
+}
+
+Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis)
+    : request_(request), wave_size_(wave_size), threads_(uint32_t(request.block.count())), analysis_(analysis) {}
+
+void Scheduler::shape(Block& block) {
+  block.lanes.reset(new Lane[threads_]());
+  block.waves.assign((threads_ + wave_size_ - 1) / wave_size_, Wave());
+  for (uint32_t i = 0; i < threads_; ++i) {
+    Lane& lane = block.lanes[i];
+    lane.thread.index[0] = i % request_.block.x;
+    lane.thread.index[1] = i / request_.block.x % request_.block.y;
+    lane.thread.index[2] = i / request_.block.x / request_.block.y;
+    lane.thread.linear = i;
+    lane.wave_lane = i % wave_size_;
+  }
+}
+
+void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed) {
+  if (!block.lanes) shape(block);
+  const bool reordered = settings().lanes.kind != Order::Kind::kForward && !traced;
+  uint32_t wave_order[1024], lane_order[kMaxWave];
+  const uint32_t waves = uint32_t(block.waves.size());
+  arrange(reordered ? settings().lanes : Order(), number, wave_order, waves);
+  for (uint32_t w = 0; w < waves; ++w) {
+    Wave& wave = block.waves[w];
+    const uint32_t index = wave_order[w], first = index * wave_size_;
+    const uint32_t count = threads_ - first < wave_size_ ? threads_ - first : wave_size_;
+    wave.index = index;
+    wave.live = wave.unstarted = count;
+    wave.at_barrier = wave.at_grid = wave.repeats = 0;
+    wave.released = wave.chained = false;
+    if (reordered) arrange(settings().lanes, number * 1024 + index, lane_order, count);
+    for (uint32_t i = 0; i < count; ++i) wave.lanes[i] = &block.lanes[first + (reordered ? lane_order[i] : i)];
+  }
+  block.number = number;
+  block.state = BlockState::kFresh;
+  block.traced = traced;
+  block.analyzed = analyzed;
+  block.live = threads_;
+}
+
+void Scheduler::start(Block& block, Wave& wave) {
+  const uint32_t count = wave.unstarted;
+  wave.unstarted = 0;
+  park_counts = ParkCounts();
+  start_queue.entry = block.traced ? request_.kernel->trace : request_.kernel->fast;
+  start_queue.arguments = request_.arguments;
+  start_queue.next = start_queue.end = wave.lanes + count;
+  if (block.traced) {
+    for (uint32_t i = 0; i < count; ++i) {
+      Lane& lane = *wave.lanes[i];
+      lane.state = LaneState::kRunning;
+      lane.next = i + 1 < count ? wave.lanes[i + 1] : &home_lane();
+      if (!take_stack(lane)) {
+        out_of_memory_ = true;
+        return;
+      }
+      prepare_fiber(lane, lane_main);
+    }
+    resume_chain(wave.lanes[0]);
+    if (abort_status) return;
+  } else {
+    start_queue.next = wave.lanes;
+    while (start_queue.next != start_queue.end) {
+      Lane& lane = **start_queue.next++;
+      lane.state = LaneState::kRunning;
+      lane.next = &home_lane();
+      if (!take_stack(lane)) {
+        out_of_memory_ = true;
+        return;
+      }
+      prepare_fiber(lane, lane_main);
+      resume_chain(&lane);
+      if (abort_status) return;
+    }
+  }
+  settle(wave);
+}
+
+// Takes account of what the last chain did: lanes that finished leave the wave.
+void Scheduler::settle(Wave& wave) {
+  wave.at_barrier += park_counts.barrier;
+  wave.at_grid += park_counts.grid;
+  if (park_counts.done == 0) return;
+  wave.chained = false;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < wave.live; ++i) {
+    Lane* lane = wave.lanes[i];
+    if (lane->state == LaneState::kDone)
+      return_stack(*lane);
+    else
+      wave.lanes[kept++] = lane;
+  }
+  wave.live = kept;
+}
+
+void Scheduler::run_released(Wave& wave) {
+  wave.released = false;
+  wave.at_barrier = wave.at_grid = 0;
+  if (!wave.chained) {
+    for (uint32_t i = 0; i < wave.live; ++i) wave.lanes[i]->next = i + 1 < wave.live ? wave.lanes[i + 1] : &home_lane();
+    wave.chained = true;
+  }
+  park_counts = ParkCounts();
+  resume_chain(wave.lanes[0]);
+  if (!abort_status) settle(wave);
+}
+
+void Scheduler::gather(Wave& wave, const Lane& leader, uint64_t excluded) {
+  group_size_ = 0;
+  runner_up_ = nullptr;
+  const bool masked = leader.state == LaneState::kCollective && leader.mask != 0;
+  const bool alone = leader.state == LaneState::kPreempted;
+  for (uint32_t i = 0; i < wave.live; ++i) {
+    Lane* lane = wave.lanes[i];
+    if (!runnable(lane->state) || (excluded & bit(*lane))) continue;
+    bool member = alone ? lane == &leader : same_place(*lane, leader);
+    if (lane->state == LaneState::kCollective && lane->mask != 0) {
+      if (masked && lane->mask == leader.mask && lane->operation == leader.operation) member = true;
+      else if (member && !complete(wave, *lane)) member = false;
+    }
+    if (member)
+      group_[group_size_++] = lane;
+    else if (!lane->backing_off && (!runner_up_ || earlier(*lane, *runner_up_)))
+      runner_up_ = lane;
+  }
+}
+
+// Finds the earliest group that may run. Lanes that back off come last; incomplete masked collectives wait.
+bool Scheduler::choose(Wave& wave) {
+  uint64_t excluded = 0;
+  for (;;) {
+    const Lane* best = nullptr;
+    const Lane* reserve = nullptr;
+    for (uint32_t i = 0; i < wave.live; ++i) {
+      const Lane* lane = wave.lanes[i];
+      if (!runnable(lane->state) || (excluded & bit(*lane))) continue;
+      const Lane*& place = lane->backing_off ? reserve : best;
+      if (!place || (!same_place(*lane, *place) && earlier(*lane, *place))) place = lane;
+    }
+    if (!best && reserve) {
+      for (uint32_t i = 0; i < wave.live; ++i) wave.lanes[i]->backing_off = false;
+      best = reserve;
+    }
+    if (!best) return false;
+    if (best->state != LaneState::kCollective || complete(wave, *best)) {
+      gather(wave, *best, excluded);
+      return true;
+    }
+    for (uint32_t i = 0; i < wave.live; ++i) {
+      const Lane& lane = *wave.lanes[i];
+      if (lane.state == LaneState::kCollective && lane.mask == best->mask && lane.operation == best->operation)
+        excluded |= bit(lane);
+    }
+  }
+}
+
+// After the group ran: is it still together, and still the earliest?
+bool Scheduler::keep_group(const Wave& wave) {
+  const Lane& first = *group_[0];
+  if (!runnable(first.state) || first.state == LaneState::kPreempted) return false;
+  for (uint32_t i = 1; i < group_size_; ++i)
+    if (!same_place(*group_[i], first)) return false;
+  if (first.state == LaneState::kCollective && first.mask != 0 && group_size_ != wave.live) return false;
+  return !runner_up_ || earlier(first, *runner_up_);
+}
+
+// Whether the group only repeats what it did lately: same place, lanes and address, and where it synchronises
+// (volatile or atomic) the same value in memory, so that a counter which grows is work and a closed lock is not.
+Scheduler::Repeat Scheduler::note_repeat(Wave& wave) {
+  const Lane& first = *group_[0];
+  if (first.state != LaneState::kAccess) return first.state == LaneState::kPreempted ? Repeat::kOnce : Repeat::kNo;
+  const Site& site = request_.kernel->module->sites[first.site];
+  const auto kind = SiteKind(site.kind);
+  const bool synchronises = kind == SiteKind::kAtomic || kind == SiteKind::kReduction || site.flags & kSiteVolatile;
+  uint64_t signature = (reinterpret_cast<uint64_t>(first.address) * 0x9E3779B97F4A7C15ull) ^
+                       (uint64_t(first.site) << 8) ^ (uint64_t(first.wave_lane) << 40) ^ group_size_;
+  if (synchronises && readable(first.address)) {
+    uint32_t value;
+    memcpy(&value, first.address, site.bytes < 4 ? 1 : 4);
+    signature ^= (site.bytes < 4 ? value & 0xFF : value) * 0xC2B2AE3D27D4EB4Full;
+  }
+  for (uint64_t seen : wave.recent) {
+    if (seen != signature) continue;
+    wave.waiting |= synchronises;
+    return ++wave.repeats > kSpinRequests && wave.waiting ? Repeat::kSpinning : Repeat::kOnce;
+  }
+  wave.repeats = 0;
+  wave.waiting = false;
+  wave.recent[wave.recent_at++ & 7] = signature;
+  return Repeat::kNo;
+}
+
+// The effect of the group's common event.
+Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
+  const Lane& first = *group_[0];
+  if (first.state == LaneState::kCollective) {
+    const uint64_t members = execute_collective(group_, group_size_, wave_size_);
+    wave.repeats = 0;
+    if (analysis_ && block.analyzed) {
+      analysis_->collective(group_, group_size_);
+      uint64_t live = 0;
+      for (uint32_t i = 0; i < wave.live; ++i) live |= bit(*wave.lanes[i]);
+      if (members == live) analysis_->synchronize_wave(wave.index);
+    }
+    return Repeat::kNo;
+  }
+  const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
+  if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
+    analysis_->request(wave.index, group_, group_size_);
+  if (repeat != Repeat::kSpinning) return repeat;
+  for (uint32_t i = 0; i < group_size_; ++i) group_[i]->backing_off = true;
+  if (runner_up_) wave.repeats = kSpinRequests - 8;
+  spun_ = true;
+  return repeat;
+}
+
+void Scheduler::run_group(Wave& wave) {
+  for (uint32_t i = 0; i < group_size_; ++i) group_[i]->next = i + 1 < group_size_ ? group_[i + 1] : &home_lane();
+  wave.chained = group_size_ == wave.live;
+  park_counts = ParkCounts();
+  resume_chain(group_[0]);
+}
+
+Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget) {
+  bool worked = false;
+  if (wave.unstarted) {
+    start(block, wave);
+    worked = true;
+  } else if (wave.released) {
+    run_released(wave);
+    worked = true;
+  }
+  while (wave.live && !wave.waits() && !stopped()) {
+    if (!choose(wave)) return worked ? Advance::kWorked : Advance::kBlocked;
+    for (;;) {
+      const Repeat repeat = perform(block, wave);
+      run_group(wave);
+      if (abort_status) return Advance::kBlocked;
+      worked |= repeat == Repeat::kNo && park_counts.preempted == 0;
+      const bool left = park_counts.done || park_counts.barrier || park_counts.grid;
+      if (left) settle(wave);
+      if (repeat == Repeat::kSpinning || left || !keep_group(wave)) break;
+      if (--budget == 0) return worked ? Advance::kWorked : Advance::kSpun;
+      if (park_counts.preempted) break;
+    }
+    if ((wave.waiting && wave.repeats > kSpinRequests) || park_counts.preempted) return worked ? Advance::kWorked : Advance::kSpun;
+    if (budget-- <= 1) break;
+  }
+  return worked ? Advance::kWorked : Advance::kSpun;
+}
+
+void Scheduler::release_barrier(Block& block) {
+  uint64_t count = 0, all = 1;
+  bool reduces = false, mixed = false;
+  const Lane* first = nullptr;
+  for (Wave& wave : block.waves)
+    for (uint32_t i = 0; i < wave.live; ++i) {
+      const Lane& lane = *wave.lanes[i];
+      if (!first) first = &lane;
+      mixed |= lane.site != first->site;
+      reduces |= lane.reduces;
+      count += lane.value != 0;
+      all &= lane.value != 0;
+    }
+  for (Wave& wave : block.waves) {
+    wave.released = wave.live != 0;
+    if (!reduces) continue;
+    for (uint32_t i = 0; i < wave.live; ++i) {
+      Lane& lane = *wave.lanes[i];
+      const auto operation = BarrierReduce(lane.operation);
+      lane.result = operation == BarrierReduce::kCount ? count : operation == BarrierReduce::kAnd ? all : count != 0;
+    }
+  }
+  ++barriers;
+  divergent_barriers += mixed;
+  if (analysis_ && block.analyzed && first) analysis_->synchronize_block(block, mixed);
+}
+
+BlockStop Scheduler::run(Block& block) {
+  block.state = BlockState::kRunning;
+  const uint32_t budget = block.traced ? kSlice : kFastSlice;
+  for (uint32_t idle_rounds = 0;;) {
+    bool worked = false, blocked = true;
+    uint32_t live = 0, at_barrier = 0, at_grid = 0;
+    for (Wave& wave : block.waves) {
+      if (wave.live && !wave.waits()) {
+        const Advance advanced = advance(block, wave, budget);
+        worked |= advanced == Advance::kWorked;
+        blocked &= advanced == Advance::kBlocked;
+        if (stopped()) return BlockStop::kAborted;
+      }
+      live += wave.live;
+      if (!wave.released) at_barrier += wave.at_barrier, at_grid += wave.at_grid;
+    }
+    block.live = live;
+    work += worked;
+    if (live == 0) return BlockStop::kDone;
+    if (at_barrier == live)
+      release_barrier(block), idle_rounds = 0;
+    else if (at_grid == live)
+      return BlockStop::kGridBarrier;
+    else if (worked)
+      idle_rounds = 0;
+    else if (blocked)
+      return BlockStop::kDeadlock;
+    else if (++idle_rounds >= (block.traced ? kStuckRounds : 1u))
+      return BlockStop::kStuck;
+  }
+}
+
+void Scheduler::release_grid_barrier(Block& block) {
+  for (Wave& wave : block.waves) wave.released = wave.live != 0;
+}
+
+void Scheduler::abandon(Block& block) {
+  for (uint32_t i = 0; block.lanes && i < threads_; ++i) {
+    return_stack(block.lanes[i]);
+    block.lanes[i].depth = block.lanes[i].path_hash = 0;
+    block.lanes[i].backing_off = false;
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,93 @@
+// Runs the lanes of a block. Traced blocks go in lock-step: of each wave the lanes that are earliest
+// in the program (call path, then site; sites are numbered in weak topological order of the control
+// flow) execute one request together. Fast blocks run each lane to its next barrier or collective.
+#pragma once
+#include "lane.h"
+#include "launch.h"
+#include "settings.h"
+
+namespace simt {
+
+class Analysis;
+
+// What the lanes of the running chain did; reset before each chain.
+struct ParkCounts {
+  uint32_t barrier = 0, grid = 0, done = 0, preempted = 0;
+};
+
+enum class BlockStop : uint8_t {
+  kDone,
+  kGridBarrier,
+  kStuck,     // every lane only repeats itself: it waits for another block
+  kDeadlock,  // no lane can go on, whatever other blocks do
+  kAborted,   // trap, fault or lack of memory: see abort_status
+};
+
+class Scheduler {
+ public:
+  // `analysis` may be null: nothing is counted.
+  Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis);
+
+  // Makes `block` ready to run as `number`; keeps its memory from earlier uses.
+  void prepare(Block& block, uint64_t number, bool traced, bool analyzed);
+  BlockStop run(Block& block);
+  void release_grid_barrier(Block& block);
+  // Gives the stacks of unfinished lanes back.
+  void abandon(Block& block);
+
+  bool spun() const { return spun_; }      // a wave had to be made to let its other lanes go first
+  bool out_of_memory() const { return out_of_memory_; }
+  uint64_t barriers = 0, divergent_barriers = 0;
+  uint64_t work = 0;  // grows while any lane gets on
+
+ private:
+  enum class Advance : uint8_t { kWorked, kSpun, kBlocked };
+  enum class Repeat : uint8_t { kNo, kOnce, kSpinning };
+
+  void shape(Block& block);
+  void start(Block& block, Wave& wave);
+  void run_released(Wave& wave);
+  void settle(Wave& wave);
+  bool choose(Wave& wave);
+  void gather(Wave& wave, const Lane& leader, uint64_t excluded);
+  bool keep_group(const Wave& wave);
+  Repeat perform(Block& block, Wave& wave);
+  Advance advance(Block& block, Wave& wave, uint32_t budget);
+  Repeat note_repeat(Wave& wave);
+  bool stopped() const;
+  void release_barrier(Block& block);
+  void run_group(Wave& wave);
+
+  const LaunchRequest& request_;
+  uint32_t wave_size_, threads_;
+  Analysis* analysis_;
+  bool spun_ = false, out_of_memory_ = false;
+  // the group that runs next
+  Lane* group_[kMaxWave];
+  uint32_t group_size_ = 0;
+  const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
+};
+
+// True when `a` comes before `b` in the program.
+bool earlier(const Lane& a, const Lane& b);
+inline bool same_place(const Lane& a, const Lane& b) {
+  return a.site == b.site && a.path_hash == b.path_hash && a.depth == b.depth && a.state == b.state;
+}
+
+// Computes the results of a collective for a group of parked lanes; lanes with different masks do not
+// see one another. Returns the set of positions that took part.
+uint64_t execute_collective(Lane* const* group, uint32_t size, uint32_t wave_size);
+
+// The lanes that fast mode still has to start on the running fiber (back to back, one stack).
+struct StartQueue {
+  Lane* const* next = nullptr;
+  Lane* const* end = nullptr;
+  KernelEntry entry = nullptr;
+  void** arguments = nullptr;
+};
+extern StartQueue start_queue;
+extern ParkCounts park_counts;
+extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs
+void lane_main();  // entry of every fiber
+
+}  // namespace simt

@@ -1,0 +1,96 @@
+#include "settings.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace simt {
+namespace {
+
+uint64_t unsigned_variable(const char* name, uint64_t otherwise) {
+  const char* text = getenv(name);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  const uint64_t value = strtoull(text, &end, 0);
+  return *end ? otherwise : value;
+}
+
+std::string text_variable(const char* name) {
+  const char* text = getenv(name);
+  return text ? text : "";
+}
+
+Order order_variable(const char* name) {
+  const std::string text = text_variable(name);
+  Order order;
+  if (text == "reverse") order.kind = Order::Kind::kReverse;
+  if (text.compare(0, 7, "random:") == 0) {
+    order.kind = Order::Kind::kRandom;
+    order.seed = strtoull(text.c_str() + 7, nullptr, 0);
+  }
+  return order;
+}
+
+Settings read_environment() {
+  Settings s;
+  s.trace_directory = text_variable("INTELLIPERF_TRACE_DIR");
+  s.trace_events = unsigned_variable("INTELLIPERF_TRACE_EVENTS", s.trace_events);
+  s.trace_launches = uint32_t(unsigned_variable("INTELLIPERF_TRACE_LAUNCHES", s.trace_launches));
+  s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
+  s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
+  s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
+  s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
+  s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
+  return s;
+}
+
+uint64_t mix(uint64_t x) {  // splitmix64's finaliser
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings* instance = new Settings(read_environment());
+  return *instance;
+}
+
+void arrange(const Order& order, uint64_t salt, uint32_t* positions, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    positions[i] = order.kind == Order::Kind::kReverse ? count - 1 - i : i;
+  if (order.kind != Order::Kind::kRandom) return;
+  uint64_t state = mix(order.seed ^ mix(salt));
+  for (uint32_t i = count; i > 1; --i) {
+    state = mix(state);
+    const uint32_t other = uint32_t(state % i);
+    const uint32_t held = positions[i - 1];
+    positions[i - 1] = positions[other];
+    positions[other] = held;
+  }
+}
+
+Permutation::Permutation(const Order& order, uint64_t count) : order_(order), count_(count) {
+  half_bits_ = 1;
+  while ((uint64_t(1) << (2 * half_bits_)) < count) ++half_bits_;
+  mask_ = (uint64_t(1) << half_bits_) - 1;
+}
+
+uint64_t Permutation::operator[](uint64_t i) const {
+  if (order_.kind == Order::Kind::kForward) return i;
+  if (order_.kind == Order::Kind::kReverse) return count_ - 1 - i;
+  // A four-round Feistel network over the next even power of two, walked until it falls inside.
+  do {
+    uint64_t left = i >> half_bits_, right = i & mask_;
+    for (uint64_t round = 0; round < 4; ++round) {
+      const uint64_t next = left ^ (mix(right ^ (order_.seed << 3) ^ round) & mask_);
+      left = right;
+      right = next;
+    }
+    i = (left << half_bits_) | right;
+  } while (i >= count_);
+  return i;
+}
+
+}  // namespace simt

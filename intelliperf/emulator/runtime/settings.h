@@ -1,0 +1,39 @@
+// The environment of the runtime, read once at the first use.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace simt {
+
+struct Order {
+  enum class Kind : uint8_t { kForward, kReverse, kRandom } kind = Kind::kForward;
+  uint64_t seed = 0;
+};
+
+struct Settings {
+  std::string trace_directory;     // empty: no records
+  uint64_t trace_events = 1000000;  // lane accesses per launch
+  uint32_t trace_launches = 3;     // per kernel and geometry
+  std::string trace_kernel;        // empty: all
+  bool lockstep_always = false;
+  Order lanes, blocks;
+  uint8_t poison = 0xA5;
+};
+
+const Settings& settings();
+
+// Fills `positions[0..count)` with the order in which `count` things run; the same for equal seeds.
+void arrange(const Order& order, uint64_t salt, uint32_t* positions, uint32_t count);
+
+// The same for a large range without storing it: position `i` of `count`.
+class Permutation {
+ public:
+  Permutation(const Order& order, uint64_t count);
+  uint64_t operator[](uint64_t i) const;
+
+ private:
+  Order order_;
+  uint64_t count_, half_bits_, mask_;
+};
+
+}  // namespace simt

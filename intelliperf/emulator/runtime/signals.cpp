@@ -1,0 +1,136 @@
+// Traps of device code, and the watchdog's timer. The handlers leave by parking the interrupted lane: what
+// they leave behind on a stack is either resumed later (watchdog) or never needed again (traps).
+#include <link.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+#include "execution.h"
+#include "fault_log.h"
+#include "fiber.h"
+#include "scheduler.h"
+
+namespace simt {
+namespace {
+
+constexpr int kTraps[] = {SIGFPE, SIGILL};
+constexpr size_t kTrapCount = sizeof kTraps / sizeof *kTraps;
+constexpr long kTickNs = 10 * 1000 * 1000;
+constexpr uint32_t kTicksBeforePreemption = 8;
+
+struct sigaction before[kTrapCount];
+
+int watchdog_signal() { return SIGRTMAX - 4; }
+
+uintptr_t instruction_of(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#else
+  return context.uc_mcontext.pc;
+#endif
+}
+
+void on_trap(int signal, siginfo_t*, void*) {
+  Lane* lane = simt_current;
+  if (!device_code_running()) {
+    for (size_t i = 0; i < kTrapCount; ++i)
+      if (kTraps[i] == signal) sigaction(signal, &before[i], nullptr);  // and the instruction runs again
+    return;
+  }
+  Fault fault{FaultKind::kTrap};
+  fault.site = lane->state == LaneState::kAccess ? lane->site : kNoSite;
+  fault.thread = lane->thread.linear;
+  note_fault(fault);
+  abort_lane(kLaunchFailed);
+}
+
+struct Text {
+  uintptr_t begin = 0, end = 0;
+};
+Text text;
+const Lane* watched;
+uint64_t watched_work;
+uint32_t ticks;
+timer_t timer;
+
+void on_tick(int, siginfo_t*, void* raw_context) {
+  Lane* lane = simt_current;
+  if (!device_code_running()) return;
+  if (lane != watched || switches != watched_work) {
+    watched = lane;
+    watched_work = switches;
+    ticks = 0;
+    return;
+  }
+  if (++ticks < kTicksBeforePreemption) return;
+  const auto& context = *static_cast<ucontext_t*>(raw_context);
+  if (instruction_of(context) - text.begin >= text.end - text.begin) return;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (here - lane->stack_low < 4 * kGuardBytes) return;  // hardly any stack left
+  ticks = 0;
+  lane->state = LaneState::kPreempted;
+  lane->backing_off = true;
+  ++park_counts.preempted;
+  simt_park();
+}
+
+int find_text(dl_phdr_info* info, size_t, void* wanted) {
+  const auto inside = reinterpret_cast<uintptr_t>(wanted);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || inside - begin >= header.p_memsz) continue;
+    text = Text{begin, begin + header.p_memsz};
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Execution execution;
+
+bool device_code_running() { return execution.request && simt_current != &home_lane(); }
+
+SignalGuard::SignalGuard() {
+  struct sigaction action {};
+  action.sa_sigaction = on_trap;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < kTrapCount; ++i) sigaction(kTraps[i], &action, &before[i]);
+}
+
+SignalGuard::~SignalGuard() {
+  for (size_t i = 0; i < kTrapCount; ++i) sigaction(kTraps[i], &before[i], nullptr);
+}
+
+Watchdog::Watchdog(const Kernel& kernel) {
+  text = Text{};
+  watched = nullptr;
+  ticks = 0;
+  dl_iterate_phdr(find_text, reinterpret_cast<void*>(kernel.fast));
+  if (!text.end) return;
+  struct sigaction action {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;  // on the lane's own stack: it is parked from there
+  sigemptyset(&action.sa_mask);
+  sigaction(watchdog_signal(), &action, nullptr);
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = watchdog_signal();
+  event._sigev_un._tid = pid_t(syscall(SYS_gettid));
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return;
+  armed_ = true;
+  itimerspec interval{};
+  interval.it_value.tv_nsec = interval.it_interval.tv_nsec = kTickNs;
+  timer_settime(timer, 0, &interval, nullptr);
+}
+
+Watchdog::~Watchdog() {
+  if (armed_) timer_delete(timer);
+}
+
+}  // namespace simt

@@ -1,0 +1,84 @@
+// The pool of lane stacks. Guarded ones first; beyond kGuarded the mappings of the process would run
+// out (Linux allows 65530), so large cooperative grids get plain ones.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "fiber.h"
+
+namespace simt {
+namespace {
+
+constexpr size_t kGuarded = 2048;
+constexpr size_t kSlab = 256;  // stacks per mapping
+
+struct Pool {
+  std::vector<uintptr_t> free;
+  std::vector<uintptr_t> slabs;
+  size_t guarded = 0;
+};
+
+Pool& pool() {
+  static Pool* instance = new Pool;  // never destroyed: lanes may outlive static destructors
+  return *instance;
+}
+
+bool grow() {
+  void* memory = mmap(nullptr, kSlab * kStackBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, kSlab * kStackBytes, MADV_NOHUGEPAGE);
+  const auto base = reinterpret_cast<uintptr_t>(memory);
+  pool().slabs.push_back(base);
+  for (size_t i = kSlab; i-- > 0;) {
+    const uintptr_t low = base + i * kStackBytes;
+    if (pool().guarded < kGuarded && mprotect(reinterpret_cast<void*>(low), kGuardBytes, PROT_NONE) == 0)
+      ++pool().guarded;
+    pool().free.push_back(low);
+  }
+  return true;
+}
+
+Lane home;
+
+}  // namespace
+
+extern "C" {
+Lane* simt_current = &home;
+}
+
+Lane& home_lane() { return home; }
+
+bool take_stack(Lane& lane) {
+  if (pool().free.empty() && !grow()) return false;
+  lane.stack_low = pool().free.back();
+  pool().free.pop_back();
+  return true;
+}
+
+void return_stack(Lane& lane) {
+  if (lane.stack_low == 0) return;
+  pool().free.push_back(lane.stack_low);
+  lane.stack_low = 0;
+}
+
+void reclaim_all_stacks() {
+  pool().free.clear();
+  for (uintptr_t base : pool().slabs)
+    for (size_t i = kSlab; i-- > 0;) pool().free.push_back(base + i * kStackBytes);
+}
+
+bool in_stack_guard(uintptr_t address) {
+  for (uintptr_t base : pool().slabs)
+    if (address - base < kSlab * kStackBytes) return (address - base) % kStackBytes < kGuardBytes;
+  return false;
+}
+
+void run_chain(Lane* first) {
+  home.next = first;
+  simt_current = &home;
+  simt_park();
+}
+
+}  // namespace simt

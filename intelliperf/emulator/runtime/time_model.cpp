@@ -1,0 +1,143 @@
+#include "time_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace simt {
+namespace {
+
+constexpr double kInFlight = 4;  // requests of one wave under way at the same time
+
+struct Cost {
+  const char* kind;  // key of "mix" in the metadata
+  double amd, nvidia;
+};
+constexpr Cost kCosts[] = {
+    {"f32", 1, 1},     {"int", 1, 2},    {"idiv", 24, 24}, {"special", 4, 8}, {"convert", 1, 2},
+    {"select", 1, 2},  {"branch", 1, 1}, {"memory", 1, 1}, {"call", 4, 4},
+};
+
+double fp64_cost(const Device& d) {
+  const double fp32_rate = d.issue_per_cycle * d.wave_size * 2 * d.compute_units * d.clock_hz;
+  return d.fp64_flops_per_s > 0 ? std::max(1.0, fp32_rate / d.fp64_flops_per_s) : 1;
+}
+
+uint32_t granules(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
+
+// Registers limit waves: AMD allocates per SIMD in steps of 8 per lane, NVIDIA per warp in steps of 256.
+uint32_t waves_by_registers(const Device& d, const StaticFacts& facts) {
+  const uint32_t each = facts.vgprs + (d.amd() ? facts.agprs : 0);
+  if (!facts.known || each == 0 || d.registers_per_compute_unit == 0) return d.max_waves_per_compute_unit;
+  if (!d.amd()) return d.registers_per_compute_unit / granules(each * d.wave_size, 256);
+  const uint32_t per_simd = d.registers_per_compute_unit / d.simds_per_compute_unit / d.wave_size;
+  return per_simd / granules(each, 8) * d.simds_per_compute_unit;
+}
+
+}  // namespace
+
+double TimeParts::total() const {
+  return launch + l1 + l2 + dram + lds + std::max(issue, std::max(latency, atomic));
+}
+
+Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds) {
+  const Device& d = device();
+  const uint32_t waves = (threads + d.wave_size - 1) / d.wave_size;
+  Occupancy result;
+  if (waves == 0) return result;
+  result.blocks = d.max_waves_per_compute_unit / waves;
+  const auto limit = [&](uint32_t blocks, const char* name) {
+    if (blocks < result.blocks) result.blocks = blocks, result.limit = name;
+  };
+  limit(waves_by_registers(d, kernel.facts) / waves, "vgprs");
+  const uint32_t lds = kernel.static_lds + dynamic_lds;
+  if (lds) limit(d.lds_bytes_per_compute_unit / lds, "lds");
+  limit(d.max_blocks_per_compute_unit, "blocks");
+  result.waves = result.blocks * waves;
+  return result;
+}
+
+LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks) {
+  const TracedTotals& t = analysis.totals();
+  LaunchTotals result;
+  if (t.blocks == 0) return result;
+  const double rest = double(blocks - t.blocks), factor = double(blocks) / double(t.blocks);
+  result.events = double(t.events) * factor;
+  result.atomic_lanes = double(t.atomic_lanes) * factor;
+  const HotAddresses::Summary hot = analysis.hot().summary();
+  // Addresses that several blocks share are taken to be all known; private ones go on appearing.
+  result.atomic_addresses = double(hot.distinct) + double(hot.of_one_block) * rest / double(t.blocks);
+  result.atomic_hottest_lanes = double(hot.hottest_lanes) * (hot.hottest_blocks > 1 ? factor : 1);
+  result.atomic_hottest_site = hot.hottest_site;
+
+  // First touches go on at the rate of the later half of the traced blocks, up to what there is to touch.
+  const double later_half = std::max(1.0, double(t.blocks) - double((t.blocks - 1) / 2 + 1));
+  const double rate = t.blocks > 1 ? double(t.read_cold_late) / later_half : double(t.read_cold_lines);
+  double cold = (double(t.read_cold_lines) + rate * rest) * 32;
+  const double there = double(t.touched_allocation_bytes) * device().xcds;
+  if (there > 0) cold = std::max(double(t.read_cold_lines) * 32, std::min(cold, there));
+  result.dram_read_bytes = cold + double(t.read_again_lines) * 32 * factor;
+  result.dram_write_bytes = double(t.write_sectors) * 32 * factor;
+  return result;
+}
+
+double weigh_instructions(const Module& module, const uint64_t* block_executions, const TracedTotals& totals) {
+  const Device& d = device();
+  const auto& blocks = module.metadata["blocks"].items();
+  double lanes = 0;
+  for (size_t i = 0; i < blocks.size() && i < module.block_count; ++i) {
+    const uint64_t executions = block_executions[i];
+    if (executions == 0) continue;
+    const JsonValue& mix = blocks[i]["mix"];
+    double cost = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
+    for (const Cost& kind : kCosts) cost += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
+    lanes += cost * double(executions);
+  }
+  // How full the waves were is known at the memory requests only; the same is assumed between them.
+  const double full = totals.requests ? double(totals.request_lanes) / double(totals.requests) : d.wave_size;
+  return lanes / std::max(1.0, full);
+}
+
+TimeParts model_time(const Analysis& analysis, const LaunchTotals& totals, const Occupancy& resident, uint64_t blocks,
+                     double instructions) {
+  const Device& d = device();
+  const TracedTotals& t = analysis.totals();
+  TimeParts parts;
+  parts.launch = d.launch_overhead_ns;
+  if (t.blocks == 0) return parts;
+  const double cycle_ns = 1e9 / d.clock_hz;
+  const double units = d.compute_units, each = 1 / double(t.blocks);
+  const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit
+  const auto on_unit = [&](double cycles) { return cycles * each * busiest * cycle_ns; };
+
+  parts.issue = on_unit(instructions / d.issue_per_cycle);
+  parts.lds = on_unit(double(t.lds_phases) * d.lds_banks * 4 / d.lds_bytes_per_cycle);
+  parts.l1 = on_unit(std::max(double(t.l1_tag_cycles), double(t.l1_bytes) / d.l1_bytes_per_cycle));
+  const double factor = double(blocks) * each;
+  parts.l2 = double(t.l2_bytes) * factor / d.l2_bytes_per_s * 1e9;
+  parts.dram = (totals.dram_read_bytes + totals.dram_write_bytes) / d.dram_bytes_per_s * 1e9;
+  parts.atomic = std::max(totals.atomic_hottest_lanes * d.atomic_same_address_ns,
+                          totals.atomic_lanes / d.atomic_l2_ops_per_s * 1e9);
+
+  const double rounds = std::ceil(double(blocks) / (units * std::max(1u, resident.blocks)));
+  const double loads = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests + t.lds_requests);
+  if (t.requests && loads > 0) {
+    const double waiting = double(t.l1_hit_requests) * d.l1_latency_cycles +
+                           double(t.l2_hit_requests) * d.l2_latency_cycles +
+                           double(t.dram_requests) * d.dram_latency_cycles +
+                           double(t.lds_requests) * d.lds_latency_cycles;
+    const double per_request = waiting / double(t.requests);
+    parts.latency = rounds * double(t.longest_wave_requests) * each * per_request / kInFlight * cycle_ns;
+  }
+  return parts;
+}
+
+double transfer_time_ns(const char* operation, uint64_t bytes) {
+  const Device& d = device();
+  const bool over_bus = strcmp(operation, "memcpy_htod") == 0 || strcmp(operation, "memcpy_dtoh") == 0;
+  if (over_bus) return d.launch_overhead_ns + double(bytes) / d.pcie_bytes_per_s * 1e9;
+  const double passes = strcmp(operation, "memset") == 0 ? 1 : 2;  // a copy reads and writes
+  return d.launch_overhead_ns + double(bytes) * passes / d.dram_bytes_per_s * 1e9;
+}
+
+}  // namespace simt

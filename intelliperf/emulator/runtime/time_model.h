@@ -1,0 +1,61 @@
+// The modelled time of a kernel, from counts of its traced blocks and the device file.
+//
+//   T = launch + (l1 + l2 + dram) + lds + max(issue, latency, atomic)
+//
+// The memory stages are added, not overlapped: of a published MI300X pair (an uncoalesced and a tiled bf16
+// transpose, 8.57 and 6.13 us) this form explains both the times and their ratio, a maximum explains neither.
+// On long streaming kernels it is therefore pessimistic, by up to the share of L2 in the sum.
+//
+//   issue    wave instructions by class / issue_per_cycle, on the busiest compute unit. Relative costs: CUDA C++
+//            Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD CDNA ISA guides
+//            (quarter-rate transcendentals); integer division is counted as the 24 instructions that it expands
+//            to (assumption). Instructions are those of the host compiler's IR: no vector unit was asked.
+//   lds      passes of 128 bytes on the busiest compute unit.
+//   l1       the larger of tag look-ups (one line per cycle) and bytes of the touched sectors.
+//   l2, dram bytes over the peak rates.
+//   atomic   the larger of the hottest address's queue (atomic_same_address_ns per lane; measured on an H100
+//            with float additions, 1.75 ns) and all lanes over atomic_l2_ops_per_s. The program's own atomics
+//            are counted: compilers that combine the lanes of a wave first (nvcc, for integers on a uniform
+//            address) do better.
+//   latency  rounds of resident blocks × requests of a block's longest wave × mean latency of their level,
+//            with kInFlight requests of a wave under way at once (assumption).
+//
+// What it does not know: clocks under load, DRAM pages, TLBs, instruction caches, matrix units.
+#pragma once
+#include <cstdint>
+
+#include "analysis.h"
+#include "launch.h"
+
+namespace simt {
+
+struct TimeParts {
+  double launch = 0, issue = 0, lds = 0, l1 = 0, l2 = 0, dram = 0, atomic = 0, latency = 0;  // ns
+  double total() const;
+};
+
+struct Occupancy {
+  uint32_t blocks = 0;  // resident on one compute unit; 0: does not fit at all
+  uint32_t waves = 0;
+  const char* limit = "waves";  // vgprs, lds, waves, blocks
+};
+Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);
+
+// Counts of the whole launch, scaled from the traced blocks.
+struct LaunchTotals {
+  double events = 0, atomic_lanes = 0, atomic_addresses = 0, atomic_hottest_lanes = 0;
+  uint32_t atomic_hottest_site = 0xFFFFFFFF;
+  double dram_read_bytes = 0, dram_write_bytes = 0;
+};
+LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks);
+
+// `instructions`: wave instructions of the traced blocks weighted by cost, see weigh_instructions().
+TimeParts model_time(const Analysis& analysis, const LaunchTotals& totals, const Occupancy& resident, uint64_t blocks,
+                     double instructions);
+
+// Lane executions per basic block → weighted wave instructions.
+double weigh_instructions(const Module& module, const uint64_t* executions, const TracedTotals& totals);
+
+double transfer_time_ns(const char* operation, uint64_t bytes);
+
+}  // namespace simt
