@@ -37,7 +37,8 @@ struct Heap {
   uint32_t* owners = nullptr;  // per page: slot number + 1 of the allocation (or of its guard)
   Slot* slots = nullptr;
   size_t slot_count = 0;
-  uint64_t page_count = 0, next_page = kFirstPage, next_id = 1;
+  uint64_t page_count = 0, next_page = kFirstPage;
+  uint64_t next_id = 1, next_symbol = kFirstSymbolId, next_registered = kFirstRegisteredId, next_staging = kFirstStagingId;
   std::deque<size_t> freed;           // oldest first
   std::deque<size_t> unused_slots;
   std::map<uint64_t, uint64_t> holes;  // first page -> pages, coalesced
@@ -207,6 +208,15 @@ void fill(Heap& h, const Allocation& a) {
   if (a.kind == MemoryKind::kDevice) std::memset(base, h.poison, a.bytes);
 }
 
+uint64_t take_id(Heap& h, MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kSymbol: return h.next_symbol++;
+    case MemoryKind::kRegistered: return h.next_registered++;
+    case MemoryKind::kStaging: return h.next_staging++;
+    default: return h.next_id++;
+  }
+}
+
 bool counts_as_device(MemoryKind kind) { return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged; }
 
 // The offset of the first damaged byte; `*damaged` says whether there is one. Repairs.
@@ -262,7 +272,7 @@ Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags) {
   }
   std::fill_n(h.owners + first, pages + guard_pages, static_cast<uint32_t>(number + 1));
   Allocation& made = h.slots[number].allocation;
-  made = Allocation{h.next_id++, kArenaBase + (first + pages) * kPageBytes - capacity, bytes, capacity, kind, true,
+  made = Allocation{take_id(h, kind), kArenaBase + (first + pages) * kPageBytes - capacity, bytes, capacity, kind, true,
                     guard_pages > 0, flags, static_cast<uint32_t>(first), static_cast<uint32_t>(pages),
                     static_cast<uint32_t>(guard_pages), nullptr};
   h.slots[number].guards_opened = 0;
@@ -303,7 +313,7 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
     if (before.base + before.bytes > base) return false;
   }
   const auto [place, fresh] =
-      h.outside.emplace(base, Allocation{h.next_id++, base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name});
+      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name});
   if (fresh) h.live.emplace(place->second.id, &place->second);
   return fresh;
 }

@@ -20,10 +20,14 @@ enum class MemoryKind : uint8_t {
   kPinned,      // host memory made by the runtime
   kRegistered,  // the application's own memory, outside the arena
   kSymbol,      // a __device__ or __constant__ variable, in its module, outside the arena
+  kStaging,     // the runtime's own, in the arena: what the export shows of a symbol
 };
 
+// Allocations of the application count from 1; the others from these, so that a symbol more or less changes no id.
+constexpr uint64_t kFirstSymbolId = 1ull << 40, kFirstRegisteredId = 2ull << 40, kFirstStagingId = 3ull << 40;
+
 struct Allocation {
-  uint64_t id;         // 1, 2, … in the order of allocation; never reused
+  uint64_t id;         // counts per class of kinds (below) in the order of allocation; never reused
   uintptr_t base;
   uint64_t bytes;      // as asked for
   uint64_t capacity;   // up to the guard: bytes rounded up to 256

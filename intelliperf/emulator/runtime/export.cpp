@@ -1,0 +1,297 @@
+#include "export.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "memory.h"
+#include "properties.h"
+
+namespace simt {
+
+namespace {
+
+constexpr int kExitParentGone = 125;
+constexpr uint64_t kProtocolVersion = 1;
+constexpr uint32_t kLongestReply = 1 << 16;
+
+struct Staging {
+  const Allocation* symbol;
+  const Allocation* copy;
+};
+
+struct Session {
+  int socket = -1;
+  bool all_kernels = false;
+  std::vector<std::string> targets;
+  std::map<std::string, uint64_t> seen;  // dispatches per kernel
+  std::map<uintptr_t, Staging> staging;  // by the symbol's address
+  uint64_t dispatches = 0;
+  bool ended = false;
+  pid_t owner = getpid();  // a forked child says nothing
+};
+
+[[noreturn]] void leave(const char* why) {
+  std::fflush(nullptr);
+  if (*why) std::fprintf(stderr, "intelliperf: %s\n", why);
+  finish_records(false, kExitParentGone);
+  _exit(kExitParentGone);
+}
+
+int connect_to(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (std::strlen(path) >= sizeof address.sun_path) leave("the path in INTELLIPERF_EXPORT_SOCKET is too long");
+  std::memcpy(address.sun_path, path, std::strlen(path));
+  const int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0 || connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    leave("cannot reach the validating process through INTELLIPERF_EXPORT_SOCKET");
+  return made;
+}
+
+// The descriptor, if any, rides on the first byte.
+void send_message(int to, const std::string& body, int descriptor = -1) {
+  std::string message(sizeof(uint32_t), '\0');
+  const auto length = static_cast<uint32_t>(body.size());
+  std::memcpy(message.data(), &length, sizeof length);
+  message += body;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  for (size_t done = 0; done < message.size();) {
+    iovec part{message.data() + done, message.size() - done};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    if (done == 0 && descriptor >= 0) {
+      header.msg_control = control;
+      header.msg_controllen = sizeof control;
+      cmsghdr* first = CMSG_FIRSTHDR(&header);
+      first->cmsg_level = SOL_SOCKET;
+      first->cmsg_type = SCM_RIGHTS;
+      first->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(first), &descriptor, sizeof descriptor);
+    }
+    const ssize_t sent = sendmsg(to, &header, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) leave("");
+    done += static_cast<size_t>(sent);
+  }
+}
+
+void receive_exactly(int from, void* into, size_t bytes) {
+  auto* at = static_cast<char*>(into);
+  while (bytes > 0) {
+    const ssize_t got = recv(from, at, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) leave("");
+    at += got;
+    bytes -= static_cast<size_t>(got);
+  }
+}
+
+void wait_for_continue(int from) {
+  uint32_t length = 0;
+  receive_exactly(from, &length, sizeof length);
+  if (length > kLongestReply) leave("the validating process sent nonsense");
+  std::string body(length, '\0');
+  receive_exactly(from, body.data(), length);
+  bool ok = false;
+  const JsonValue reply = JsonValue::parse(body, &ok);
+  if (!ok || reply["type"].text() != "continue") leave("");
+}
+
+void copy_json(JsonWriter& into, const JsonValue& value) {
+  switch (value.kind()) {
+    case JsonValue::Kind::kNull: into.null(); break;
+    case JsonValue::Kind::kBoolean: into.boolean(value.boolean()); break;
+    case JsonValue::Kind::kNumber: into.raw(value.text()); break;
+    case JsonValue::Kind::kString: into.string(value.text()); break;
+    case JsonValue::Kind::kArray:
+      into.begin_array();
+      for (const JsonValue& item : value.items()) copy_json(into, item);
+      into.end_array();
+      break;
+    case JsonValue::Kind::kObject:
+      into.begin_object();
+      for (const auto& member : value.members()) copy_json(into.key(member.first), member.second);
+      into.end_object();
+      break;
+  }
+}
+
+std::string hello() {
+  const Device& device = target_device();
+  JsonWriter json;
+  json.begin_object().key("type").string("hello").key("protocol").number(kProtocolVersion);
+  json.key("backend").string("emulator").key("pid").number(static_cast<uint64_t>(getpid()));
+  json.key("device").string(device.name).key("wave_size").number(device.wave_size).key("memory").string("shared");
+  json.key("arena_base").number(arena().base).key("arena_bytes").number(arena().bytes).key("kernels").begin_object();
+  std::map<std::string, const JsonValue*> kernels;
+  for (const auto& module : modules())
+    for (const auto& kernel : module->metadata["kernels"].members()) kernels.emplace(kernel.first, &kernel.second["parameters"]);
+  for (const auto& [name, parameters] : kernels) {
+    json.key(name).begin_object().key("parameters");
+    copy_json(json, *parameters);
+    json.end_object();
+  }
+  json.end_object().end_object();
+  return json.text();
+}
+
+Session* open_session() {
+  const char* path = std::getenv("INTELLIPERF_EXPORT_SOCKET");
+  if (!path || !*path) return nullptr;
+  auto* made = new Session;
+  const char* kernels = std::getenv("INTELLIPERF_EXPORT_KERNEL");
+  std::string list = kernels ? kernels : "*";
+  for (size_t from = 0; from <= list.size();) {
+    const size_t comma = std::min(list.find(',', from), list.size());
+    if (comma > from) made->targets.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  made->all_kernels = std::find(made->targets.begin(), made->targets.end(), "*") != made->targets.end();
+  if (arena().descriptor < 0) leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
+  made->socket = connect_to(path);
+  send_message(made->socket, hello(), arena().descriptor);
+  return made;
+}
+
+Session* session() {
+  static Session* const instance = open_session();
+  return instance;
+}
+
+const char* kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice: return "device";
+    case MemoryKind::kManaged: return "managed";
+    case MemoryKind::kPinned: return "pinned";
+    default: return "symbol";
+  }
+}
+
+const char* stage(Session& s, const Allocation& symbol) {
+  Staging& staging = s.staging[symbol.base];
+  if (!staging.copy) staging = {&symbol, allocate(symbol.bytes, MemoryKind::kStaging)};
+  if (!staging.copy) leave("no memory to show the device's variables");
+  auto* to = reinterpret_cast<char*>(staging.copy->base);  // NOLINT(performance-no-int-to-ptr)
+  std::memcpy(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
+  return to;
+}
+
+
+void collect(const Allocation& a, void* into) { static_cast<std::vector<const Allocation*>*>(into)->push_back(&a); }
+
+void write_allocations(JsonWriter& json, Session& s) {
+  std::vector<const Allocation*> live;  // first, since staging allocates
+  for_each_allocation(collect, &live);
+  json.key("allocations").begin_array();
+  for (const Allocation* a : live) {
+    if (a->kind == MemoryKind::kStaging || a->kind == MemoryKind::kRegistered) continue;
+    const bool symbol = a->kind == MemoryKind::kSymbol;
+    const uint64_t base = symbol ? reinterpret_cast<uint64_t>(stage(s, *a)) : a->base;
+    json.begin_object().key("id").number(a->id).key("base").number(base).key("size").number(a->bytes);
+    json.key("kind").string(kind_name(a->kind)).key("sequence").number(a->id).key("name");
+    if (symbol && a->name) json.string(a->name);
+    else json.null();
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string hexadecimal(const unsigned char* bytes, uint64_t count) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    text += digits[bytes[i] >> 4];
+    text += digits[bytes[i] & 15];
+  }
+  return text;
+}
+
+void write_arguments(JsonWriter& json, const LaunchRequest& request) {
+  json.key("arguments").begin_array();
+  const auto& parameters = request.kernel->parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(request.arguments[i]);
+    json.begin_object().key("index").number(parameters[i].index);
+    json.key("hex").string(hexadecimal(bytes, parameters[i].size)).key("pointers").begin_array();
+    for (const uint64_t offset : parameters[i].pointers) {
+      uintptr_t address = 0;
+      if (offset + sizeof address > parameters[i].size) continue;
+      std::memcpy(&address, bytes + offset, sizeof address);
+      const Allocation* a = find(address);
+      if (!a || a->kind == MemoryKind::kRegistered) continue;
+      json.begin_object().key("offset").number(offset).key("allocation").number(a->id);
+      json.key("at").number(address - a->base).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_shape(JsonWriter& json, const char* name, const Dim3& shape) {
+  json.key(name).begin_array().number(shape.x).number(shape.y).number(shape.z).end_array();
+}
+
+}  // namespace
+
+namespace {
+
+__attribute__((destructor)) void end_at_exit() { export_end(); }
+
+}  // namespace
+
+bool exporting() { return session() != nullptr; }
+
+void export_dispatch(const LaunchRequest& request, int status) {
+  Session* s = session();
+  if (!s) return;
+  const std::string& name = request.kernel->name;
+  const bool target = s->all_kernels || std::find(s->targets.begin(), s->targets.end(), name) != s->targets.end();
+  JsonWriter json;
+  json.begin_object().key("type").string("dispatch").key("index").number(s->dispatches++);
+  json.key("nth").number(s->seen[name]++).key("kernel").string(name);
+  write_shape(json, "grid", request.grid);
+  write_shape(json, "block", request.block);
+  json.key("dynamic_lds").number(request.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  if (target) {
+    write_arguments(json, request);
+    write_allocations(json, *s);
+  } else {
+    json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array();
+  }
+  json.end_object();
+  send_message(s->socket, json.text());
+  if (target) wait_for_continue(s->socket);
+}
+
+void export_transfer(const char* operation, uint64_t bytes) {
+  Session* s = session();
+  if (!s) return;
+  JsonWriter json;
+  json.begin_object().key("type").string("transfer").key("operation").string(operation).key("bytes").number(bytes).end_object();
+  send_message(s->socket, json.text());
+}
+
+void export_end() {
+  Session* s = session();
+  if (!s || s->ended || s->owner != getpid()) return;
+  s->ended = true;
+  JsonWriter json;
+  json.begin_object().key("type").string("end").key("dispatches").number(s->dispatches).end_object();
+  send_message(s->socket, json.text());
+  close(s->socket);
+}
+
+}  // namespace simt

@@ -1,0 +1,16 @@
+// The child's side of buffer validation: tells the parent process about each dispatch and transfer over the
+// socket INTELLIPERF_EXPORT_SOCKET, and waits after the kernels named by INTELLIPERF_EXPORT_KERNEL while the
+// parent looks at the arena. Every function returns at once when no socket is named.
+#pragma once
+#include <cstdint>
+
+#include "launch.h"
+
+namespace simt {
+
+bool exporting();
+void export_dispatch(const LaunchRequest& request, int status);
+void export_transfer(const char* operation, uint64_t bytes);
+void export_end();
+
+}  // namespace simt

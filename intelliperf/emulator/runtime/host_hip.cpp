@@ -1,0 +1,151 @@
+// HIP's functions with structures of its own.
+#include "host_api.h"
+#include "properties.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "../include/hip/hip_runtime_api.h"
+
+#define SIMT_EXPORT __attribute__((visibility("default")))
+
+namespace simt {
+
+namespace {
+
+hipError_t as_hip(int error) { return static_cast<hipError_t>(error); }
+
+template <class Core>
+hipError_t through(Core core) {
+  const Call call(Vendor::kHip);
+  return as_hip(call.done(core()));
+}
+
+const char* target_features(const Device& d) {
+  const bool compute = std::strncmp(d.architecture, "gfx9", 4) == 0;
+  return compute ? ":sramecc+:xnack-" : "";
+}
+
+void fill(hipDeviceProp_t& out) {
+  const Device& d = target_device();
+  const DeviceLimits& p = device_limits();
+  std::memset(&out, 0, sizeof out);
+  std::snprintf(out.name, sizeof out.name, "%s", d.name);
+  std::snprintf(out.gcnArchName, sizeof out.gcnArchName, "%s%s", d.architecture, d.amd() ? target_features(d) : "");
+  std::memcpy(out.uuid.bytes, "INTELLIPERF-SIMT", sizeof out.uuid.bytes);
+  out.totalGlobalMem = d.dram_total_bytes;
+  out.sharedMemPerBlock = static_cast<size_t>(p.shared_per_block);
+  out.sharedMemPerBlockOptin = static_cast<size_t>(p.shared_per_block_optin);
+  out.sharedMemPerMultiprocessor = static_cast<size_t>(p.shared_per_compute_unit);
+  out.maxSharedMemoryPerMultiProcessor = static_cast<size_t>(p.shared_per_compute_unit);
+  out.regsPerBlock = p.registers_per_block;
+  out.regsPerMultiprocessor = p.registers_per_compute_unit;
+  out.warpSize = p.wave_size;
+  out.memPitch = 0x7fffffff;
+  out.maxThreadsPerBlock = p.threads_per_block;
+  std::memcpy(out.maxThreadsDim, p.block, sizeof p.block);
+  std::memcpy(out.maxGridSize, p.grid, sizeof p.grid);
+  out.clockRate = p.clock_khz;
+  out.clockInstructionRate = p.wall_clock_khz;
+  out.totalConstMem = static_cast<size_t>(p.constant_bytes);
+  out.major = p.major;
+  out.minor = p.minor;
+  out.gcnArch = p.major * 100 + p.minor * 10;
+  out.textureAlignment = static_cast<size_t>(p.texture_alignment);
+  out.texturePitchAlignment = static_cast<size_t>(p.texture_alignment);
+  out.multiProcessorCount = p.compute_units;
+  out.maxThreadsPerMultiProcessor = p.threads_per_compute_unit;
+  out.maxBlocksPerMultiProcessor = p.blocks_per_compute_unit;
+  out.memoryClockRate = p.memory_clock_khz;
+  out.memoryBusWidth = p.memory_bus_bits;
+  out.l2CacheSize = p.l2_bytes;
+  out.pciBusID = 1;
+  out.singleToDoublePrecisionPerfRatio = p.single_to_double;
+  out.deviceOverlap = out.canMapHostMemory = out.concurrentKernels = out.ECCEnabled = out.unifiedAddressing = 1;
+  out.asyncEngineCount = out.streamPrioritiesSupported = out.globalL1CacheSupported = out.localL1CacheSupported = 1;
+  out.managedMemory = out.concurrentManagedAccess = out.canUseHostPointerForRegisteredMem = 1;
+  out.cooperativeLaunch = out.hostRegisterSupported = out.memoryPoolsSupported = 1;
+  hipDeviceArch_t& arch = out.arch;
+  arch.hasGlobalInt32Atomics = arch.hasGlobalFloatAtomicExch = arch.hasSharedInt32Atomics = 1;
+  arch.hasSharedFloatAtomicExch = arch.hasFloatAtomicAdd = arch.hasGlobalInt64Atomics = arch.hasSharedInt64Atomics = 1;
+  arch.hasDoubles = arch.hasWarpVote = arch.hasWarpBallot = arch.hasWarpShuffle = arch.hasThreadFenceSystem = arch.has3dGrid = 1;
+}
+
+hipMemoryType type_of(const Allocation* a) {
+  if (!a) return hipMemoryTypeUnregistered;
+  if (a->kind == MemoryKind::kManaged) return hipMemoryTypeManaged;
+  return a->kind == MemoryKind::kPinned || a->kind == MemoryKind::kRegistered ? hipMemoryTypeHost : hipMemoryTypeDevice;
+}
+
+}  // namespace
+
+extern "C" {
+
+SIMT_EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  return through([&]() -> int {
+    if (!properties) return kInvalidValue;
+    if (device != 0) return kInvalidDevice;
+    fill(*properties);
+    return kSuccess;
+  });
+}
+SIMT_EXPORT hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted) {
+  return through([&]() -> int { return wanted ? host::GetDevice(device) : static_cast<int>(kInvalidValue); });
+}
+SIMT_EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  return through([&]() -> int {
+    if (!attributes || !pointer) return kInvalidValue;
+    const Allocation* a = find(pointer);
+    std::memset(attributes, 0, sizeof *attributes);
+    attributes->type = type_of(a);
+    void* same = const_cast<void*>(pointer);
+    if (attributes->type == hipMemoryTypeHost || attributes->type == hipMemoryTypeManaged) attributes->hostPointer = same;
+    if (a) attributes->devicePointer = same;
+    attributes->device = a ? 0 : -2;
+    attributes->isManaged = attributes->type == hipMemoryTypeManaged;
+    attributes->allocationFlags = a ? a->flags : 0;
+    return kSuccess;
+  });
+}
+SIMT_EXPORT hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* function) {
+  return through([&]() -> int {
+    const Kernel* kernel = find_kernel(function);
+    if (!attributes) return kInvalidValue;
+    if (!kernel) return kInvalidDeviceFunction;
+    const DeviceLimits& p = device_limits();
+    std::memset(attributes, 0, sizeof *attributes);
+    attributes->sharedSizeBytes = kernel->static_lds;
+    attributes->localSizeBytes = kernel->facts.scratch_bytes;
+    attributes->numRegs = static_cast<int>(kernel->facts.vgprs);
+    attributes->maxThreadsPerBlock = kernel->max_threads ? static_cast<int>(kernel->max_threads) : p.threads_per_block;
+    attributes->maxDynamicSharedSizeBytes = p.shared_per_block - static_cast<int>(kernel->static_lds);
+    attributes->binaryVersion = attributes->ptxVersion = p.major * 10 + p.minor;
+    attributes->preferredShmemCarveout = kernel->carveout;
+    return kSuccess;
+  });
+}
+SIMT_EXPORT hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t function) {
+  const auto* kernel = reinterpret_cast<const Kernel*>(function);
+  hipFuncAttributes all;
+  if (!value || !kernel) return hipErrorInvalidValue;
+  const hipError_t error = hipFuncGetAttributes(&all, kernel->host_function);
+  if (error != hipSuccess) return error;
+  switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(all.sharedSizeBytes); break;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = static_cast<int>(all.constSizeBytes); break;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(all.localSizeBytes); break;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; break;
+    case HIP_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; break;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; break;
+    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = all.cacheModeCA; break;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = all.maxDynamicSharedSizeBytes; break;
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = all.preferredShmemCarveout; break;
+    default: return hipErrorInvalidValue;
+  }
+  return hipSuccess;
+}
+
+}  // extern "C"
+
+}  // namespace simt

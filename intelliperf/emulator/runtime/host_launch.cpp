@@ -1,0 +1,150 @@
+// Launches: validation as the vendors do it, the launch itself, what comes after it.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "device_file.h"
+#include "export.h"
+#include "host_api.h"
+#include "properties.h"
+
+namespace simt::host {
+
+namespace {
+
+constexpr uint64_t kMostThreadsOfAGrid = 1ull << 32;  // HIP: grid times block, per dimension
+
+bool within(const Dim3& size, const int (&most)[3]) {
+  const uint32_t sizes[3] = {size.x, size.y, size.z};
+  for (int i = 0; i < 3; ++i)
+    if (sizes[i] == 0 || sizes[i] > static_cast<uint32_t>(most[i])) return false;
+  return true;
+}
+
+int check_shape(const Kernel& kernel, const Dim3& grid, const Dim3& block) {
+  const DeviceLimits& limits = device_limits();
+  if (!within(block, limits.block) || !within(grid, limits.grid)) return kInvalidConfiguration;
+  if (block.count() > static_cast<uint64_t>(limits.threads_per_block)) return kInvalidConfiguration;
+  const bool bounded = kernel.max_threads != 0 && block.count() > kernel.max_threads;
+  if (current_vendor() == Vendor::kCuda) {
+    if (bounded) return kInvalidValue;
+    const uint64_t registers = block.count() * (kernel.facts.known ? kernel.facts.vgprs : 0);
+    return registers > static_cast<uint64_t>(limits.registers_per_block) ? kOutOfResources : kSuccess;
+  }
+  if (bounded) return kLaunchFailed;  // returned by the call, not sticky
+  const bool huge = uint64_t{grid.x} * block.x >= kMostThreadsOfAGrid || uint64_t{grid.y} * block.y >= kMostThreadsOfAGrid ||
+                    uint64_t{grid.z} * block.z >= kMostThreadsOfAGrid;
+  if (huge) return kInvalidConfiguration;
+  return kSuccess;
+}
+
+int check_shared(const Kernel& kernel, size_t shared_bytes) {
+  const DeviceLimits& limits = device_limits();
+  const uint64_t total = uint64_t{kernel.static_lds} + shared_bytes;
+  if (current_vendor() == Vendor::kHip) return total > static_cast<uint64_t>(limits.shared_per_block) ? kInvalidValue : kSuccess;
+  const uint64_t allowed = kernel.dynamic_lds_limit ? kernel.dynamic_lds_limit + kernel.static_lds : static_cast<uint64_t>(limits.shared_per_block);
+  return total > allowed ? kInvalidValue : kSuccess;
+}
+
+int check_residency(const Kernel& kernel, const Dim3& grid, const Dim3& block, size_t shared_bytes) {
+  const uint64_t resident = resident_blocks(kernel, static_cast<uint32_t>(block.count()), static_cast<uint32_t>(shared_bytes));
+  if (grid.count() > resident * target_device().compute_units) return kCooperativeTooLarge;
+  return kSuccess;
+}
+
+void report_damage(const Allocation& allocation, int64_t offset, void* context) {
+  const auto* kernel = static_cast<const Kernel*>(context);
+  char detail[512];
+  std::snprintf(detail, sizeof detail, "kernel=%s allocation_bytes=%llu address_offset=%lld", kernel->name.c_str(),
+                static_cast<unsigned long long>(allocation.bytes), static_cast<long long>(offset));
+  record_host_fault("out_of_bounds", detail);
+}
+
+// The arguments, copied: a captured launch outlives the caller's.
+struct Arguments {
+  std::vector<std::vector<char>> values;
+  std::vector<void*> pointers;
+};
+
+std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments) {
+  auto copied = std::make_shared<Arguments>();
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const auto* from = static_cast<const char*>(arguments[i]);
+    copied->values.emplace_back(from, from + kernel.parameters[i].size);
+  }
+  for (auto& value : copied->values) copied->pointers.push_back(value.data());
+  return copied;
+}
+
+int run(const LaunchRequest& request, Stream& stream) {
+  const LaunchOutcome outcome = launch(request);
+  advance(stream, outcome.time_ns, false);
+  check_canaries(report_damage, request.kernel);
+  export_dispatch(request, outcome.status);
+  if (outcome.status == kLaunchOk) return kSuccess;
+  if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
+    return outcome.status;
+  // As on a GPU the launch itself succeeds; the next call that reaches the device tells.
+  std::fprintf(stderr, "intelliperf: kernel %s failed: %s\n", request.kernel->display.c_str(),
+               error_text(current_vendor(), outcome.status));
+  set_sticky_error(outcome.status);
+  return kSuccess;
+}
+
+}  // namespace
+
+int launch_kernel(Kernel* kernel, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* handle,
+                  bool cooperative) {
+  if (!kernel) return kInvalidDeviceFunction;
+  Stream* stream = resolve_stream(handle);
+  if (!stream) return kInvalidHandle;
+  int error = check_shape(*kernel, grid, block);
+  if (error == kSuccess) error = check_shared(*kernel, shared_bytes);
+  if (error == kSuccess && cooperative) error = check_residency(*kernel, grid, block, shared_bytes);
+  if (error != kSuccess) return error;
+  LaunchRequest request;
+  request.kernel = kernel;
+  request.grid = grid;
+  request.block = block;
+  request.dynamic_lds = static_cast<uint32_t>(shared_bytes);
+  request.arguments = arguments;
+  request.stream = stream->id;
+  request.cooperative = cooperative;
+  if (!stream->capture) return run(request, *stream);
+  if (!kernel->has_parameters) return not_supported("capturing a kernel without known parameters");
+  stream->capture->operations.emplace_back([request, copied = copy_arguments(*kernel, arguments)](Stream* on) {
+    LaunchRequest again = request;
+    again.arguments = copied->pointers.data();
+    again.stream = on->id;
+    return run(again, *on);
+  });
+  return kSuccess;
+}
+
+int LaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream) {
+  return launch_kernel(find_kernel(function), grid, block, arguments, shared_bytes, stream, false);
+}
+int LaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream) {
+  return launch_kernel(find_kernel(function), grid, block, arguments, shared_bytes, stream, true);
+}
+int ExtLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream,
+                    Event* start, Event* stop, int) {
+  int error = start ? EventRecord(start, stream) : static_cast<int>(kSuccess);
+  if (error == kSuccess) error = LaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+  if (error == kSuccess && stop) error = EventRecord(stop, stream);
+  return error;
+}
+int GetFuncBySymbol(Kernel** function, const void* symbol) {
+  if (!function) return kInvalidValue;
+  *function = find_kernel(symbol);
+  return *function ? kSuccess : kInvalidDeviceFunction;
+}
+int ModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
+                       unsigned int bz, unsigned int shared_bytes, Stream* stream, void** arguments, void** extra) {
+  if (extra) return not_supported("hipModuleLaunchKernel with HIP_LAUNCH_PARAM_BUFFER_POINTER");
+  if (!function) return kInvalidHandle;
+  return launch_kernel(function, {gx, gy, gz}, {bx, by, bz}, arguments, shared_bytes, stream, false);
+}
+
+}  // namespace simt::host

@@ -1,0 +1,13 @@
+// Registration: what the host objects' constructors tell, before main.
+#pragma once
+#include "modules.h"
+
+namespace simt {
+
+// Ends the process with a message if `container` is no container of this release.
+Module* register_module(const void* container);
+void register_kernel(Module& module, const void* host_function, const char* name, int max_threads);
+Variable* register_variable(Module& module, void* host_variable, const char* name, uint64_t bytes, bool constant);
+void register_managed(Module& module, void** host_pointer, const void* initial, const char* name, uint64_t bytes);
+
+}  // namespace simt
