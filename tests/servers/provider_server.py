@@ -156,6 +156,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body go out in two writes
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class's name)
