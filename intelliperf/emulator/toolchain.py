@@ -88,6 +88,18 @@ def include_directory() -> Path:
     return _PACKAGE / "include"
 
 
+def store_output(path: Path, content: bytes) -> None:
+    """Write a user's output file; devices such as /dev/null are written to, not replaced."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as out:
+            out.write(content)
+        return
+    write_atomically(path, content)
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(0o666 & ~umask)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write so that a concurrent reader sees the old file or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from intelliperf.emulator.compiler.frontend import Unit
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
-from intelliperf.emulator.toolchain import Toolchain, cache_directory, write_atomically
+from intelliperf.emulator.toolchain import Toolchain, cache_directory, store_output, write_atomically
 
 _FORMAT = 1
 _LIMIT_BYTES = 2 * 1024**3
@@ -33,7 +33,7 @@ def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
     manifest, kept = directory / f"{key}.json", directory / f"{key}.o"
     found = _valid(manifest, kept, unit.directory)
     if found is not None:
-        write_atomically(output, kept.read_bytes())
+        store_output(output, kept.read_bytes())
         return found
     compiled = compile_unit(unit, output, toolchain)
     _keep(manifest, kept, unit, output, compiled)

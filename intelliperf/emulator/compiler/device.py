@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.emulator.compiler.frontend import CompilerMessage
+from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
-from intelliperf.emulator.ir import instrument
+from intelliperf.emulator.ir import expose_shared_variables, instrument
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
@@ -31,11 +32,36 @@ def compile_front_end(argv: Sequence[str], directory: Path) -> str:
     return err
 
 
+def optimise(ir: str, work: Path, toolchain: Toolchain) -> str:
+    """What a GPU compiler's optimiser would do, without what would be wrong for lanes that share variables."""
+    plain, optimised = work / "plain.ll", work / "optimised.ll"
+    plain.write_text(expose_shared_variables(ir), encoding="utf-8", errors="surrogateescape")
+    run_tool(
+        [
+            *toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), *optimisation_flags(),
+            "-mrelocation-model", "pic", "-pic-level", "2", "-emit-llvm", "-x", "ir", str(plain), "-o", str(optimised),
+        ],
+        work,
+        "optimising device code failed",
+    )  # fmt: skip
+    return optimised.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _check_externals(names: Sequence[str]) -> None:
+    """Device code may call our runtime and the C library; anything else is undefined, as nvlink or lld would say."""
+    libraries = [ctypes.CDLL(name) for name in ("libm.so.6", "libc.so.6")]
+    missing = [n for n in names if not n.startswith("__simt_") and not any(hasattr(lib, n) for lib in libraries)]
+    if missing:
+        listed = "\n".join(f"error: undefined device symbol: {name}" for name in missing)
+        raise CompilerMessage(f"{listed}\n(defined in another file? compile with -fgpu-rdc or -rdc=true)\n")
+
+
 def build_container(
     ir: str, work: Path, toolchain: Toolchain, header: Mapping[str, Any], libraries: Sequence[str] = ()
 ) -> bytes:
-    """Instrument one module of device IR and make its container. `header` goes into the metadata first."""
-    instrumented = instrument(ir)
+    """Optimise, instrument and compile one module of device IR. `header` goes into the metadata first."""
+    instrumented = instrument(optimise(ir, work, toolchain))
+    _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"
     text.write_text(instrumented.text, encoding="utf-8", errors="surrogateescape")
     run_tool(

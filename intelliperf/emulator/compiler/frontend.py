@@ -139,8 +139,16 @@ def architecture_number(unit: Unit) -> int:
     return major * 100 + minor * 10
 
 
+def optimisation_flags() -> list[str]:
+    """What the optimiser does to device code: what a GPU compiler would, minus what only suits a CPU."""
+    return [
+        "-O2", "-ffp-contract=fast", "-fno-unroll-loops", "-mllvm", "-disable-loop-idiom-all",
+        "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}",
+    ]  # fmt: skip
+
+
 def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: Path) -> list[str]:
-    """The device side's `-cc1` words, which write textual IR."""
+    """The device side's `-cc1` words, which write IR that is not optimised yet: text, or bitcode if relocatable."""
     words: list[str] = []
     pending = iter(host)
     for word in pending:
@@ -150,14 +158,15 @@ def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: P
             words.append(word)
     source = words.pop()
     words += [
-        "-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions", "-emit-llvm", "-O2",
-        "-target-cpu", host_processor(), "-debug-info-kind=limited", "-dwarf-version=5", "-ffp-contract=fast",
-        "-fno-unroll-loops", "-mllvm", "-disable-loop-idiom-all",
-        "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}", "-w",
+        "-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions", *optimisation_flags(),
+        "-disable-llvm-passes",
+        "-target-cpu", host_processor(), "-debug-info-kind=limited", "-dwarf-version=5", "-w",
         "-dependency-file", str(dependency_file), "-MT", "unit", "-sys-header-deps",
     ]  # fmt: skip
     if unit.relocatable:
-        words += ["-fgpu-rdc", "-disable-llvm-passes"]
+        words += ["-fgpu-rdc", "-emit-llvm-bc"]
+    else:
+        words.append("-emit-llvm")
     if unit.language == "cuda":
         words.append(f"-D__CUDA_ARCH__={architecture_number(unit)}")
         words.append(f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}")

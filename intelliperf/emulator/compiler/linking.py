@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intelliperf.emulator.compiler.command import Command
-from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
+from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S, run_tool
+from intelliperf.emulator.compiler.devicelink import link_device_code
 from intelliperf.emulator.compiler.frontend import CompilerMessage
 from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
-from intelliperf.emulator.toolchain import Toolchain, tool_environment
+from intelliperf.emulator.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.process import output_of
 
 _CLANG_ONLY_LINK_FLAGS = ("-fuse-ld", "-stdlib", "-rtlib", "-unwindlib", "-static-libgcc-", "--ld-path")
@@ -24,18 +25,50 @@ def link(command: Command, objects: Sequence[str], directory: Path, work: Path, 
             f"{command.flavour}: error: the program links lib{refused}, which the emulator does not provide; "
             "profile it on a GPU or remove the dependency\n"
         )
-    output = command.output or "a.out"
     words = [*objects, *_host_words(command.link)]
     if command.archive:
-        _run(["ar", "rcs", output, *[word for word in words if not word.startswith("-")]], directory)
+        members = [word for word in words if not word.startswith("-")]
+        _run(["ar", "rcs", command.output or "a.a", *members], directory)
         return
+    device = link_device_code(static_inputs(words, directory), work, toolchain)
+    if command.stage == "device-link":
+        made = device or _empty_object(work, toolchain)
+        store_output(directory / (command.output or "a_dlink.o"), made.read_bytes())
+        return
+    _link_host(command, words if device is None else [*words, str(device)], directory, toolchain)
+
+
+def _link_host(command: Command, words: Sequence[str], directory: Path, toolchain: Toolchain) -> None:
     from intelliperf.emulator.native import runtime_library  # builds it; not needed to compile
 
     library = runtime_library()
-    argv = [*toolchain.host_linker, "-o", output, *words]
+    argv = [*toolchain.host_linker, "-o", command.output or "a.out", *words]
     argv += ["-fopenmp"] if command.openmp else []
     argv += [f"-L{library.parent}", f"-l:{library.name}", f"-Wl,-rpath,{library.parent}", "-lm", "-lpthread", "-ldl"]
     _run(argv, directory)
+
+
+def static_inputs(words: Sequence[str], directory: Path) -> list[Path]:
+    """Objects and archives of a link line, `-lname` ones found through its -L directories."""
+    searched = [directory / word[2:] for word in words if word.startswith("-L") and len(word) > 2]
+    found: list[Path] = []
+    for word in words:
+        if word.startswith("-l"):
+            candidates = [folder / f"lib{word[2:]}.a" for folder in searched]
+        elif word.startswith("-"):
+            continue
+        else:
+            candidates = [directory / word] if word.endswith((".o", ".a", ".obj", ".lo")) else []
+        found += [path for path in candidates if path.is_file()][:1]
+    return found
+
+
+def _empty_object(work: Path, toolchain: Toolchain) -> Path:
+    """What -dlink gives for objects without relocatable device code."""
+    source, made = work / "empty.c", work / "empty.o"
+    source.write_text("", encoding="ascii")
+    run_tool([*toolchain.driver(False), "-c", str(source), "-o", str(made)], work, "compiling an empty file failed")
+    return made
 
 
 def _host_words(words: Sequence[str]) -> list[str]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
+from intelliperf.emulator.compiler.devicelink import IR_SECTION, pack_module
 from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
-from intelliperf.emulator.toolchain import TRIPLE, Toolchain, write_atomically
+from intelliperf.emulator.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.errors import ToolchainError
 
 _PLACEHOLDER = "intelliperf-device-code-goes-here"
-RELOCATABLE_SECTION = ".intelliperf_device_ir"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ def _device_side(unit: Unit, host: list[str], work: Path, rule: Path, toolchain:
     ir = work / "unit.ll"
     compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit.directory)
     if unit.relocatable:
-        return ir
+        module = work / "module"
+        module.write_bytes(pack_module(container_header(unit), ir.read_bytes()))
+        return module
     content = build_container(
         ir.read_text(encoding="utf-8", errors="surrogateescape"), work, toolchain, container_header(unit)
     )
@@ -89,7 +91,7 @@ def container_header(unit: Unit) -> dict[str, object]:
 def _join(assembly: Path, payload: Path, relocatable: bool) -> None:
     text = assembly.read_text(encoding="utf-8", errors="surrogateescape")
     if relocatable:
-        text += f'\n\t.section {RELOCATABLE_SECTION},"e",@progbits\n\t.incbin "{payload}"\n'
+        text += f'\n\t.section {IR_SECTION},"e",@progbits\n\t.incbin "{payload}"\n'
     elif _PLACEHOLDER in text:
         pattern = rf'^\t\.asci[iz]\t"{_PLACEHOLDER}"$'
         text, replaced = re.subn(pattern, f'\t.incbin\t"{payload}"', text, flags=re.MULTILINE)
@@ -107,7 +109,7 @@ def _assemble(assembly: Path, output: Path, toolchain: Toolchain) -> None:
         assembly.parent,
         "assembling the host code failed",
     )  # fmt: skip
-    write_atomically(output, made.read_bytes())
+    store_output(output, made.read_bytes())
 
 
 def prerequisites(rule: str) -> tuple[str, ...]:

@@ -20,10 +20,10 @@ from intelliperf.emulator.ir.functions import (
 )
 from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_names, map_arguments, shared_reach
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.module import Function, Module, parse_module
+from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
-from intelliperf.emulator.ir.variables import rewrite_variables
+from intelliperf.emulator.ir.variables import expose_shared_variables, rewrite_variables
 
 _HOOKS = (
     "declare void @__simt_access(ptr, i32)",
@@ -41,6 +41,7 @@ class Instrumented:
 
     text: str
     metadata: dict[str, Any]  # sites, blocks, kernels, symbols
+    externals: tuple[str, ...]  # functions and variables that it expects elsewhere
 
 
 def instrument(text: str) -> Instrumented:
@@ -75,7 +76,8 @@ def instrument(text: str) -> Instrumented:
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
     kept = _kept_metadata(bodies, module)
     metadata = {"sites": table.sites, "blocks": table.blocks, "kernels": described, "symbols": variables.symbols}
-    return Instrumented("\n".join(head + bodies + kept) + "\n", metadata)
+    externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
+    return Instrumented("\n".join(head + bodies + kept) + "\n", metadata, (*externals, *variables.external))
 
 
 def _declarations(module: Module) -> list[str]:
@@ -129,4 +131,4 @@ def _kept_metadata(bodies: list[str], module: Module) -> list[str]:
     return list(kept.values())
 
 
-__all__ = ["Function", "Instrumented", "instrument"]
+__all__ = ["Instrumented", "expose_shared_variables", "instrument"]

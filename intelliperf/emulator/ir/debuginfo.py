@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 _FIELD = re.compile(r'\b(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|([^,()]+(?:\([^()]*\))?))')
+_LOCATION = re.compile(r"!DILocation\(line: (\d+)(?:, column: (\d+))?, scope: !(\d+)(?:, inlinedAt: !(\d+))?(?=[,)])")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _ENCODINGS = {
     "DW_ATE_float": "float",
@@ -64,6 +65,7 @@ class DebugInfo:
         self._nodes: dict[int, Node] = {}
         self._locations: dict[int, list[dict[str, Any]]] = {}
         self._places: dict[int, tuple[str, str]] = {}
+        self._files: dict[int, str] = {}
 
     def node(self, number: int | None) -> Node:
         if number is None:
@@ -85,14 +87,25 @@ class DebugInfo:
             known = []
             current: int | None = number
             while current is not None:
-                node = self.node(current)
-                file, function = self._place(node.reference("scope"))
-                known.append(
-                    {"file": file, "line": node.number("line"), "column": node.number("column"), "function": function}
-                )
-                current = node.reference("inlinedAt")
+                line, column, scope, current = self._position(current)
+                file, function = self._place(scope)
+                known.append({"file": file, "line": line, "column": column, "function": function})
             self._locations[number] = known
         return known
+
+    def outermost_line(self, number: int) -> tuple[str, int]:
+        """File and line of a location in the function that everything there was inlined into."""
+        chain = self.locations(number)
+        return (chain[-1]["file"], chain[-1]["line"]) if chain else ("", 0)
+
+    def _position(self, number: int) -> tuple[int, int, int | None, int | None]:
+        """Line, column, scope and inlining site of a DILocation."""
+        found = _LOCATION.match(self._metadata.get(number, ""))
+        if found:
+            inlined = int(found[4]) if found[4] else None
+            return int(found[1]), int(found[2] or 0), int(found[3]), inlined
+        node = self.node(number)
+        return node.number("line"), node.number("column"), node.reference("scope"), node.reference("inlinedAt")
 
     def _place(self, scope: int | None) -> tuple[str, str]:
         """The file of a scope and the name of the function around it."""
@@ -116,9 +129,15 @@ class DebugInfo:
 
     def file(self, number: int | None) -> str:
         """The absolute path of a DIFile."""
-        node = self.node(number)
-        name = node.text("filename")
-        return str(PurePosixPath(node.text("directory")) / name) if name else ""
+        if number is None:
+            return ""
+        known = self._files.get(number)
+        if known is None:
+            node = self.node(number)
+            name = node.text("filename")
+            known = str(PurePosixPath(node.text("directory")) / name) if name else ""
+            self._files[number] = known
+        return known
 
     # -- functions ------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Any
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
 from intelliperf.emulator.ir.module import Function, Module
-from intelliperf.emulator.ir.text import NAME, suffixed, type_of, unquoted
+from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
 from intelliperf.errors import ToolchainError
 
@@ -158,15 +158,18 @@ def describe_kernel(
 
 def _last_line(function: Function, debug: DebugInfo) -> int:
     """The greatest line of the kernel's own code: the closing brace, where `return` happens."""
-    last = debug.node(function.subprogram).number("line")
-    for block in function.blocks:
-        for instruction in block.instructions:
-            found = re.search(r", !dbg !(\d+)", instruction.text)
-            if not found:
-                continue
-            chain = debug.locations(int(found[1]))
-            if chain and chain[-1]["file"] == debug.file(debug.node(function.subprogram).reference("file")):
-                last = max(last, chain[-1]["line"])
+    own = debug.node(function.subprogram)
+    file, last = debug.file(own.reference("file")), own.number("line")
+    numbers = {
+        int(found[1])
+        for block in function.blocks
+        for instruction in block.instructions
+        if (found := DEBUG_LOCATION.search(instruction.text))
+    }
+    for number in numbers:
+        place, line = debug.outermost_line(number)
+        if place == file:
+            last = max(last, line)
     return last
 
 

@@ -18,6 +18,9 @@ DYNAMIC_SHARED_BYTES = 256 * 1024
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _ALIGNMENT = re.compile(r", align (\d+)")
+_LOCAL_SHARED = re.compile(
+    rf"^(@{NAME} = )(?:internal|private) (?=(?:[\w()]+ )*global .* (?:undef|poison)(?:,|$))", re.MULTILINE
+)
 _DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid")
 
 
@@ -29,6 +32,16 @@ class Variables:
     shared: dict[str, int] = field(default_factory=dict)  # bytes, by name as written
     private: set[str] = field(default_factory=set)  # compiler-made constants, with @
     symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
+    external: list[str] = field(default_factory=list)  # defined elsewhere
+
+
+def expose_shared_variables(text: str) -> str:
+    """Give block-shared variables external linkage before optimisation.
+
+    In CPU code a local-linkage variable that one function stores before it loads is that
+    function's own; here every lane runs the function and all of them share the variable.
+    """
+    return _LOCAL_SHARED.sub(r"\1", text)
 
 
 def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Variables:
@@ -61,8 +74,12 @@ def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, 
     name, linkage, word, rest = found[1], found[2], found[3], found[4]
     kind = type_of(rest)
     after = rest[len(kind) :].lstrip()
-    if "external" in linkage.split() and "externally_initialized" not in linkage:
-        result.lines.append(_external(name, kind, line))
+    if linkage.split()[:1] in (["external"], ["extern_weak"]):
+        if kind.startswith("[0 x "):  # extern __shared__: the dynamic shared memory
+            result.lines.append(f"@{name} = internal alias {kind}, ptr @{DYNAMIC_SHARED}")
+        else:
+            result.external.append(unquoted(name))
+            result.lines.append(_plain(line))
         return
     value = re.match(r"(undef|poison)(?=,|$)", after)
     if value and word == "global" and "externally_initialized" not in linkage:
@@ -80,13 +97,6 @@ def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, 
         _describe_symbol(line, name, word, kind, layout, debug, result)
         line = line.replace("externally_initialized constant", "externally_initialized global", 1)
     result.lines.append(_plain(line))
-
-
-def _external(name: str, kind: str, line: str) -> str:
-    """An `extern __shared__` array is the dynamic shared memory; anything else is defined elsewhere."""
-    if kind.startswith("[0 x "):
-        return f"@{name} = internal alias {kind}, ptr @{DYNAMIC_SHARED}"
-    return _plain(line)
 
 
 def _plain(line: str) -> str:

@@ -7,12 +7,7 @@
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
-#if defined(__AMDGCN__) || defined(__NVPTX__)
 #define __shared__ __attribute__((shared))
-#else
-// used: the optimizer must not take a variable that one lane seems to own for private to the lane.
-#define __shared__ __attribute__((shared, used))
-#endif
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))

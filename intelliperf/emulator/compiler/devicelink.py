@@ -1,0 +1,138 @@
+"""Links device code across objects (-fgpu-rdc, -rdc=true, -dc/-dlink).
+
+Every such object carries its device IR, not yet optimised, in a section of its own. At the final
+link the modules become one, which is optimised and instrumented as a whole; a small object with
+the container and the registration of all kernels and variables joins the host objects.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from intelliperf.emulator.compiler.device import build_container, run_tool
+from intelliperf.emulator.compiler.objectfiles import objects_in, section
+from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor
+from intelliperf.errors import ToolchainError
+
+IR_SECTION = ".intelliperf_device_ir"
+LINKED_SECTION = ".intelliperf_device_linked"
+_LENGTHS = struct.Struct("<II")  # of the JSON header and of the bitcode that follow
+_OFFLOAD_ENTRIES_SINCE = 21  # clang's layout of the entries below
+
+_REGISTRATION = """
+typedef unsigned long u64; typedef unsigned u32; typedef unsigned short u16;
+struct entry { u64 reserved; u16 version; u16 kind; u32 flags; char *address; char *name; u64 size; u64 data; void *auxiliary; };
+enum { kManaged = 1, kTypes = 7, kExtern = 8, kConstant = 16 };
+extern struct entry begin[] __asm__("__start_llvm_offload_entries") __attribute__((weak, visibility("hidden")));
+extern struct entry end[] __asm__("__stop_llvm_offload_entries") __attribute__((weak, visibility("hidden")));
+extern void **__@API@RegisterFatBinary(const void *);
+extern void __@API@UnregisterFatBinary(void **);
+extern int __@API@RegisterFunction(void **, const void *, char *, const char *, int, void *, void *, void *, void *, int *);
+extern void __@API@RegisterVar(void **, char *, char *, const char *, int, u64, int, int);
+extern void __@API@RegisterManagedVar(void **, void **, void *, const char *, u64, u32);
+extern const char container[] __asm__("__intelliperf_linked_container") __attribute__((visibility("hidden")));
+__asm__(".section .@API@_fatbin,\\"a\\",@progbits\\n.p2align 12\\n.hidden __intelliperf_linked_container\\n"
+        "__intelliperf_linked_container:\\n.incbin \\"@CONTAINER@\\"\\n.previous\\n"
+        ".section @SECTION@,\\"e\\",@progbits\\n.byte 1\\n.previous\\n");
+static const struct { u32 magic, version; const void *binary; void *unused; } wrapper = { @MAGIC@, 1, container, 0 };
+static void **handle;
+__attribute__((destructor)) static void forget(void) { if (handle) __@API@UnregisterFatBinary(handle); }
+__attribute__((constructor(101))) static void announce(void) {
+  handle = __@API@RegisterFatBinary(&wrapper);
+  for (struct entry *e = begin; e < end; ++e) {
+    if (!e->address || !e->name) continue;
+    if (e->size == 0)
+      __@API@RegisterFunction(handle, e->address, e->name, e->name, -1, 0, 0, 0, 0, 0);
+    else if ((e->flags & kTypes) == kManaged)
+      __@API@RegisterManagedVar(handle, (void **)e->address, e->auxiliary, e->name, e->size, (u32)e->data);
+    else if ((e->flags & kTypes) == 0 && !(e->flags & kExtern))
+      __@API@RegisterVar(handle, e->address, e->name, e->name, 0, e->size, !!(e->flags & kConstant), 0);
+  }
+  @END@
+}
+"""
+_APIS = {
+    "hip": {"@API@": "hip", "@MAGIC@": "0x48495046", "@END@": ""},
+    "cuda": {
+        "@API@": "cuda",
+        "@MAGIC@": "0x466243b1",
+        "@END@": "extern void __cudaRegisterFatBinaryEnd(void **); __cudaRegisterFatBinaryEnd(handle);",
+    },
+}
+
+
+def pack_module(header: Mapping[str, Any], bitcode: bytes) -> bytes:
+    """What an object carries: the metadata's first part and the device IR."""
+    text = json.dumps(header).encode()
+    return _LENGTHS.pack(len(text), len(bitcode)) + text + bitcode
+
+
+def unpack_modules(content: bytes) -> list[tuple[dict[str, Any], bytes]]:
+    """The modules in a section; `ld -r` puts several after each other."""
+    modules: list[tuple[dict[str, Any], bytes]] = []
+    position = 0
+    while position + _LENGTHS.size <= len(content):
+        header_bytes, code_bytes = _LENGTHS.unpack_from(content, position)
+        start = position + _LENGTHS.size
+        header = json.loads(content[start : start + header_bytes])
+        modules.append((header, content[start + header_bytes : start + header_bytes + code_bytes]))
+        position = start + header_bytes + code_bytes
+    return modules
+
+
+def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -> Path | None:
+    """The object to add to the host link; None if there is no device code to link, or it is linked already."""
+    modules: dict[bytes, dict[str, Any]] = {}
+    for path in inputs:
+        for _, content in objects_in(path):
+            if section(content, LINKED_SECTION):
+                return None
+            for body in section(content, IR_SECTION):
+                modules.update((code, header) for header, code in unpack_modules(body))
+    if not modules:
+        return None
+    if toolchain.major < _OFFLOAD_ENTRIES_SINCE:
+        raise ToolchainError(
+            f"relocatable device code needs clang {_OFFLOAD_ENTRIES_SINCE} or newer, this is {toolchain.version}; "
+            "pip install ziglang==0.17.0"
+        )
+    headers = list(modules.values())
+    if len({(h["language"], h["target"]) for h in headers}) != 1:
+        raise ToolchainError("objects of different languages or targets cannot be linked as one device program")
+    ir = _link_modules(list(modules), work, toolchain)
+    header = {**headers[0], "sources": sorted({h["source"] for h in headers})}
+    container = work / "linked-container"
+    container.write_bytes(build_container(ir, work, toolchain, header))
+    return _registration(headers[0]["language"], container, work, toolchain)
+
+
+def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> str:
+    paths = []
+    for number, code in enumerate(codes):
+        path = work / f"module{number}.bc"
+        path.write_bytes(code)
+        paths.append(path)
+    linked = work / "linked.ll"
+    argv = [*toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), "-emit-llvm", "-x", "ir"]
+    argv += ["-O2", "-disable-llvm-passes"]
+    argv += [word for path in paths[1:] for word in ("-mlink-bitcode-file", str(path))]
+    run_tool([*argv, str(paths[0]), "-o", str(linked)], work, "linking device code failed")
+    return linked.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _registration(language: str, container: Path, work: Path, toolchain: Toolchain) -> Path:
+    text = _REGISTRATION.replace("@CONTAINER@", str(container)).replace("@SECTION@", LINKED_SECTION)
+    for name, value in _APIS[language].items():
+        text = text.replace(name, value)
+    source, made = work / "registration.c", work / "registration.o"
+    source.write_text(text, encoding="utf-8")
+    run_tool(
+        [*toolchain.driver(False), "-O1", "-fPIC", "-w", "-c", str(source), "-o", str(made)],
+        work,
+        "registering linked device code failed",
+    )
+    return made
