@@ -158,6 +158,12 @@ class Run:
         self.journal.event("finding", sentence=self._finding.sentence if self._finding else None)
         return self._finding
 
+    def adopt(self, finding: Finding) -> Finding:
+        """A finding that was not diagnosed but given: the kernel of a patch under verification."""
+        self._finding = finding
+        self.journal.event("finding", sentence=finding.sentence)
+        return finding
+
     def ending_without_finding(self) -> Ending:
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 
@@ -196,7 +202,7 @@ class Run:
             finding=finding,
             evidence=evidence,
             device=self.backend.probe(),
-            sources=self._sources(best),
+            sources=sources(best, evidence),
             compile_arguments=best.compile_arguments,
             project=best.workspace.tree,
             knowledge=self.formula.knowledge,
@@ -309,16 +315,6 @@ class Run:
     def _originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
         return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
 
-    def _sources(self, state: State) -> dict[str, str]:
-        """Texts of what the build compiles for the device and of the files that hold evidence."""
-        paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
-        paths |= {p for item in self._evidence if (p := self._inside(item.file)) is not None}
-        return {path: state.workspace.text(path) for path in sorted(paths)}
-
-    def _inside(self, file: Path) -> str | None:
-        project = self.application.project
-        return file.relative_to(project).as_posix() if project in file.parents else None
-
     def _restore(self, kept: Attempt, best: State) -> State | None:
         """The state of an attempt that an earlier process of this run accepted."""
         self._attempts.append(kept)
@@ -356,6 +352,42 @@ class Run:
             if check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
         }
         return tuple(sorted(open_checks))
+
+
+def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
+    """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence."""
+    original = state.workspace.original.project
+    paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
+    paths |= {item.file.relative_to(original).as_posix() for item in evidence if original in item.file.parents}
+    texts: dict[str, str] = {}
+    waiting = sorted(paths)
+    while waiting:
+        path = waiting.pop()
+        if path not in texts:
+            texts[path] = state.workspace.text(path)
+            waiting += _included(path, texts[path], state)
+    return dict(sorted(texts.items()))
+
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
+
+
+def _included(path: str, text: str, state: State) -> list[str]:
+    """Project headers that the text names, looked up beside it and in the build's -I directories."""
+    tree = state.workspace.tree.resolve()
+    places = [(tree / path).parent]
+    for arguments in state.compile_arguments.values():
+        joined = [Path(a[2:]) for a in arguments if a.startswith("-I") and len(a) > 2]
+        following = [
+            Path(b) for a, b in zip(arguments, arguments[1:], strict=False) if a in ("-I", "-isystem", "-iquote")
+        ]
+        places += [tree / place for place in (*joined, *following)]
+    found = []
+    for name in _INCLUDE.findall(text):
+        header = next((h for place in places if (h := (place / name).resolve()).is_file()), None)
+        if header is not None and tree in header.parents:
+            found.append(header.relative_to(tree).as_posix())
+    return found
 
 
 def _origin(attempt: Attempt) -> str:

@@ -29,7 +29,8 @@ Formula = Annotated[
     str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
 ]
 Build = Annotated[
-    str | None, typer.Option("-b", "--build-command", help="Builds the program, run in the project directory.")
+    list[str] | None,
+    typer.Option("-b", "--build-command", help="Builds the program, run in the project directory; may be repeated."),
 ]
 Project = Annotated[Path | None, typer.Option("-p", "--project-directory", help="Default: the current directory.")]
 KernelName = Annotated[str | None, typer.Option("-k", "--kernel", help="Only kernels that match this expression.")]
@@ -93,7 +94,7 @@ def improve(
     options = Options(
         command=_command(context),
         formula=formula,
-        build_command=build_command,
+        build_command=tuple(build_command or ()),
         project_directory=project_directory,
         kernel=kernel,
         top_n=top_n,
@@ -144,7 +145,7 @@ def diagnose(
     options = Options(
         command=_command(context),
         formula=formula,
-        build_command=build_command,
+        build_command=tuple(build_command or ()),
         project_directory=project_directory,
         kernel=kernel,
         top_n=top_n,
@@ -176,7 +177,7 @@ def emulate(
 
     options = Options(
         command=_command(context),
-        build_command=build_command,
+        build_command=tuple(build_command or ()),
         project_directory=project_directory,
         kernel=kernel,
         top_n=top_n,
@@ -216,7 +217,7 @@ def verify(
     options = Options(
         command=_command(context),
         formula=formula,
-        build_command=build_command,
+        build_command=tuple(build_command or ()),
         project_directory=project_directory,
         kernel=kernel,
         top_n=top_n,

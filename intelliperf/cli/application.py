@@ -21,7 +21,7 @@ def application_of(options: Options) -> tuple[Application, str]:
     if not project.is_dir():
         raise UsageError(f"no such project directory: {project}")
     if options.build_command:
-        commands: tuple[tuple[str, ...], ...] = (("/bin/sh", "-c", options.build_command),)
+        commands: tuple[tuple[str, ...], ...] = tuple(("/bin/sh", "-c", command) for command in options.build_command)
         reason = "given"
     else:
         program = options.command[0]

@@ -25,6 +25,8 @@ def defaults(arguments: list[str]) -> dict[str, Any]:
     known = {field.name for field in fields(Options)} - {"command", "diagnose_only", "project_directory"}
     if unknown := sorted(set(values) - known):
         raise UsageError(f"{path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    if isinstance(values.get("build_command"), str):
+        values["build_command"] = [values["build_command"]]
     return {**values, **{command: dict(values) for command in _COMMANDS}}
 
 

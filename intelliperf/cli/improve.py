@@ -38,7 +38,7 @@ def improve_application(options: Options) -> int:
         if not options.build_command:
             journal.event("note", text=f"build command from {reason}")
         report = _execute(options, application, journal)
-    return _conclude(options, report, journal.directory)
+    return conclude(options, report, journal.directory)
 
 
 def resume_run(given: Path | None) -> int:
@@ -58,19 +58,24 @@ def resume_run(given: Path | None) -> int:
     ):
         journal.event("note", text=f"resuming {directory}")
         report = _execute(options, application, journal)
-    return _conclude(options, report, directory)
+    return conclude(options, report, directory)
 
 
 def _execute(options: Options, application: Application, journal: Journal) -> Report:
     from intelliperf.pipeline import improve
-    from intelliperf.report.files import write
 
     run = open_run(options, application, journal)
-    report = improve(run)
+    return finish_report(run, improve(run), options)
+
+
+def finish_report(run: Run, report: Report, options: Options) -> Report:
+    """Write the report files and clear the scratch copies away."""
+    from intelliperf.report.files import write
+
     with run.stage("report"):
-        write(report, journal)
+        write(report, run.journal)
     if not options.keep_work:
-        shutil.rmtree(journal.directory / "work", ignore_errors=True)
+        shutil.rmtree(run.journal.directory / "work", ignore_errors=True)
     return report
 
 
@@ -101,7 +106,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         backend=backend,
         formula=formula,
         rewriters=() if diagnose_only else _rewriters(options, application, backend, journal),
-        judge=judge_for(options, application, backend, sandbox),
+        judge=judge_for(options, backend, sandbox),
         journal=journal,
     )
 
@@ -137,7 +142,7 @@ def _rewriters(options: Options, application: Application, backend: Backend, jou
     return (rules,) if model is None else (rules, model)
 
 
-def _conclude(options: Options, report: Report, directory: Path) -> int:
+def conclude(options: Options, report: Report, directory: Path) -> int:
     """Say how it ended, write what was asked for."""
     from intelliperf.report.terminal import closing
 
@@ -162,4 +167,4 @@ def _restored(values: dict[str, Any]) -> Options:
     kept = {name: value for name, value in values.items() if name in known}
     for name in _PATHS:
         kept[name] = Path(kept[name]) if kept.get(name) else None
-    return Options(**{**kept, "command": tuple(kept["command"])})
+    return Options(**{**kept, "command": tuple(kept["command"]), "build_command": tuple(kept["build_command"])})

@@ -12,7 +12,7 @@ class Options:
 
     command: tuple[str, ...]
     formula: str = "diagnoseOnly"
-    build_command: str | None = None
+    build_command: tuple[str, ...] = ()
     project_directory: Path | None = None
     kernel: str | None = None
     top_n: int = 10

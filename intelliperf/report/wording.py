@@ -58,4 +58,4 @@ def headline(report: Report) -> str:
         return f"nothing to improve: no kernel shows {report.formula} beyond its threshold"
     if report.finding is not None:
         return f"{report.ending.value}: {report.finding.sentence}"
-    return report.ending.value
+    return str(report.ending.value)

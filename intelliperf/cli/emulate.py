@@ -1,0 +1,45 @@
+"""`intelliperf emulate -- ./app`: build in a scratch copy, run once on the emulator, print the lines."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from intelliperf.cli.application import application_of
+from intelliperf.cli.options import Options
+from intelliperf.errors import BuildFailed
+from intelliperf.workspace import Workspace
+
+
+def emulate_application(options: Options) -> int:
+    """Print the table. Returns the program's own exit status where it is not 0."""
+    from intelliperf.emulator.backend import EmulatorBackend
+    from intelliperf.emulator.table import emulate, json_object, print_emulation
+
+    application, reason = application_of(options)
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        root = Path(name)
+        backend = EmulatorBackend(root / "device", options.target)
+        workspace = Workspace.create(application, root / "work")
+        commands = "; ".join(" ".join(command) for command in application.build_commands)
+        print(f"build: {commands} ({reason})", file=sys.stderr)
+        built = workspace.build(backend.build_environment(), options.build_deadline, root / "logs")
+        if not built.ok:
+            errors = "\n  ".join(built.errors)
+            raise BuildFailed(f"the build fails ({built.completed.describe()}):\n  {errors}")
+        seen = emulate(backend, workspace.application, options.run_deadline, options.top_n)
+        if options.kernel is not None:
+            wanted = re.compile(options.kernel)
+            kept = tuple(kernel for kernel in seen.kernels if wanted.search(kernel.profile.kernel.name))
+            seen = dataclasses.replace(seen, kernels=kept)
+    if options.json_events:
+        print(json.dumps(json_object(seen)))
+    else:
+        print_emulation(seen, application.project, Console())
+    return seen.application.exit_status

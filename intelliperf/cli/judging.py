@@ -1,0 +1,57 @@
+"""The validation package wired to runs: which files a candidate may touch, how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from intelliperf import run as runs
+from intelliperf.cli.options import Options
+from intelliperf.protocols import Backend
+from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
+from intelliperf.validation.tolerance import UserTolerance
+from intelliperf.workspace import Built
+
+
+def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
+    """A judge that keeps the reference's calibration for all candidates of the run."""
+    tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
+    settings = Settings(
+        run_deadline_s=options.run_deadline,
+        unit_tests=tests,
+        test_environment=backend.build_environment() if tests else {},
+        tolerance=UserTolerance(options.rtol, options.atol),
+    )
+    judge = Judge(backend, sandbox, settings)
+
+    def judged(
+        candidate: Candidate,
+        finding: Finding,
+        evidence: Sequence[SourceEvidence],
+        reference: runs.State,
+        baseline: runs.State,
+        build: Callable[[], tuple[runs.State, Built]],
+        logs: Path,
+    ) -> Verdict:
+        def attempt_build() -> Application | BuildFailure:
+            state, built = build()
+            if not built.ok:
+                return BuildFailure(built.errors, built.completed.timed_out)
+            return state.application
+
+        return judge.judge(
+            Case(
+                candidate=candidate,
+                finding=finding,
+                reference=reference.application,
+                baseline=baseline.application,
+                sources=runs.sources(baseline, evidence),
+                allowed=frozenset(runs.sources(baseline, evidence)),
+                build=attempt_build,
+                logs=logs,
+            )
+        )
+
+    return judged
