@@ -28,7 +28,6 @@ from intelliperf.records import (
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
 _DEVICE_FILE = "device"
-_SAFETY_NAMES = (safety.RACES, safety.BOUNDS, safety.UNINITIALISED, safety.SYNCHRONISATION)
 
 # Interception options and the variables that they become.
 _OPTIONS = {
@@ -106,9 +105,8 @@ class EmulatorBackend:
         try:
             seen = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
         except (ApplicationFailed, ProtocolError) as error:
-            return tuple(Check(name, CheckStatus.FAILED, str(error)) for name in _SAFETY_NAMES[:1]) + tuple(
-                Check(name, CheckStatus.NOT_RUN, "the candidate did not end") for name in _SAFETY_NAMES[1:]
-            )
+            unseen = [Check(name, CheckStatus.NOT_RUN, "the traced run failed") for name in safety.CHECKS]
+            return (Check("traced run", CheckStatus.FAILED, str(error)), *unseen)
         return safety.compare(
             safety.located(known, Project(reference.project)),
             safety.located(seen, Project(candidate.project)),

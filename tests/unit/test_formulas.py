@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.codegen.rulebook import RULES
 from intelliperf.emulator import devices
 from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas import BOTTLENECKS, FORMULAS, find_formula
@@ -271,6 +272,11 @@ def test_every_formula_says_what_the_model_should_know(formula) -> None:  # type
     assert 300 < len(formula.knowledge) < 1500
     assert formula.summary and formula.rules
     assert formula.watched in formula.needs
+
+
+def test_every_rule_that_a_formula_names_exists() -> None:
+    known = {rule.name for rule in RULES}
+    assert {rule for formula in BOTTLENECKS for rule in formula.rules} <= known
 
 
 def test_the_ceiling_is_amdahls() -> None:
