@@ -139,6 +139,11 @@ def _worst(evidence: SourceEvidence, metric: Metric, device: Device | None) -> f
 _RELATED: Mapping[Metric, Metric] = {
     Metric.LDS_PHASES_IDEAL: Metric.LDS_PHASES,
     Metric.LDS_REQUESTS: Metric.LDS_PHASES,
+    # A line's ATOMIC_* are of the memory that it touches; only a kernel tells the two apart.
+    Metric.LDS_ATOMIC_LANES: Metric.ATOMIC_SERIALIZATION,
+    Metric.LDS_ATOMIC_REQUESTS: Metric.ATOMIC_SERIALIZATION,
+    Metric.LDS_ATOMIC_SERIALIZATION: Metric.ATOMIC_SERIALIZATION,
+    Metric.LDS_ATOMIC_PHASES: Metric.LDS_PHASES,
     Metric.ATOMIC_LANES: Metric.ATOMIC_SERIALIZATION,
     Metric.ATOMIC_REQUESTS: Metric.ATOMIC_SERIALIZATION,
     Metric.ATOMIC_ADDRESSES: Metric.ATOMIC_SERIALIZATION,
@@ -269,9 +274,9 @@ def _share_parts(
 ) -> list[str]:
     parts = []
     if Metric.TIME_SHARE in evidence.quantities:
-        share = evidence.quantity(Metric.TIME_SHARE).value
-        parts.append(f"{percent(share)} of kernel time")
-    elif reading is not None and all_evidence:
+        share = evidence.quantity(Metric.TIME_SHARE)
+        parts.append(f"{percent(share.value)} of kernel time ({share.provenance.value})")
+    if reading is not None and all_evidence:
         total = _total(all_evidence, lambda item: _excess(item, reading.watch, device))
         if total > 0:
             parts.append(f"{percent(reading.excess / total)} of the kernel's excess")

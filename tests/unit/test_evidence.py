@@ -87,7 +87,15 @@ def test_the_reading_speaks_of_the_findings_own_metric() -> None:
 def test_the_share_of_kernel_time_is_used_where_it_was_sampled() -> None:
     quantities = {**evidence().quantities, Metric.TIME_SHARE: Quantity(0.613, Provenance.MEASURED)}
     sentence = line_sentence(finding(), dataclasses.replace(evidence(), quantities=quantities))
-    assert "61 % of kernel time" in sentence and "excess" not in sentence
+    assert "61 % of kernel time (measured)" in sentence
+
+
+def test_contention_in_lds_is_read_from_the_lines_own_atomic_counts() -> None:
+    in_lds = dataclasses.replace(finding(), metric=Metric.LDS_ATOMIC_SERIALIZATION)
+    item = dataclasses.replace(evidence(), space=MemorySpace.SHARED)
+    assert line_sentence(in_lds, item).startswith("atomicContention: contended LDS atomic")
+    reading = main_reading(in_lds, item)
+    assert reading is not None and reading.value == 32
 
 
 def test_the_finding_says_metric_ideal_share_ceiling_and_kind_of_time() -> None:
