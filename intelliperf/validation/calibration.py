@@ -179,7 +179,7 @@ def calibrate(
     runs = [Run(label, reference, {**options, **common}) for label, options in _VARIATIONS]
     calibrator = Calibrator()
     try:
-        followed = follow(setting, runs, rule, calibrator)
+        followed = follow(setting, runs, rule, calibrator, base_to_the_end=True)
     except SideFailed as error:
         raise ApplicationFailed(f"the unmodified application cannot be validated against: {error}") from error
     if followed.syncs == 0:

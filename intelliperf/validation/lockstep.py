@@ -107,15 +107,20 @@ class _Progress:
     syncs: int = 0
 
 
-def follow(setting: Setting, runs: Sequence[Run], rule: Rule, observer: Observer) -> Followed:
-    """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`."""
+def follow(
+    setting: Setting, runs: Sequence[Run], rule: Rule, observer: Observer, base_to_the_end: bool = False
+) -> Followed:
+    """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`.
+
+    Ends early once all others have diverged, unless `base_to_the_end`.
+    """
     deadline = Deadline.after(setting.deadline_s)
     progress = _Progress()
     with _sides(setting, runs) as sides:
         base, others = sides[0], list(sides[1:])
         base.connect(deadline)
-        others = [side for side in others if _survives(progress, side, lambda s: s.connect(deadline))]
-        while True:
+        others = [side for side in others if _survives(progress, side, lambda s: s.connect(_half(deadline)))]
+        while others or base_to_the_end:
             message = base.next(deadline)
             others = [s for s in others if _keeps_up(progress, base, message, s, rule, observer, deadline)]
             if isinstance(message, End):
@@ -125,7 +130,9 @@ def follow(setting: Setting, runs: Sequence[Run], rule: Rule, observer: Observer
                 progress.syncs += message.target and rule.compared(message)
                 if message.target:
                     base.proceed()
-        ended = {base.label: base.finish(deadline)}
+        ended: dict[str, Completed] = {}
+        if others or base_to_the_end:
+            ended[base.label] = base.finish(deadline)
         for side in others:
             _survives(progress, side, lambda s: ended.update({s.label: s.finish(deadline)}))
     return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs)
@@ -136,7 +143,7 @@ def _keeps_up(
 ) -> bool:
     """Take one step with `side`; False once it has left the path."""
     try:
-        found = side.next(deadline)
+        found = side.next(_half(deadline))
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
             if rule.compared(expected):
@@ -151,6 +158,11 @@ def _keeps_up(
     if divergence is not None:
         progress.divergences[side.label] = divergence
     return divergence is None
+
+
+def _half(deadline: Deadline) -> Deadline:
+    """A run that hangs must leave time for the others."""
+    return Deadline.after(deadline.left_s / 2)
 
 
 def compare(observer: Observer, sync: Sync, base: Paused, other: Paused, deadline: Deadline) -> Divergence | None:

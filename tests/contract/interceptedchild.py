@@ -49,8 +49,12 @@ class Intercepted:
         size = self.plan["buffers"][name]["bytes"]
         number = len(self.allocations) + 1
         self.allocations[name] = {
-            "id": number, "base": BASE + self.top, "size": size, "sequence": number,
-            "kind": self.plan["buffers"][name].get("kind", "device"), "name": self.plan["buffers"][name].get("symbol"),
+            "id": number,
+            "base": BASE + self.top,
+            "size": size,
+            "sequence": number,
+            "kind": self.plan["buffers"][name].get("kind", "device"),
+            "name": self.plan["buffers"][name].get("symbol"),
         }
         self.memory[self.top : self.top + size] = bytes([self.poison]) * size
         self.top += (size + 255) // 256 * 256

@@ -98,7 +98,9 @@ MALFORMED = {
     "a flat extent": message({**DISPATCH, "grid": [1, 1]}),
     "a lone number for a list": message({**DISPATCH, "allocations": 3}),
     "a pointer to nowhere": message({**DISPATCH, "allocations": []}),
-    "arguments that are not hexadecimal": message({**DISPATCH, "arguments": [{"index": 0, "hex": "zz", "pointers": []}]}),
+    "arguments that are not hexadecimal": message(
+        {**DISPATCH, "arguments": [{"index": 0, "hex": "zz", "pointers": []}]}
+    ),
     "two allocations with one id": message({**DISPATCH, "allocations": DISPATCH["allocations"] * 2}),
 }
 

@@ -1,0 +1,248 @@
+"""Reference and candidate side by side, as real processes that speak the wire protocol."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interceptedbackend import KERNEL, application, plan_of, setting
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.records import Outcome
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.alignment import align
+from intelliperf.validation.calibration import BASE, Calibration, calibrate
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.lockstep import Divergence, Rule, follow, follow_planned, record
+from intelliperf.validation.side import Run
+from intelliperf.validation.tolerance import Steadiness, UserTolerance
+
+VALUES = [float(i % 97) + 0.37 for i in range(1000)]
+SYMBOL = KERNEL.symbol
+RULE = Rule(lambda d: d.target)
+BUFFERS = {"out": {"bytes": 4000}, "input": {"bytes": 100}, "state": {"bytes": 16, "symbol": "_ZL5state"}}
+
+
+def steps(**changes: Any) -> list[dict[str, Any]]:
+    step = {"dispatch": SYMBOL, "floats": {"out": VALUES, "input": [1.0] * 25, "state": [0.0] * 4}, **changes}
+    return [{"transfer": "memcpy_htod", "bytes": 100}, step, {"dispatch": "_Z4next", "grid": [2, 1, 1]}, step]
+
+
+def program(directory: Path, listed: list[dict[str, Any]], **buffers: Any):
+    return application(directory, plan_of(*listed, **(buffers or BUFFERS)))
+
+
+def learnt(tmp_path: Path, listed: list[dict[str, Any]], kernels: str = SYMBOL, **buffers: Any) -> Calibration:
+    return calibrate(setting(tmp_path), program(tmp_path / "reference", listed, **buffers), kernels, RULE)
+
+
+def judged(
+    tmp_path: Path, reference: list[dict[str, Any]], candidate: list[dict[str, Any]], rule: Rule = RULE, **more: Any
+) -> tuple[Divergence | None, Checker]:
+    buffers = more.pop("buffers", BUFFERS)
+    checker = Checker(learnt(tmp_path, reference, **buffers), **more)
+    runs = [
+        Run(BASE, program(tmp_path / "reference", reference, **buffers)),
+        Run("candidate", program(tmp_path / "candidate", candidate, **buffers)),
+    ]
+    followed = follow(setting(tmp_path, 5.0), runs, rule, checker)
+    return followed.divergences.get("candidate"), checker
+
+
+def test_the_same_program_passes_and_every_byte_is_compared(tmp_path):
+    divergence, checker = judged(tmp_path, steps(), steps())
+    assert divergence is None
+    assert (checker.compared_bytes, len(checker.syncs)) == (2 * 4116, 2)
+
+
+def test_one_wrong_element_at_the_end_is_found_with_both_values(tmp_path):
+    wrong = [*VALUES[:-1], 7.0]
+    divergence, _ = judged(tmp_path, steps(), steps(floats={"out": wrong, "input": [1.0] * 25, "state": [0.0] * 4}))
+    assert divergence is not None
+    assert divergence.outcome is Outcome.WRONG_OUTPUT
+    assert "float 999 is 7.0, expected 29.37" in divergence.detail
+    assert "out" in divergence.detail
+
+
+def test_a_no_op_leaves_the_poison_and_is_found(tmp_path):
+    divergence, _ = judged(tmp_path, steps(), steps(floats={}))
+    assert divergence is not None
+    assert divergence.outcome is Outcome.WRONG_OUTPUT
+
+
+def test_a_changed_input_is_found(tmp_path):
+    divergence, _ = judged(tmp_path, steps(), steps(floats={"out": VALUES, "input": [2.0] * 25, "state": [0.0] * 4}))
+    assert divergence is not None
+    assert "input" in divergence.detail
+
+
+def test_a_changed_symbol_is_found(tmp_path):
+    divergence, _ = judged(
+        tmp_path, steps(), steps(floats={"out": VALUES, "input": [1.0] * 25, "state": [0.0, 0.0, 1.0, 0.0]})
+    )
+    assert divergence is not None
+    assert "symbol _ZL5state" in divergence.detail
+
+
+CHANGED = {
+    "a skipped launch": steps()[:-1],
+    "an additional launch": [*steps(), {"dispatch": "_Z4more"}],
+    "a shrunk grid": [*steps()[:1], {**steps()[1], "grid": [1, 2, 1]}, *steps()[2:]],
+    "another block": [*steps()[:1], {**steps()[1], "block": [32, 1, 1]}, *steps()[2:]],
+    "more LDS": [*steps()[:1], {**steps()[1], "lds": 64}, *steps()[2:]],
+    "another grid of another kernel": [*steps()[:2], {"dispatch": "_Z4next", "grid": [1, 1, 1]}, steps()[3]],
+    "another copy": [{"transfer": "memcpy_htod", "bytes": 50}, *steps()[1:]],
+    "a missing copy": steps()[1:],
+    "another order": [steps()[0], steps()[2], steps()[1], steps()[3]],
+    "another scalar": [steps()[0], {**steps()[1], "scalars": ["01000000"]}, *steps()[2:]],
+    "an early end": [*steps()[:2], {"exit": 0}],
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_the_list_of_dispatches_and_transfers_must_be_the_same(tmp_path, name):
+    divergence, _ = judged(tmp_path, steps(), CHANGED[name])
+    assert divergence is not None
+    assert divergence.outcome is Outcome.DISPATCHES_CHANGED, divergence
+
+
+def test_a_declared_geometry_is_free_for_the_target_only(tmp_path):
+    free = Rule(lambda d: d.target, SYMBOL)
+    assert judged(tmp_path, steps(), steps(grid=[7, 1, 1], lds=32), free)[0] is None
+    assert judged(tmp_path, steps(), CHANGED["another grid of another kernel"], free)[0] is not None
+
+
+FAILING = {
+    "a crash": ({"signal": 11}, Outcome.CRASHED, "SIGSEGV"),
+    "an abort": ({"signal": 6}, Outcome.CRASHED, "SIGABRT"),
+    "a hang": ({"hang": 60}, Outcome.TIMED_OUT, "deadline"),
+    "nonsense on the wire": ({"raw": "0500000061616161aa"}, Outcome.CRASHED, "JSON"),
+    "a claim of four gigabytes": ({"raw": "ffffffff"}, Outcome.CRASHED, "4294967295"),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_candidate_that_fails_is_an_outcome(tmp_path, name):
+    step, outcome, word = FAILING[name]
+    divergence, _ = judged(tmp_path, steps(), [*steps()[:2], step, *steps()[2:]])
+    assert divergence is not None
+    assert divergence.outcome is outcome
+    assert word in divergence.detail
+
+
+def test_a_launch_that_fails_is_not_a_fast_one(tmp_path):
+    assert judged(tmp_path, steps(), steps(status=701))[0].outcome is Outcome.CRASHED
+    assert judged(tmp_path, steps(), steps(status=700))[0].outcome is Outcome.MEMORY_ERROR
+
+
+def test_a_candidate_that_lies_about_its_memory_cannot_make_us_read_elsewhere(tmp_path):
+    lie = {"allocations": [{"id": 1, "base": 4096, "size": 4000, "kind": "device", "sequence": 1, "name": None}]}
+    lie["arguments"] = []
+    divergence, _ = judged(tmp_path, steps(), steps(lie=lie))
+    assert divergence is not None
+    assert divergence.outcome in (Outcome.DISPATCHES_CHANGED, Outcome.WRONG_OUTPUT, Outcome.CRASHED)
+
+
+def test_a_missing_buffer_is_not_overlooked(tmp_path):
+    lie = {"allocations": [], "arguments": []}
+    runs = steps(), steps(lie=lie)
+    divergence, _ = judged(tmp_path, runs[0], runs[1], free_arguments=True)
+    assert divergence is not None
+    assert "is not there" in divergence.detail
+
+
+def test_noise_of_the_reference_becomes_a_tolerance_that_still_rejects_trivial_answers(tmp_path):
+    noisy = steps(noise={"out": 1e-6})
+    found = learnt(tmp_path, noisy)
+    (allowance,) = found.allowances.values()
+    assert allowance.steadiness is Steadiness.NUMERIC
+    assert 1e-6 < allowance.rtol < 1e-4
+
+    def with_factor(factor: float):
+        return steps(floats={"out": [v * factor for v in VALUES], "input": [1.0] * 25, "state": [0.0] * 4})
+
+    assert judged(tmp_path, noisy, with_factor(1 + 1e-6))[0] is None
+    assert judged(tmp_path, noisy, with_factor(1 + 1e-3))[0] is not None
+    assert not judged(tmp_path, noisy, noisy)[1].weak
+
+
+def test_a_bit_exact_reference_allows_nothing_unless_the_user_does(tmp_path):
+    near = steps(floats={"out": [v * (1 + 1e-5) for v in VALUES], "input": [1.0] * 25, "state": [0.0] * 4})
+    divergence, _ = judged(tmp_path, steps(), near)
+    assert divergence is not None
+    assert "--rtol" in divergence.detail
+    divergence, checker = judged(tmp_path, steps(), near, tolerance=UserTolerance(rtol=1e-4))
+    assert divergence is None
+    assert "given" in checker.checks()[0].detail
+
+
+def test_a_tolerance_that_would_accept_rounding_is_called_weak(tmp_path):
+    checker = judged(tmp_path, steps(), steps(), tolerance=UserTolerance(rtol=0.05))[1]
+    assert "bf16 rounding" in checker.checks()[0].detail
+    assert "out" in checker.checks()[0].detail
+
+
+def test_elements_in_varying_order_are_compared_as_a_multiset(tmp_path):
+    buffers = {"found": {"bytes": 400, "typed": False}}
+    shuffled = [{"dispatch": SYMBOL, "shuffled": {"found": list(range(100))}}]
+    other = [{"dispatch": SYMBOL, "shuffled": {"found": [*range(99), 7]}}]
+    reverse = [{"dispatch": SYMBOL, "shuffled": {"found": list(range(100))[::-1]}}]
+    assert judged(tmp_path, shuffled, reverse, buffers=buffers)[0] is None
+    assert judged(tmp_path, shuffled, other, buffers=buffers)[0] is not None
+
+
+def test_bytes_that_the_reference_never_writes_are_left_out_and_counted(tmp_path):
+    partial = steps(floats={"out": VALUES[:-1], "input": [1.0] * 25, "state": [0.0] * 4})
+    divergence, checker = judged(tmp_path, partial, steps())
+    assert divergence is None
+    assert checker.undefined_bytes == 8
+    assert "undefined" in " ".join(check.name for check in checker.checks())
+    assert judged(tmp_path, steps(), partial)[0] is not None
+
+
+def test_a_reference_without_the_kernel_or_that_fails_is_the_applications_fault(tmp_path):
+    with pytest.raises(ApplicationFailed, match="SIGSEGV"):
+        learnt(tmp_path, [*steps()[:2], {"signal": 11}])
+    with pytest.raises(ApplicationFailed, match="not dispatched"):
+        learnt(tmp_path, [{"dispatch": "_Z4next"}])
+
+
+def test_split_kernels_are_compared_before_the_next_common_dispatch_or_transfer(tmp_path):
+    buffers = {"out": {"bytes": 400}, "scratch": {"bytes": 400, "later": True}}
+    done = {"out": [3.0] * 100}
+    reference = [
+        {"dispatch": SYMBOL, "floats": done, "buffers": ["out"]},
+        {"transfer": "memcpy_dtoh", "bytes": 400},
+        {"dispatch": "_Z4next", "buffers": ["out"]},
+        {"dispatch": SYMBOL, "floats": done, "buffers": ["out"]},
+    ]
+    first = {"dispatch": "_Z5parts", "floats": {"scratch": [1.0] * 100}, "buffers": ["out", "scratch"]}
+    second = {"dispatch": "_Z6finish", "floats": done, "buffers": ["out", "scratch"]}
+    candidate = [{"allocate": "scratch"}, first, second, *reference[1:3], first, second]
+    runs = [
+        Run(BASE, program(tmp_path / "reference", reference, **buffers), {"kernels": "*"}),
+        Run("candidate", program(tmp_path / "candidate", candidate, **buffers), {"kernels": "*"}),
+    ]
+    calibration = learnt(tmp_path, reference, "*", **buffers)
+    plan = align(calibration.events, record(setting(tmp_path), runs[1])[0], SYMBOL)
+    assert (plan.problem, plan.points) == ("", ((0, 1), (2, 4)))
+    checker = Checker(calibration, free_arguments=True)
+    followed = follow_planned(setting(tmp_path), (runs[0], runs[1]), plan.points, checker)
+    assert followed.divergences == {}
+    assert (followed.syncs, checker.compared_bytes, len(checker.extra)) == (2, 800, 1)
+
+    spoilt = [*candidate[:-1], {**second, "floats": {"out": [3.0] * 99 + [4.0]}}]
+    runs[1] = dataclasses.replace(runs[1], application=program(tmp_path / "spoilt", spoilt, **buffers))
+    followed = follow_planned(setting(tmp_path), (runs[0], runs[1]), plan.points, checker)
+    assert followed.divergences["candidate"].outcome is Outcome.WRONG_OUTPUT
+    missing = align(calibration.events, calibration.events[:2], SYMBOL)
+    assert "missing" in missing.problem
+
+
+def test_lock_step_works_inside_the_sandbox(tmp_path):
+    sandbox = Sandbox.probe(tmp_path / "probe")
+    confined = dataclasses.replace(setting(tmp_path), sandbox=sandbox)
+    calibration = calibrate(confined, program(tmp_path / "reference", steps()), SYMBOL, RULE)
+    assert calibration.ended.ok
