@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.codegen.budget import Budget, total
@@ -167,6 +168,8 @@ def model_rewriter(
     """
     if settings is None:
         return None
+    if budget.minutes:
+        settings = replace(settings, timeout_s=min(settings.timeout_s, budget.minutes * 60))
     model = ProviderModel(resolve(settings, environment, project), patience)
     probe = model.check()
     budget.require_price(probe.usage.usd is not None, model.name)

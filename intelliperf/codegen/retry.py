@@ -13,12 +13,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Backoff:
-    """How often and how long. A provider that asks for more than `patience_s` is not waited for."""
+    """How often and how long.
+
+    A provider that asks for more than `patience_s` is not waited for; nor is one that has kept us
+    for `total_s`, failed calls included (a call that times out takes minutes).
+    """
 
     tries: int = 6
     first_s: float = 1.0
     ceiling_s: float = 60.0
     patience_s: float = 300.0
+    total_s: float = 1200.0
 
     def delay(self, failures: int, retry_after_s: float | None, jitter: float) -> float | None:
         """Seconds to wait after so many failures (1 and up), or None to give up. `jitter` is 0..1."""
@@ -39,6 +44,7 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
     tell: Callable[[str], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
 
     def call(
         self,
@@ -50,13 +56,14 @@ class Patience:
     ) -> T:
         """`action()`, tried again after transient failures; the last failure is raised."""
         failures = 0
+        started = self.clock()
         while True:
             try:
                 return action()
             except failure as error:
                 failures += 1
                 wait = self.backoff.delay(failures, retry_after_s(error), self.jitter()) if transient(error) else None
-                if wait is None:
+                if wait is None or self.clock() - started + wait > self.backoff.total_s:
                     raise
                 self.tell(f"{described(error)}; trying again in {wait:.0f} s ({failures + 1} of {self.backoff.tries})")
                 self.sleep(wait)

@@ -251,6 +251,22 @@ def test_only_transient_failures_are_tried_again() -> None:
         patience.call(action, ValueError, lambda _: False, lambda _: None)
 
 
+def test_a_provider_that_has_kept_us_too_long_is_given_up() -> None:
+    now = [0.0]
+
+    def action() -> str:
+        now[0] += 500.0
+        raise ValueError("no answer")
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    patience = Patience(Backoff(tries=9, total_s=1200), sleep, lambda: 0.0, clock=lambda: now[0])
+    with pytest.raises(ValueError, match="no answer"):
+        patience.call(action, ValueError, lambda _: True, lambda _: None)
+    assert now[0] < 1600
+
+
 def test_without_a_model_there_is_no_rewriter() -> None:
     assert model_rewriter(None, {"OPENAI_API_KEY": "k"}, Path("/nowhere"), Shelf(), Budget()) is None
 
