@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from intelliperf.codegen.rules.lanes import Evaluator, Unknown, initializer
+from intelliperf.codegen.rules.lanes import Lane, Launch, initializer
 from intelliperf.codegen.rules.problem import NotApplicable, Problem
 
 
@@ -24,11 +24,7 @@ def outside_constant(problem: Problem) -> Callable[[str], int | None]:
                 initial = initializer(root) if root.kind == "VarDecl" and root.name == name else None
                 if initial is None:
                     continue
-                try:
-                    nowhere = Evaluator(root, (1, 1, 1), (1, 1, 1), value)
-                    return nowhere.value(initial, nowhere.lanes(1, 0)[0])
-                except Unknown:
-                    return None
+                return Lane(Launch((1, 1, 1), (1, 1, 1), value), (0, 0, 0), frozenset()).value(initial)
         return None
 
     return value

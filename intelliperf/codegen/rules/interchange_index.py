@@ -10,7 +10,7 @@ import re
 from functools import partial
 
 from intelliperf.codegen.rules.constants import outside_constant
-from intelliperf.codegen.rules.lanes import Lane
+from intelliperf.codegen.rules.lanes import Thread
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of
 from intelliperf.codegen.rules.wave_aggregate_atomics import unused_name
@@ -49,27 +49,23 @@ class InterchangeIndex:
         return f"threads of {kernel.name} renumbered, {before} → {after} sectors per wave over its global accesses"
 
 
-def interchanged(lane: Lane, block: tuple[int, int, int]) -> Lane:
+def interchanged(thread: Thread, block: Thread) -> Thread:
     """The place that a thread takes: y runs fastest."""
-    x, y, z = lane.thread
+    x, y, z = thread
     number = y * block[0] + x
-    return Lane((number // block[1], number % block[1], z), lane.iteration)
+    return number // block[1], number % block[1], z
 
 
 def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     traffic = Traffic(problem, kernel, outside_constant(problem))
-    accesses = traffic.accesses()
-    blamed = [node for node in accesses if node.line == place.evidence.line]
-    before = after = known = 0
+    before = after = 0
+    followed = False
     for geometry in _geometries(problem, place):
-        for access in accesses:
-            now = traffic.sectors(access, geometry, lambda lane: lane)
-            then = traffic.sectors(access, geometry, partial(interchanged, block=geometry.block))
-            if now is None or then is None:
-                continue
-            known += access in blamed
-            before, after = before + now, after + then
-    if not known:
+        now = traffic.sectors(geometry, lambda thread: thread)
+        then = traffic.sectors(geometry, partial(interchanged, block=geometry.block))
+        followed = followed or place.evidence.line in now
+        before, after = before + sum(now.values()), after + sum(then.values())
+    if not followed:
         raise NotApplicable(f"{place}: the stride of the access depends on data")
     return before, after
 

@@ -1,50 +1,56 @@
-"""What the lanes of one wave compute: integer expressions evaluated lane by lane.
+"""What the lanes of one wave compute: a small interpreter of integer code over clang's tree.
 
-Used to count LDS bank conflicts of an access before and after a change of layout. It chooses
-among rewrites that are right anyway, so an expression that it cannot follow (`Unknown`) costs
-a chance and never correctness.
+Used to count bank cycles and memory sectors of accesses before and after a change of layout.
+It chooses among rewrites that are right anyway: what it cannot follow is `None` and costs a
+chance, never correctness. Loads, floats and calls are unknown; an unknown condition lets the
+lane into the guarded code, unless that code leaves the function or loop.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from intelliperf.codegen.syntax.tree import Node
 
 BANK_BYTES = 4
-MAX_ITERATIONS = 12
+# Stands for sizes and strides that are known at run time only: large, and a multiple of any block.
+TYPICAL_EXTENT = 8192
+MAX_TURNS = 24  # of one loop
+MAX_STEPS = 4000  # statements per lane
+Thread = tuple[int, int, int]
+Value = int | None
 
 
-class Unknown(Exception):
-    """The value depends on something that only a run can tell."""
+class Flow(Enum):
+    NEXT = "next"
+    BREAK = "break"
+    CONTINUE = "continue"
+    RETURN = "return"
 
 
-def _divide(a: int, b: int) -> int:
+def _divide(a: int, b: int) -> Value:
     if b == 0:
-        raise Unknown("division by zero")
+        return None
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _shift(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
-    def checked(a: int, b: int) -> int:
-        if not 0 <= b < 64:
-            raise Unknown("shift out of range")
-        return shift(a, b)
-
-    return checked
+def _remainder(a: int, b: int) -> Value:
+    quotient = _divide(a, b)
+    return None if quotient is None else a - b * quotient
 
 
-_BINARY: dict[str, Callable[[int, int], int]] = {
+_BINARY: dict[str, Callable[[int, int], Value]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
     "/": _divide,
-    "%": lambda a, b: a - b * _divide(a, b),
-    "<<": _shift(operator.lshift),
-    ">>": _shift(operator.rshift),
+    "%": _remainder,
+    "<<": lambda a, b: a << b if 0 <= b < 64 else None,
+    ">>": lambda a, b: a >> b if 0 <= b < 64 else None,
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
@@ -54,6 +60,9 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     ">=": lambda a, b: int(a >= b),
     "==": lambda a, b: int(a == b),
     "!=": lambda a, b: int(a != b),
+    "&&": lambda a, b: int(bool(a) and bool(b)),
+    "||": lambda a, b: int(bool(a) or bool(b)),
+    ",": lambda a, b: b,
 }
 _UNARY: dict[str, Callable[[int], int]] = {
     "-": operator.neg,
@@ -67,152 +76,247 @@ _INTEGERS = frozenset(
     for sign in ("", "unsigned ", "signed ")
     for size in ("int", "long", "long long", "short", "char")
 ) | {"bool"}
-_STEPS = {"++": ("+", 1), "--": ("-", 1)}
+_LITERALS: dict[str, Callable[[str], int]] = {
+    "IntegerLiteral": int,
+    "CharacterLiteral": int,
+    "CXXBoolLiteralExpr": lambda text: int(text in ("True", "true")),
+}
+_JUMPS = {"BreakStmt": Flow.BREAK, "ContinueStmt": Flow.CONTINUE, "ReturnStmt": Flow.RETURN}
 
 
 @dataclass(frozen=True)
-class Lane:
-    thread: tuple[int, int, int]
-    iteration: int  # of the innermost loops around the access
+class Launch:
+    """`extent` stands for integer parameters, whose values only a run can tell; None: unknown."""
+
+    block: Thread
+    grid: Thread
+    constant: Callable[[str], Value]  # of a name declared outside the function
+    extent: int | None = None
+
+    def threads(self, wave_size: int) -> list[Thread]:
+        """The first wave of a block."""
+        width, height, depth = self.block
+        count = min(wave_size, width * height * depth)
+        return [(i % width, i // width % height, i // (width * height)) for i in range(count)]
 
 
 @dataclass
-class Evaluator:
-    """Evaluates expressions of one function for the lanes of a wave of the given launch."""
+class Lane:
+    """One thread's run through the function. `seen`: indices of each subscript, in order of execution."""
 
-    function: Node
-    block: tuple[int, int, int]
-    grid: tuple[int, int, int]
-    constant: Callable[[str], int | None]  # of a name declared outside the function
-    extent: int | None = None  # stands for integer parameters; None: they are unknown
-    _variables: dict[str, Node] = field(default_factory=dict)
-    _writes: dict[str, list[Node]] = field(default_factory=dict)
-    _current: dict[str, int] = field(default_factory=dict)  # of variables in the middle of a step
+    launch: Launch
+    thread: Thread
+    escaped: frozenset[str]
+    seen: list[tuple[Node, tuple[Value, ...]]] = field(default_factory=list)
+    _variables: dict[str, Value] = field(default_factory=dict)
+    _steps: int = 0
 
-    def __post_init__(self) -> None:
-        for node in self.function.walk():
-            if node.kind == "VarDecl":
-                self._variables[node.id] = node
-            target = written(node)
-            if target is not None:
-                self._writes.setdefault(target, []).append(node)
+    # -- statements ---------------------------------------------------------------------------
 
-    def lanes(self, wave_size: int, iteration: int) -> list[Lane]:
-        """The first wave of a block."""
-        width, height, _ = self.block
-        threads = min(wave_size, self.block[0] * self.block[1] * self.block[2])
-        return [Lane((i % width, i // width % height, i // (width * height)), iteration) for i in range(threads)]
+    def run(self, statement: Node) -> Flow:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            return Flow.RETURN
+        kind = statement.kind
+        if kind in _JUMPS:
+            for child in statement.children:
+                self.value(child)
+            return _JUMPS[kind]
+        if kind == "IfStmt":
+            return self._if(statement)
+        if kind in ("ForStmt", "WhileStmt", "DoStmt"):
+            return self._loop(statement)
+        if kind == "DeclStmt":
+            for declaration in statement.children:
+                self._declare(declaration)
+            return Flow.NEXT
+        if kind.endswith("Stmt"):
+            for child in statement.children:
+                flow = self.run(child)
+                if flow is not Flow.NEXT:
+                    return Flow.NEXT if kind == "SwitchStmt" and flow is Flow.BREAK else flow
+            return Flow.NEXT
+        self.value(statement)
+        return Flow.NEXT
 
-    def active(self, access: Node, lane: Lane) -> bool:
-        """Do the conditions around `access` let the lane in? Unknown ones do."""
-        child = access
-        for parent in access.ancestors():
-            if parent is self.function:
+    def _declare(self, declaration: Node) -> None:
+        if declaration.kind == "VarDecl":
+            initial = initializer(declaration)
+            value = self.value(initial) if initial is not None else None
+            self._variables[declaration.id] = (
+                value if declaration.canonical.removeprefix("const ") in _INTEGERS else None
+            )
+
+    def _if(self, statement: Node) -> Flow:
+        at = sum(flag in statement.flags for flag in ("hasInit", "hasVar"))
+        for child in statement.children[:at]:
+            self.run(child)
+        holds = self.value(statement.children[at])
+        branches = statement.children[at + 1 :]
+        if holds is None:
+            if any(node.kind in _JUMPS for node in branches[0].walk()):
+                return self.run(branches[1]) if len(branches) > 1 else Flow.NEXT
+            self.run(branches[0])
+            return Flow.NEXT
+        chosen = branches[0] if holds else branches[1] if len(branches) > 1 else None
+        return self.run(chosen) if chosen is not None else Flow.NEXT
+
+    def _loop(self, statement: Node) -> Flow:
+        condition, step, inside = self._loop_parts(statement)
+        for turn in range(MAX_TURNS):
+            tested = statement.kind != "DoStmt" or turn > 0
+            holds = self.value(condition) if condition is not None and tested else 1
+            if holds == 0 or (holds is None and turn > 0):
                 break
-            if parent.kind in ("IfStmt", "ForStmt", "WhileStmt") and not self._admits(parent, child, lane):
-                return False
-            child = parent
-        return True
+            flow = self.run(inside)
+            if flow in (Flow.BREAK, Flow.RETURN):
+                return Flow.NEXT if flow is Flow.BREAK else flow
+            if step is not None:
+                self.value(step)
+        return Flow.NEXT
 
-    def _admits(self, statement: Node, child: Node, lane: Lane) -> bool:
-        position = next(i for i, part in enumerate(statement.children) if part is child)
-        at = 2 if statement.kind == "ForStmt" else sum(f in statement.flags for f in ("hasInit", "hasVar"))
-        if position <= at or statement.children[at].kind == "Empty":
-            return True
-        try:
-            holds = self.value(statement.children[at], lane) != 0
-        except Unknown:
-            return True
-        otherwise = statement.kind == "IfStmt" and position == at + 2
-        return holds != otherwise
+    def _loop_parts(self, statement: Node) -> tuple[Node | None, Node | None, Node]:
+        parts = statement.children
+        if statement.kind == "ForStmt":
+            if parts[0].kind != "Empty":
+                self.run(parts[0])
+            return (_present(parts[2]), _present(parts[3]), parts[4])
+        if statement.kind == "DoStmt":
+            return parts[1], None, parts[0]
+        return parts[-2], None, parts[-1]
 
-    def value(self, expression: Node, lane: Lane) -> int:
+    # -- expressions --------------------------------------------------------------------------
+
+    def value(self, expression: Node) -> Value:
         node = expression.bare()
-        if node.kind in ("IntegerLiteral", "CharacterLiteral"):
-            return int(node.value)
-        if node.kind == "CXXBoolLiteralExpr":
-            return int(node.value in ("True", "true"))
-        if node.kind == "Coordinate":
-            return self._coordinate(node.name, lane)
-        if node.kind == "DeclRefExpr":
-            return self._variable(node, lane)
-        if node.kind in _CASTS and node.children:
-            return self._cast(node, self.value(node.children[-1], lane))
-        if node.kind == "BinaryOperator":
-            return self._binary(node, lane)
-        if node.kind == "UnaryOperator" and node.opcode in _UNARY:
-            return _UNARY[node.opcode](self.value(node.children[0], lane))
-        if node.kind == "ConditionalOperator":
-            chosen = 1 if self.value(node.children[0], lane) else 2
-            return self.value(node.children[chosen], lane)
-        raise Unknown(node.kind)
+        kind = node.kind
+        if kind in _LITERALS:
+            return _LITERALS[kind](node.value)
+        if kind == "Coordinate":
+            return self._coordinate(node.name)
+        if kind == "DeclRefExpr":
+            return self._variable(node)
+        if kind == "ArraySubscriptExpr":
+            self._subscript(node)
+            return None
+        if kind == "BinaryOperator" and node.opcode == "=":
+            return self._assign(node.children[0], self.value(node.children[1]))
+        if kind == "CompoundAssignOperator":
+            return self._assign(node.children[0], self._combined(node.opcode[:-1], node))
+        if kind == "BinaryOperator":
+            return self._combined(node.opcode, node)
+        if kind == "UnaryOperator":
+            return self._unary(node)
+        if kind == "ConditionalOperator":
+            holds = self.value(node.children[0])
+            return self.value(node.children[2 if holds == 0 else 1])
+        if kind == "MemberExpr" and node.canonical in _INTEGERS and _of_parameter(node):
+            return self.launch.extent
+        values = [self.value(child) for child in node.children if child.category]
+        if kind in _CASTS and values and node.canonical.removeprefix("const ") in _INTEGERS:
+            return values[-1]
+        return None
 
-    def _cast(self, node: Node, value: int) -> int:
-        if node.canonical not in _INTEGERS:
-            raise Unknown(node.canonical)
+    def _combined(self, symbol: str, node: Node) -> Value:
+        left, right = self.value(node.children[0]), self.value(node.children[1])
+        if symbol in ("&&", "||") and (left is None or right is None):
+            known = left if right is None else right
+            decided = known is not None and bool(known) == (symbol == "||")
+            return int(bool(known)) if decided else None
+        if left is None or right is None or symbol not in _BINARY:
+            return None
+        return _BINARY[symbol](left, right)
+
+    def _unary(self, node: Node) -> Value:
+        value = self.value(node.children[0])
+        if node.opcode in ("++", "--"):
+            after = None if value is None else value + (1 if node.opcode == "++" else -1)
+            self._assign(node.children[0], after)
+            return value if node.postfix else after
+        return None if value is None or node.opcode not in _UNARY else _UNARY[node.opcode](value)
+
+    def _assign(self, target: Node, value: Value) -> Value:
+        place = target.bare()
+        if place.kind == "DeclRefExpr" and place.reference is not None:
+            self._variables[place.reference.id] = value
+        else:
+            self.value(place)
         return value
 
-    def _binary(self, node: Node, lane: Lane) -> int:
-        left = self.value(node.children[0], lane)
-        if node.opcode == "&&":
-            return int(bool(left) and bool(self.value(node.children[1], lane)))
-        if node.opcode == "||":
-            return int(bool(left) or bool(self.value(node.children[1], lane)))
-        if node.opcode not in _BINARY:
-            raise Unknown(node.opcode)
-        return _BINARY[node.opcode](left, self.value(node.children[1], lane))
-
-    def _coordinate(self, name: str, lane: Lane) -> int:
+    def _coordinate(self, name: str) -> int:
         axis = "xyz".index(name[-1])
         if name.startswith("threadIdx"):
-            return lane.thread[axis]
+            return self.thread[axis]
         if name.startswith("blockDim"):
-            return self.block[axis]
-        return self.grid[axis] if name.startswith("gridDim") else 0
+            return self.launch.block[axis]
+        return self.launch.grid[axis] if name.startswith("gridDim") else 0
 
-    def _variable(self, node: Node, lane: Lane) -> int:
+    def _variable(self, node: Node) -> Value:
         reference = node.reference
-        if reference is None:
-            raise Unknown(node.kind)
-        if reference.id in self._current:
-            return self._current[reference.id]
-        declaration = self._variables.get(reference.id)
-        if declaration is None and reference.kind == "ParmVarDecl" and self.extent is not None:
-            if node.canonical.removeprefix("const ") not in _INTEGERS:
-                raise Unknown(reference.name)
-            return self.extent
-        if declaration is None:
-            value = self.constant(reference.name) if reference.kind == "VarDecl" else None
-            if value is None:
-                raise Unknown(reference.name)
-            return value
-        initial = initializer(declaration)
-        writes = self._writes.get(reference.id, [])
-        if initial is None or len(writes) > 1:
-            raise Unknown(reference.name)
-        value = self.value(initial, lane)
-        if writes:
-            for _ in range(lane.iteration):
-                value = self._stepped(reference.id, value, writes[0], lane)
-        return value
+        if reference is None or reference.id in self.escaped:
+            return None
+        if reference.id in self._variables:
+            return self._variables[reference.id]
+        if reference.kind == "ParmVarDecl":
+            return self.launch.extent if node.canonical.removeprefix("const ") in _INTEGERS else None
+        return self.launch.constant(reference.name) if reference.kind == "VarDecl" else None
 
-    def _stepped(self, variable: str, value: int, write: Node, lane: Lane) -> int:
-        """The variable's value after one more turn of the loop that modifies it."""
-        if write.opcode in _STEPS:
-            symbol, amount = _STEPS[write.opcode]
-            return _BINARY[symbol](value, amount)
-        if write.kind not in ("CompoundAssignOperator", "BinaryOperator"):
-            raise Unknown("a variable's address is taken")
-        self._current[variable] = value
-        try:
-            operand = self.value(write.children[1], Lane(lane.thread, 0))
-        finally:
-            del self._current[variable]
-        if write.kind == "BinaryOperator":
-            return operand
-        if write.opcode[:-1] not in _BINARY:
-            raise Unknown(write.opcode)
-        return _BINARY[write.opcode[:-1]](value, operand)
+    def _subscript(self, node: Node) -> None:
+        indices: list[Value] = []
+        base = node
+        while base.kind == "ArraySubscriptExpr":
+            indices.append(self.value(base.children[1]))
+            base = base.children[0].bare()
+        if base.kind != "DeclRefExpr":
+            self.value(base)
+        self.seen.append((node, tuple(reversed(indices))))
+
+
+def _present(node: Node) -> Node | None:
+    return None if node.kind == "Empty" else node
+
+
+def _of_parameter(member: Node) -> bool:
+    node = member
+    while node.kind == "MemberExpr" and node.children:
+        node = node.children[0].bare()
+    return node.kind == "DeclRefExpr" and node.reference is not None and node.reference.kind == "ParmVarDecl"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One execution of a subscript by a wave: the indices of its lanes, None for lanes not there."""
+
+    access: Node
+    indices: tuple[tuple[int, ...] | None, ...]
+
+
+def requests(
+    function_body: Node, launch: Launch, wave_size: int, threads: Sequence[Thread] | None = None
+) -> list[Request]:
+    """The accesses of a block's first wave whose indices are all known, the n-th of each lane together.
+
+    `threads` are the coordinates that the lanes have, if not the usual ones.
+    """
+    escaped = frozenset(identity for node in function_body.walk() if (identity := _escape(node)) is not None)
+    order = list(threads if threads is not None else launch.threads(wave_size))
+    grouped: dict[tuple[int, int], list[tuple[Value, ...] | None]] = {}
+    nodes: dict[int, Node] = {}
+    for number, thread in enumerate(order):
+        lane = Lane(launch, thread, escaped)
+        lane.run(function_body)
+        count: dict[int, int] = {}
+        for node, indices in lane.seen:
+            turn = count[id(node)] = count.get(id(node), -1) + 1
+            nodes[id(node)] = node
+            grouped.setdefault((id(node), turn), [None] * len(order))[number] = indices
+    found = []
+    for (key, _), lanes in grouped.items():
+        known = [None if entry is None else tuple(i for i in entry if i is not None) for entry in lanes]
+        complete = all(a is None or b is None or len(a) == len(b) for a, b in zip(known, lanes, strict=True))
+        if complete:
+            found.append(Request(nodes[key], tuple(known)))
+    return found
 
 
 def initializer(declaration: Node) -> Node | None:
@@ -227,11 +331,19 @@ def written(node: Node) -> str | None:
         if node.opcode in ("==", "!=", "<=", ">="):
             return None
         target = node.children[0].bare()
-    elif node.kind == "UnaryOperator" and node.opcode in ("++", "--", "&"):
+    elif node.kind == "UnaryOperator" and node.opcode in ("++", "--"):
         target = node.children[0].bare()
-    elif node.kind == "DeclRefExpr" and _bound(node):
-        target = node
     else:
+        return _escape(node)
+    return target.reference.id if target.kind == "DeclRefExpr" and target.reference is not None else None
+
+
+def _escape(node: Node) -> str | None:
+    """Id of a variable that this expression hands out by address or reference, or None."""
+    target = node
+    if node.kind == "UnaryOperator" and node.opcode == "&":
+        target = node.children[0].bare()
+    elif node.kind != "DeclRefExpr" or not _bound(node):
         return None
     return target.reference.id if target.kind == "DeclRefExpr" and target.reference is not None else None
 
@@ -265,12 +377,3 @@ def phases(addresses: Sequence[int | None], element_bytes: int, banks: int) -> i
                 words.setdefault(word % banks, set()).add(word)
         total += max((len(rows) for rows in words.values()), default=0)
     return total
-
-
-def iterations(evaluator: Evaluator, access: Node, wave_size: int) -> Iterator[list[Lane]]:
-    """The wave's lanes that reach `access`, for each turn of the loops around it."""
-    looped = any(node.kind in ("ForStmt", "WhileStmt", "DoStmt") for node in access.ancestors())
-    for iteration in range(MAX_ITERATIONS if looped else 1):
-        lanes = [lane for lane in evaluator.lanes(wave_size, iteration) if evaluator.active(access, lane)]
-        if lanes:
-            yield lanes

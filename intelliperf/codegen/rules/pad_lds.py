@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.constants import outside_constant
-from intelliperf.codegen.rules.lanes import Evaluator, Unknown, iterations, phases
+from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, phases, requests
 from intelliperf.codegen.rules.lds_arrays import (
     SharedArray,
     closing_bracket,
@@ -203,20 +203,13 @@ Trace = tuple[list["list[int] | None"], tuple[int, ...], int]
 
 def _traces(problem: Problem, function: Node, array: SharedArray, geometry: Geometry) -> list[Trace]:
     """The indices of a wave's lanes for every access to the array that can be followed."""
-    evaluator = Evaluator(function, geometry.block, geometry.grid, outside_constant(problem))
-    wave = problem.task.device.wave_size
-    found: list[Trace] = []
-    for access in array.subscripts:
-        indices = array.indices(access)
-        try:
-            for lanes in iterations(evaluator, access, wave):
-                active = {lane.thread: [evaluator.value(index, lane) for index in indices] for lane in lanes}
-                turn = lanes[0].iteration
-                every = [active.get(lane.thread) for lane in evaluator.lanes(wave, turn)]
-                found.append((every, array.dimensions, array.element_bytes))
-        except Unknown:
-            continue
-    return found
+    launch = Launch(geometry.block, geometry.grid, outside_constant(problem), TYPICAL_EXTENT)
+    accesses = {id(access) for access in array.subscripts}
+    return [
+        ([None if lane is None else list(lane) for lane in request.indices], array.dimensions, array.element_bytes)
+        for request in requests(body(function), launch, problem.task.device.wave_size)
+        if id(request.access) in accesses
+    ]
 
 
 def _check_size(problem: Problem, function: Node, array: SharedArray, amount: int, flat: bool) -> None:

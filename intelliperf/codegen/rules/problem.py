@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -156,7 +156,7 @@ class Problem:
             arguments = self.task.compile_arguments.get(unit, ())
             try:
                 found += self._parser.declarations(
-                    Unit(project / unit, project, tuple(arguments)), name, disk, self._state
+                    Unit(project / unit, _directory(arguments, project), tuple(arguments)), name, disk, self._state
                 )
             except ParseFailed as error:
                 failure = str(error)
@@ -185,6 +185,13 @@ class Problem:
             including |= more
             names |= {Path(other).name for other in more}
         return [unit for unit in units if unit in including]
+
+
+def _directory(arguments: Sequence[str], project: Path) -> Path:
+    """Where the unit was compiled: relative paths count from there."""
+    option = "-working-directory="
+    named = [word.removeprefix(option) for word in arguments if word.startswith(option)]
+    return Path(named[-1]) if named else project
 
 
 def _includes(text: str) -> list[str]:

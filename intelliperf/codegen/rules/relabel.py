@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from intelliperf.codegen.rules.lanes import Evaluator, Lane, Unknown, iterations
+from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, requests
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
@@ -18,8 +18,6 @@ from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry
 
 SECTOR_BYTES = 32
-# Stands for sizes and strides that are known at run time only; large, and a multiple of any block.
-TYPICAL_EXTENT = 8192
 _WAVE_OPERATIONS = re.compile(
     r"__shfl|__ballot|__any|__all\b|__activemask|__match|__syncwarp|__lane|warpSize|__reduce_|_wave_|__builtin_amdgcn"
     r"|__builtin_nvvm|cooperative_groups|\bcg::|thread_rank|tiled_partition|mma|asm|printf|clock|volatile"
@@ -92,32 +90,20 @@ class Traffic:
         self._kernel = kernel
         self._wave = problem.task.device.wave_size
         self._constant = constant
+        self._shared = {node.id for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
 
-    def accesses(self) -> list[Node]:
-        """Subscripts of global memory, each once."""
-        found = []
-        for node in body(self._kernel).walk():
-            if node.kind != "ArraySubscriptExpr" or node.children[0].bare().kind == "ArraySubscriptExpr":
+    def sectors(self, geometry: Geometry, renumber: Callable[[Thread], Thread]) -> dict[int, int]:
+        """Line of an access to global memory → sectors of a wave whose threads are renumbered."""
+        launch = Launch(geometry.block, geometry.grid, self._constant, TYPICAL_EXTENT)
+        threads = [renumber(thread) for thread in launch.threads(self._wave)]
+        found: dict[int, int] = {}
+        for request in requests(body(self._kernel), launch, self._wave, threads):
+            root = root_variable(request.access)
+            if root is None or root.reference is None or root.reference.id in self._shared:
                 continue
-            root = root_variable(node)
-            if root is None or root.reference is None or pointee(root.canonical) is None:
+            if pointee(root.canonical) is None:
                 continue
-            declared = next((d for d in self._kernel.walk() if d.id == root.reference.id), None)
-            if declared is None or not is_shared(declared):
-                found.append(node)
+            size = ELEMENT_BYTES.get(request.access.canonical.replace("const ", "").replace("volatile ", ""), 4)
+            touched = {lane[-1] * size // SECTOR_BYTES for lane in request.indices if lane is not None}
+            found[request.access.line] = found.get(request.access.line, 0) + len(touched)
         return found
-
-    def sectors(self, access: Node, geometry: Geometry, relabel: Callable[[Lane], Lane]) -> int | None:
-        """Sectors of the first turns of the loops around `access`; None where they depend on data."""
-        evaluator = Evaluator(self._kernel, geometry.block, geometry.grid, self._constant, TYPICAL_EXTENT)
-        size = ELEMENT_BYTES.get(access.canonical.replace("const ", "").replace("volatile ", ""), 4)
-        total = 0
-        try:
-            for turn in range(len(list(iterations(evaluator, access, self._wave)))):
-                lanes = [relabel(lane) for lane in evaluator.lanes(self._wave, turn)]
-                inside = [lane for lane in lanes if evaluator.active(access, lane)]
-                places = {evaluator.value(access.children[1], lane) * size // SECTOR_BYTES for lane in inside}
-                total += len(places)
-        except Unknown:
-            return None
-        return total

@@ -69,9 +69,12 @@ def _peers(dialect: Dialect) -> str:
     if (target == chosen) peers = same;
     pending &= ~same;
   }}
-  const {dialect.mask} earlier = peers & ((static_cast<{dialect.mask}>(1) << lane) - 1);
   const int last = {dialect.bits - 1} - {dialect.leading}(peers);
 """
+
+
+def _earlier(dialect: Dialect) -> str:
+    return f"  const {dialect.mask} earlier = peers & ((static_cast<{dialect.mask}>(1) << lane) - 1);\n"
 
 
 def _comment(callee: str, operation: Operation, returns: bool, same_operand: bool) -> str:
@@ -93,10 +96,10 @@ def aggregated_atomic(name: str, callee: str, returns: bool, same_operand: bool,
     head = f"template <typename T, typename V>\nstatic __device__ {'T' if returns else 'void'} {name}"
     text = f"{_comment(callee, operation, returns, same_operand)}{head}(T* address, V operand) {{\n{_peers(dialect)}"
     if same_operand:
-        text += "  const T value = static_cast<T>(operand);\n"
+        text += (_earlier(dialect) if returns else "") + "  const T value = static_cast<T>(operand);\n"
         total = f"value * static_cast<T>({dialect.count}(peers))"
     else:
-        text += _scan(operation, dialect)
+        text += _earlier(dialect) + _scan(operation, dialect)
         total = "total"
     if not returns:
         return f"{text}  if (lane == last) {callee}(address, {total});\n}}\n"
