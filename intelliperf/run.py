@@ -413,7 +413,7 @@ def _total(attempts: Sequence[Attempt]) -> Usage:
 
 
 def _compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """Project-relative source → arguments of its compilation, from the drop-ins' log."""
+    """Project-relative source → flags to read its device side with, from the drop-ins' log."""
     arguments: dict[str, tuple[str, ...]] = {}
     if not log.exists():
         return arguments
@@ -421,5 +421,5 @@ def _compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, 
         entry = json.loads(line)
         source = (Path(entry["directory"]) / entry["source"]).resolve()
         if workspace.tree.resolve() in source.parents:
-            arguments[source.relative_to(workspace.tree.resolve()).as_posix()] = tuple(entry["arguments"])
+            arguments[source.relative_to(workspace.tree.resolve()).as_posix()] = tuple(entry["reader_flags"])
     return arguments

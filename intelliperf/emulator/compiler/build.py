@@ -13,7 +13,7 @@ from pathlib import Path
 from intelliperf.emulator.compiler.cache import compile_cached
 from intelliperf.emulator.compiler.command import Command, Source
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
-from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, host_driver, host_flags
+from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, device_reader_flags, host_driver, host_flags
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
 from intelliperf.emulator.compiler.unit import Compiled
@@ -118,6 +118,7 @@ class Build:
         entry = {
             "source": str((self.directory / source.path).resolve()),
             "arguments": [self.command.flavour, *self.words],
+            "reader_flags": device_reader_flags(self.unit(source), self.toolchain),
             "language": source.language,
             "directory": str(self.directory),
             "output": str(output),

@@ -85,6 +85,15 @@ def host_driver(unit: Unit, toolchain: Toolchain) -> list[str]:
     ]  # fmt: skip
 
 
+def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
+    """What comes after `Toolchain.driver()` for a tool that reads the device side as a syntax tree."""
+    ours = host_driver(unit, toolchain)[len(toolchain.driver()) :]
+    device = ["-Xclang", "-fcuda-is-device", "-Xclang", "-fcuda-allow-variadic-functions"]
+    if unit.language == "cuda":
+        device += ["-Xclang", f"-target-sdk-version={_CUDA_SDK}", f"-D__CUDA_ARCH__={architecture_number(unit)}"]
+    return [*ours, *device, "-x", unit.language, *unit.flags, f"-working-directory={unit.directory}"]
+
+
 def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     """Flags of the host side that depend on the machine.
 
