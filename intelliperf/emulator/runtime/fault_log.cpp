@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "execution.h"
-#include "faults.h"
 #include "fiber.h"
 #include "recorder.h"
 
@@ -145,25 +144,6 @@ void abort_lane(int status) {
   simt_current->next = &home_lane();
   simt_park();
   __builtin_unreachable();
-}
-
-void abandon_launch(int status) { abort_lane(status); }
-
-void record_memory_fault(uintptr_t address, const Allocation* allocation, bool) {
-  const Lane& lane = *simt_current;
-  const bool overflow = in_stack_guard(address);
-  Fault fault{overflow ? FaultKind::kTrap : FaultKind::kOutOfBounds};
-  const bool located = lane.state == LaneState::kAccess || lane.state == LaneState::kRange;
-  fault.site = located ? lane.site : kNoSite;
-  fault.thread = lane.thread.linear;
-  if (allocation) {
-    fault.address_offset = int64_t(address - allocation->base);
-    fault.allocation_bytes = allocation->bytes;
-  } else {
-    fault.address_offset = int64_t(address);
-  }
-  if (overflow) fputs("intelliperf: a thread's private memory exceeds 252 KB\n", stderr);
-  note_fault(fault);
 }
 
 void record_host_fault(const char* kind, const char* detail) {

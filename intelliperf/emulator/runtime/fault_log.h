@@ -34,7 +34,7 @@ extern int abort_status;
 // Ends the current lane and with it the launch. Runs on the lane's stack.
 [[noreturn]] void abort_lane(int status);
 
-// Turns SIGFPE and SIGILL of device code into the end of the launch; faults.h does so for bad addresses.
+// Turns SIGSEGV, SIGBUS, SIGFPE and SIGILL of device code into the end of the launch.
 class SignalGuard {
  public:
   SignalGuard();

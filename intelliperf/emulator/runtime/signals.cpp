@@ -6,17 +6,19 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
+#include "memory.h"
 #include "scheduler.h"
 
 namespace simt {
 namespace {
 
-constexpr int kTraps[] = {SIGFPE, SIGILL};
+constexpr int kTraps[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr size_t kTrapCount = sizeof kTraps / sizeof *kTraps;
 constexpr long kTickNs = 10 * 1000 * 1000;
 constexpr uint32_t kTicksBeforePreemption = 8;
@@ -33,18 +35,55 @@ uintptr_t instruction_of(const ucontext_t& context) {
 #endif
 }
 
-void on_trap(int signal, siginfo_t*, void*) {
-  Lane* lane = simt_current;
+void pass_on(int signal, siginfo_t* info, void* context) {
+  for (size_t i = 0; i < kTrapCount; ++i) {
+    if (kTraps[i] != signal) continue;
+    if (before[i].sa_flags & SA_SIGINFO)
+      before[i].sa_sigaction(signal, info, context);
+    else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN)
+      before[i].sa_handler(signal);
+    else
+      sigaction(signal, &before[i], nullptr);  // the instruction runs again, and the default takes its course
+  }
+}
+
+Fault describe(const Lane& lane, bool memory, uintptr_t address) {
+  const bool overflow = memory && in_stack_guard(address);
+  Fault fault{memory && !overflow ? FaultKind::kOutOfBounds : FaultKind::kTrap};
+  const bool located = lane.state == LaneState::kAccess || lane.state == LaneState::kRange;
+  fault.site = located ? lane.site : kNoSite;
+  fault.thread = lane.thread.linear;
+  if (overflow) fputs("intelliperf: a thread's private memory exceeds 252 KB\n", stderr);
+  if (fault.kind != FaultKind::kOutOfBounds) return fault;
+  const Allocation* around = nearest(address);
+  fault.address_offset = int64_t(around ? address - around->base : address);
+  fault.allocation_bytes = around ? around->bytes : 0;
+  return fault;
+}
+
+void on_trap(int signal, siginfo_t* info, void* context) {
   if (!device_code_running()) {
-    for (size_t i = 0; i < kTrapCount; ++i)
-      if (kTraps[i] == signal) sigaction(signal, &before[i], nullptr);  // and the instruction runs again
+    pass_on(signal, info, context);
     return;
   }
-  Fault fault{FaultKind::kTrap};
-  fault.site = lane->state == LaneState::kAccess ? lane->site : kNoSite;
-  fault.thread = lane->thread.linear;
-  note_fault(fault);
-  abort_lane(kLaunchFailed);
+  const bool memory = signal == SIGSEGV || signal == SIGBUS;
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  const bool tolerated = memory && open_guard(address);
+  note_fault(describe(*simt_current, memory, address));
+  if (tolerated) return;  // slack mode: the guard is open now, the access is repeated
+  abort_lane(memory && !in_stack_guard(address) ? kIllegalAddress : kLaunchFailed);
+}
+
+void provide_handler_stack() {  // the lane's own stack may be what overflowed
+  constexpr size_t kBytes = 128 * 1024;
+  stack_t present{};
+  if (sigaltstack(nullptr, &present) == 0 && !(present.ss_flags & SS_DISABLE)) return;
+  static thread_local char* memory = nullptr;
+  if (!memory) memory = new char[kBytes];
+  stack_t wanted{};
+  wanted.ss_sp = memory;
+  wanted.ss_size = kBytes;
+  sigaltstack(&wanted, nullptr);
 }
 
 struct Text {
@@ -96,9 +135,10 @@ Execution execution;
 bool device_code_running() { return execution.request && simt_current != &home_lane(); }
 
 SignalGuard::SignalGuard() {
+  provide_handler_stack();
   struct sigaction action {};
   action.sa_sigaction = on_trap;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < kTrapCount; ++i) sigaction(kTraps[i], &action, &before[i]);
 }
