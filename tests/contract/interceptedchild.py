@@ -19,6 +19,7 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 
 BASE = 0x7E0000000000
 ARENA_BYTES = 1 << 20
@@ -155,5 +156,4 @@ class Intercepted:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as text:
-        Intercepted(json.load(text)).play()
+    Intercepted(json.loads(Path(sys.argv[1]).read_text())).play()

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -131,14 +132,14 @@ def test_a_silent_child_runs_into_the_deadline(ends):
 
 def test_descriptors_outside_the_hello_are_refused_and_closed(ends):
     channel, child = ends
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     descriptor = os.memfd_create("extra")
     socket.send_fds(child, [message({"type": "end", "dispatches": 0})], [descriptor])
     os.close(descriptor)
     with pytest.raises(ProtocolError, match="descriptors"):
         channel.next(soon())
     channel.close()
-    assert len(os.listdir("/proc/self/fd")) == before - 1
+    assert len(list(Path("/proc/self/fd").iterdir())) == before - 1
 
 
 def arena(size: int, announced: int, sealing: bool = True) -> SharedArena:
