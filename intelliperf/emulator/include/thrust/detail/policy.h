@@ -1,0 +1,125 @@
+// Where an algorithm runs: thrust::host, thrust::device, or a stream; and how to run a function for 0 … n-1 there.
+#pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
+#include <simt/gpu_host.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace thrust {
+struct host_system {};
+struct device_system {};
+struct any_system {};
+using host_system_tag = host_system;
+using device_system_tag = device_system;
+
+class system_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+struct policy_base {};
+template <class System>
+struct policy : policy_base {
+  using system = System;
+  SIMT_GPU(Stream_t) stream = nullptr;
+  policy on(SIMT_GPU(Stream_t) s) const {
+    policy out = *this;
+    out.stream = s;
+    return out;
+  }
+  template <class Allocator>
+  policy operator()(Allocator&) const { return *this; }
+};
+template <class P>
+inline constexpr bool is_policy = std::is_base_of<policy_base, std::decay_t<P>>::value;
+
+inline void check(SIMT_GPU(Error_t) status, const char* what) {
+  if (status != SIMT_GPU(Success)) throw system_error(std::string("thrust: ") + what + ": " + SIMT_GPU(GetErrorString)(status));
+}
+
+template <class F>
+__global__ void for_each_index_kernel(long n, F f) {
+  const long step = static_cast<long>(blockDim.x) * gridDim.x;
+  for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) f(i);
+}
+template <class F>
+void for_each_index(const policy<device_system>& where, long n, F f) {
+  if (n <= 0) return;
+  constexpr long threads = 256;
+  const long blocks = (n + threads - 1) / threads;
+  for_each_index_kernel<<<static_cast<unsigned int>(blocks < 65535 ? blocks : 65535),
+                          static_cast<unsigned int>(n < threads ? n : threads), 0, where.stream>>>(n, f);
+  check(SIMT_GPU(GetLastError)(), "launch");
+  check(SIMT_GPU(StreamSynchronize)(where.stream), "kernel");
+}
+template <class F>
+void for_each_index(const policy<host_system>&, long n, F f) {
+  for (long i = 0; i < n; ++i) f(i);
+}
+
+// Uninitialised memory of the policy's system, for trivially destructible values.
+template <class T, class Policy>
+class scratch {
+ public:
+  scratch(const Policy&, long n) {
+    if constexpr (on_device) {
+      check(SIMT_GPU(Malloc)(reinterpret_cast<void**>(&data_), bytes(n)), "temporary memory");
+    } else {
+      data_ = static_cast<T*>(::operator new(bytes(n)));
+    }
+  }
+  scratch(const scratch&) = delete;
+  ~scratch() {
+    if constexpr (on_device) {
+      (void)SIMT_GPU(Free)(data_);
+    } else {
+      ::operator delete(data_);
+    }
+  }
+  T* data() const { return data_; }
+  T read(long i) const {
+    alignas(T) unsigned char kept[sizeof(T)];
+    if constexpr (on_device) {
+      check(SIMT_GPU(Memcpy)(kept, data_ + i, sizeof(T), SIMT_GPU(MemcpyDeviceToHost)), "copy");
+    } else {
+      __builtin_memcpy(kept, data_ + i, sizeof(T));
+    }
+    return *std::launder(reinterpret_cast<T*>(kept));
+  }
+
+ private:
+  static constexpr bool on_device = std::is_same<typename Policy::system, device_system>::value;
+  static size_t bytes(long n) { return sizeof(T) * static_cast<size_t>(n > 0 ? n : 1); }
+  T* data_ = nullptr;
+};
+}  // namespace detail
+
+using host_policy = detail::policy<host_system>;
+using device_policy = detail::policy<device_system>;
+static const host_policy host{};
+static const device_policy device{};
+static const host_policy seq{};
+template <class P>
+using execution_policy = detail::policy<P>;
+
+namespace system {
+namespace gpu {
+static const device_policy par{};
+static const device_policy par_nosync{};
+using tag = device_system;
+}  // namespace gpu
+namespace cpu {
+static const host_policy par{};
+}
+}  // namespace system
+namespace cuda = system::gpu;
+namespace cuda_cub = system::gpu;
+namespace hip = system::gpu;
+namespace hip_rocprim = system::gpu;
+namespace omp = system::cpu;
+namespace cpp = system::cpu;
+}  // namespace thrust

@@ -1,0 +1,160 @@
+// Sorting and searching. The sort is a merge sort in which every element finds its own place: its rank in its own
+// run plus its rank in the neighbouring run. That is stable and works for any comparison.
+#pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
+
+namespace thrust {
+namespace detail {
+// How many elements of [first, first + n) come before the value (or, for upper, not after it).
+template <class It, class T, class Less>
+SIMT_HDT long rank_of(It first, long n, const T& value, Less less_than, bool upper) {
+  long low = 0, high = n;
+  while (low < high) {
+    const long middle = low + (high - low) / 2;
+    const bool right = upper ? !less_than(value, first[middle]) : static_cast<bool>(less_than(first[middle], value));
+    if (right) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// Sorts an index by the keys, so that keys and values are moved once each.
+template <class P, class Keys, class Less>
+long* sorted_index(const P& where, Keys keys, long n, long* index, long* other, Less less_than) {
+  constexpr long run = 16;
+  for_each_index(where, (n + run - 1) / run, [=] __host__ __device__(long part) mutable {
+    const long begin = part * run, end = begin + run < n ? begin + run : n;
+    for (long i = begin; i < end; ++i) {
+      long at = i;
+      for (; at > begin && less_than(keys[i], keys[index[at - 1]]); --at) index[at] = index[at - 1];
+      index[at] = i;
+    }
+  });
+  for (long width = run; width < n; width *= 2) {
+    for_each_index(where, n, [=] __host__ __device__(long i) mutable {
+      const long pair_begin = i / (2 * width) * (2 * width);
+      const bool in_left = i < pair_begin + width;
+      const long begin = in_left ? pair_begin : pair_begin + width;
+      const long sibling = in_left ? pair_begin + width : pair_begin;
+      long length = n - sibling;
+      if (length < 0) length = 0;
+      if (length > width) length = width;
+      const long self = index[i];
+      long low = 0, high = length;  // among equals the left run goes first
+      while (low < high) {
+        const long middle = low + (high - low) / 2, there = index[sibling + middle];
+        const bool right = in_left ? static_cast<bool>(less_than(keys[there], keys[self])) : !less_than(keys[self], keys[there]);
+        if (right) low = middle + 1; else high = middle;
+      }
+      other[pair_begin + (i - begin) + low] = self;
+    });
+    long* kept = index;
+    index = other;
+    other = kept;
+  }
+  return index;
+}
+template <class P, class It>
+void permute(const P& where, It first, long n, const long* index) {
+  using T = value_t<It>;
+  scratch<T, P> kept(where, n);
+  T* copy_of = kept.data();
+  for_each_index(where, n, [=] __host__ __device__(long i) { new (copy_of + i) T(first[index[i]]); });
+  for_each_index(where, n, [=] __host__ __device__(long i) mutable { first[i] = copy_of[i]; });
+}
+}  // namespace detail
+
+SIMT_IF_POLICY class It, class Less>
+void stable_sort(const P& where, It first, It last, Less less_than) {
+  const long n = last - first;
+  if (n <= 1) return;
+  detail::scratch<long, P> a(where, n), b(where, n);
+  detail::permute(where, first, n, detail::sorted_index(where, first, n, a.data(), b.data(), less_than));
+}
+SIMT_IF_POLICY class It>
+void stable_sort(const P& where, It first, It last) { thrust::stable_sort(where, first, last, less<>()); }
+SIMT_IF_POLICY class It, class... Less>
+void sort(const P& where, It first, It last, Less... less_than) { thrust::stable_sort(where, first, last, less_than...); }
+SIMT_IF_POLICY class K, class V, class Less>
+void stable_sort_by_key(const P& where, K first, K last, V values, Less less_than) {
+  const long n = last - first;
+  if (n <= 1) return;
+  detail::scratch<long, P> a(where, n), b(where, n);
+  const long* index = detail::sorted_index(where, first, n, a.data(), b.data(), less_than);
+  detail::permute(where, values, n, index);
+  detail::permute(where, first, n, index);
+}
+SIMT_IF_POLICY class K, class V>
+void stable_sort_by_key(const P& where, K first, K last, V values) {
+  thrust::stable_sort_by_key(where, first, last, values, less<>());
+}
+SIMT_IF_POLICY class K, class V, class... Less>
+void sort_by_key(const P& where, K first, K last, V values, Less... less_than) {
+  thrust::stable_sort_by_key(where, first, last, values, less_than...);
+}
+SIMT_DEFAULT(stable_sort, void)
+SIMT_DEFAULT(sort, void)
+SIMT_DEFAULT_OUT(stable_sort_by_key)
+SIMT_DEFAULT_OUT(sort_by_key)
+
+// ---- searching ----------------------------------------------------------------------------------------------
+SIMT_IF_POLICY class It, class Values, class Out>
+Out lower_bound(const P& where, It first, It last, Values values, Values values_last, Out out) {
+  const long n = last - first;
+  detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
+    out[i] = detail::rank_of(first, n, values[i], less<>(), false);
+  });
+  return out + (values_last - values);
+}
+SIMT_IF_POLICY class It, class Values, class Out>
+Out upper_bound(const P& where, It first, It last, Values values, Values values_last, Out out) {
+  const long n = last - first;
+  detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
+    out[i] = detail::rank_of(first, n, values[i], less<>(), true);
+  });
+  return out + (values_last - values);
+}
+SIMT_IF_POLICY class It, class Values, class Out>
+Out binary_search(const P& where, It first, It last, Values values, Values values_last, Out out) {
+  const long n = last - first;
+  detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
+    const long at = detail::rank_of(first, n, values[i], less<>(), false);
+    out[i] = at < n && !(values[i] < first[at]);
+  });
+  return out + (values_last - values);
+}
+template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
+Out lower_bound(It first, It last, Values values, Values values_last, Out out) {
+  return thrust::lower_bound(detail::choose(first, values, out), first, last, values, values_last, out);
+}
+template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
+Out upper_bound(It first, It last, Values values, Values values_last, Out out) {
+  return thrust::upper_bound(detail::choose(first, values, out), first, last, values, values_last, out);
+}
+template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
+Out binary_search(It first, It last, Values values, Values values_last, Out out) {
+  return thrust::binary_search(detail::choose(first, values, out), first, last, values, values_last, out);
+}
+template <class It, class T, SIMT_IF_NO_POLICY(It)>
+SIMT_HDT It lower_bound(It first, It last, const T& value) {
+  return first + detail::rank_of(first, last - first, value, less<>(), false);
+}
+template <class It, class T, SIMT_IF_NO_POLICY(It)>
+SIMT_HDT It upper_bound(It first, It last, const T& value) {
+  return first + detail::rank_of(first, last - first, value, less<>(), true);
+}
+SIMT_IF_POLICY class A, class B, class Out>
+Out merge(const P& where, A a, A a_last, B b, B b_last, Out out) {
+  const long n = a_last - a, m = b_last - b;
+  detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable {
+    out[i + detail::rank_of(b, m, a[i], less<>(), false)] = a[i];
+  });
+  detail::for_each_index(where, m, [=] __host__ __device__(long i) mutable {
+    out[i + detail::rank_of(a, n, b[i], less<>(), true)] = b[i];
+  });
+  return out + n + m;
+}
+template <class A, class B, class Out, SIMT_IF_NO_POLICY(A)>
+Out merge(A a, A a_last, B b, B b_last, Out out) {
+  return thrust::merge(detail::choose(a, b, out), a, a_last, b, b_last, out);
+}
+}  // namespace thrust

@@ -1,0 +1,6 @@
+// The version of thrust whose interface this is.
+#pragma once
+#define THRUST_VERSION 200400
+#define THRUST_MAJOR_VERSION 2
+#define THRUST_MINOR_VERSION 4
+#define THRUST_SUBMINOR_VERSION 0
