@@ -70,7 +70,7 @@ class Scalar:
     def show(self, raw: Bytes) -> str:
         """One element for people."""
         if self.floating:
-            return repr(float(self.floats(raw)[0]))
+            return f"{float(self.floats(raw)[0]):.{17 if self.size == 8 else 9}g}"
         if self.encoding == "bits":
             return "0x" + raw.tobytes()[::-1].hex()
         table = _SIGNED if self.encoding == "signed" else _UNSIGNED

@@ -63,17 +63,15 @@ def examine(
     sources: Mapping[str, str],
     allowed: Collection[str],
     kernel_name: str,
-    declares: Declaration | None = None,
 ) -> StaticVerdict:
     """Judge the edits against `sources`, the texts that they were made for. `allowed`: paths that may change."""
-    declared = declares or candidate.declares
     for edit in candidate.edits:
         refusal = _file_refusal(edit, sources, allowed)
         if refusal:
             return StaticVerdict(refusal)
     target = "" if "lambda" in kernel_name or "$_" in kernel_name else base_name(kernel_name)
     known = frozenset(word for edit in candidate.edits for word in denylist.tokens(sources[edit.path]))
-    rules = _Rules(target, declared, known)
+    rules = _Rules(target, candidate.declares, known)
     verdicts = []
     for edit in candidate.edits:
         verdict = _examine_file(edit, sources[edit.path], rules)

@@ -78,12 +78,7 @@ class Case:
     allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
     build: Callable[[], Application | BuildFailure]
     logs: Path
-    declares: Declaration | None = None  # where accepted candidates before this one declared something, too
     floor_ns: float | None = None  # no device can run all dispatches of the kernel in less time
-
-    @property
-    def declared(self) -> Declaration:
-        return self.declares or self.candidate.declares
 
     @property
     def kernel(self) -> Kernel:
@@ -111,6 +106,7 @@ class _Trial:
     """What the gates find out about one candidate, as they go."""
 
     case: Case
+    declared: Declaration  # by this candidate or by accepted ones that it builds on
     static: StaticVerdict = StaticVerdict()
     built: Application | None = None
     checker: Checker | None = None
@@ -137,10 +133,18 @@ class Judge:
         self._settings = settings
         self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
         self._tests_stand: bool | None = None
+        self._standing = Declaration()  # of the last accepted candidate, with those before it
 
     def judge(self, case: Case) -> Verdict:
         """Raises `ApplicationFailed` where the unmodified application cannot serve as the reference."""
-        trial = _Trial(case)
+        declared = case.candidate.declares
+        if case.baseline != case.reference:
+            geometry, kernels = (
+                (declared.geometry or self._standing.geometry),
+                declared.kernels or self._standing.kernels,
+            )
+            declared = Declaration(geometry, kernels, declared.reason or self._standing.reason)
+        trial = _Trial(case, declared)
         gates = (
             self._edit,
             self._build,
@@ -160,11 +164,13 @@ class Judge:
             rejection = gate(trial)
             if rejection is not None:
                 trial.note(name, CheckStatus.FAILED, rejection.detail)
+        if rejection is None:
+            self._standing = declared
         return _verdict(trial, rejection, self._sandbox.check())
 
     def _edit(self, trial: _Trial) -> Rejection | None:
         case = trial.case
-        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name, case.declared)
+        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name)
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         trial.note(GATES[0], CheckStatus.PASSED)
@@ -182,7 +188,7 @@ class Judge:
     def _compare(self, trial: _Trial) -> Rejection | None:
         """Lock-step in the normal order."""
         calibration, memory = self._calibration(trial)
-        declared = trial.case.declared
+        declared = trial.declared
         trial.checker = Checker(calibration, self._settings.tolerance, declared.kernels, trial.static.restricted)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory}
         runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
@@ -236,14 +242,14 @@ class Judge:
 
     def _orders(self, trial: _Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""
-        if trial.case.declared.kernels:
+        if trial.declared.kernels:
             trial.note(GATES[4], CheckStatus.NOT_RUN, "not available for declared kernels")
             return None
         calibration, memory = self._calibration(trial)
         common = {"kernels": self._kernels(trial), "poison": OTHER_POISON, "memory": memory}
         runs = [Run(BASE, trial.case.reference, common)]
         runs += [Run(label, trial.application, {**common, **order}) for label, order in ORDERS]
-        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.case.declared.geometry else None)
+        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
         followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, _checker(trial))
         for label, _ in ORDERS:
             if label in followed.divergences:
@@ -312,7 +318,7 @@ class Judge:
 
     def _kernels(self, trial: _Trial) -> str:
         """All kernels are compared where others than the target may be touched."""
-        every = trial.static.beyond_target or trial.case.declared.kernels
+        every = trial.static.beyond_target or trial.declared.kernels
         return "*" if every else trial.case.kernel.symbol
 
     def _calibration(self, trial: _Trial) -> tuple[Calibration, str]:

@@ -34,9 +34,7 @@ class Pairing:
 
 
 def key_of(allocation: Allocation) -> Key:
-    if allocation.name is not None:
-        return "symbol", 0, allocation.name
-    return allocation.kind, allocation.sequence, ""
+    return allocation.kind, allocation.sequence, allocation.name or ""
 
 
 def describe(allocation: Allocation, names: Mapping[int, str]) -> str:
@@ -50,16 +48,19 @@ def describe(allocation: Allocation, names: Mapping[int, str]) -> str:
 def pair(reference: Dispatch, candidate: Dispatch) -> Pairing:
     """Align the live allocations at two matching dispatches."""
     forced = _by_argument(reference, candidate) if reference.kernel == candidate.kernel else {}
-    symbols = {a.name: a for a in candidate.allocations if a.name is not None}
+    symbols: dict[str, list[Allocation]] = {}  # two files may each have a static variable of one name
+    for allocation in candidate.allocations:
+        if allocation.name is not None:
+            symbols.setdefault(allocation.name, []).append(allocation)
     pairs, missing = [], []
     by_id = {a.id: a for a in candidate.allocations}
     for allocation in reference.allocations:
-        if allocation.id in forced:
-            pairs.append((allocation, by_id[forced[allocation.id]]))
-        elif allocation.name is not None and allocation.name in symbols:
-            pairs.append((allocation, symbols[allocation.name]))
+        if allocation.name is not None and symbols.get(allocation.name):
+            pairs.append((allocation, symbols[allocation.name].pop(0)))
         elif allocation.name is not None:
             missing.append(allocation)
+        elif allocation.id in forced:
+            pairs.append((allocation, by_id[forced[allocation.id]]))
     done = {a.id for a, _ in pairs} | {a.id for a in missing}
     taken = {b.id for _, b in pairs}
     left = [a for a in reference.allocations if a.id not in done]

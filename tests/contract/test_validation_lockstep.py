@@ -62,7 +62,7 @@ def test_one_wrong_element_at_the_end_is_found_with_both_values(tmp_path):
     divergence, _ = judged(tmp_path, steps(), steps(floats={"out": wrong, "input": [1.0] * 25, "state": [0.0] * 4}))
     assert divergence is not None
     assert divergence.outcome is Outcome.WRONG_OUTPUT
-    assert "float 999 is 7.0, expected 29.37" in divergence.detail
+    assert "float 999 is 7, expected 29.37" in divergence.detail
     assert "out" in divergence.detail
 
 

@@ -133,9 +133,11 @@ FORBIDDEN = {
     "a question about the compiler": [(BODY, "if (sizeof(__FILE__) > 3) " + BODY)],
     "unbalanced code": [(BODY, BODY + " { ")],
     "the environment": [(BODY, 'if (getenv("X")) ' + BODY)],
-    "an overload of a function in use": [("__global__ void other", "__device__ int both(float x) { return 1; }\n__global__ void other")],
+    "an overload of a function in use": [
+        ("__global__ void other", "__device__ int both(float x) { return 1; }\n__global__ void other")
+    ],
     "using another namespace": [("__global__ void other", "using namespace tools;\n__global__ void other")],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FORBIDDEN)
