@@ -100,11 +100,11 @@ RaceDetector::Chunk* RaceDetector::global_chunk(uint64_t offset) {
   return directory_[index];
 }
 
-FaultScope RaceDetector::relation(uint32_t earlier, uint32_t thread, bool both_synchronise) const {
+FaultScope RaceDetector::relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const {
   const uint32_t stamp = stamp_of(earlier);
   if (stamp < launch_start_) return FaultScope::kNone;
   if (stamp < block_start_)
-    return grid_scope_ && !acquired_ && !both_synchronise ? FaultScope::kGrid : FaultScope::kNone;
+    return !shared && grid_scope_ && !acquired_ && !both_synchronise ? FaultScope::kGrid : FaultScope::kNone;
   if (stamp < barrier_) return FaultScope::kNone;
   const uint32_t other = thread_of(earlier);
   if (other == thread) return FaultScope::kNone;
@@ -137,7 +137,7 @@ void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t t
     const bool same_store = access.writes && !access.reads && cell.write_site == site;
     const bool both_atomic = manner == Manner::kAtomic && access.manner == Manner::kAtomic;
     if (!same_store && !both_atomic) {
-      const FaultScope scope = relation(cell.write, thread, synchronises && manner != Manner::kPlain);
+      const FaultScope scope = relation(cell.write, thread, access.shared, synchronises && manner != Manner::kPlain);
       if (scope != FaultScope::kNone) conflict(access, scope, cell.write_site, thread, found);
     }
   }
@@ -148,7 +148,7 @@ void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t t
       uint32_t reader = cell.read;
       if (thread_of(reader) == thread && (manner == kOneWave || manner == kManyWaves))
         reader ^= manner == kOneWave ? 1u << 2 : wave_size_ << 2;
-      const FaultScope scope = relation(reader, thread, synchronises && manner == kOneSynchronising);
+      const FaultScope scope = relation(reader, thread, access.shared, synchronises && manner == kOneSynchronising);
       if (scope != FaultScope::kNone) conflict(access, scope, cell.read_site, thread, found);
     }
     cell.write = pack(stamp_, thread, uint32_t(access.manner));

@@ -62,7 +62,7 @@ class RaceDetector {
   ShadowCell* map_cells(uint64_t count);
   Chunk* global_chunk(uint64_t offset);
   void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
-  FaultScope relation(uint32_t earlier, uint32_t thread, bool both_synchronise) const;
+  FaultScope relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const;
   void conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread, Conflicts& found);
   void forget_everything();
 

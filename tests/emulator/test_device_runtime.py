@@ -1,0 +1,114 @@
+"""The device side of the emulator's runtime under hand-written kernels that call its hooks directly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.native import runtime_library
+from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.process import output_of
+
+NATIVE = Path(__file__).parent / "native"
+RUNTIME = Path(__file__).parents[2] / "intelliperf" / "emulator" / "runtime"
+# What the device side needs of the host side; the API itself stays out.
+PARTS = (
+    "analysis",
+    "cache",
+    "coalescing",
+    "collectives",
+    "device_file",
+    "fault_log",
+    "fiber_aarch64",
+    "fiber_x86_64",
+    "grid_run",
+    "hooks",
+    "json",
+    "launch",
+    "lds",
+    "memory",
+    "race",
+    "recorder",
+    "scheduler",
+    "settings",
+    "signals",
+    "stacks",
+    "time_model",
+)
+CHECKS = (
+    "banks",
+    "barriers",
+    "coalescing",
+    "deadlock",
+    "divergence",
+    "faults",
+    "grid_barrier",
+    "masks",
+    "progress",
+    "races",
+    "shuffles",
+    "uninitialised",
+)
+
+
+@pytest.fixture(scope="session")
+def semantics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    objects = runtime_library().parent.parent / "objects"
+    parts = [max(objects.glob(f"{part}-*.o"), key=lambda path: path.stat().st_mtime) for part in PARTS]
+    program = tmp_path_factory.mktemp("native") / "semantics"
+    argv = [
+        *find_toolchain().host_linker,
+        "-std=c++17",
+        "-O1",
+        f"-I{RUNTIME}",
+        str(NATIVE / "semantics.cpp"),
+        *map(str, parts),
+        "-pthread",
+        "-ldl",
+        "-lrt",
+        "-o",
+        str(program),
+    ]
+    done, _, errors = output_of(argv, 300, tool_environment())
+    assert done.ok, errors
+    return program
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_kernels_run_as_the_programming_model_says(semantics: Path, tmp_path: Path, check: str) -> None:
+    environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path)}
+    done, _, errors = output_of([str(semantics), check], 60, environment)
+    assert done.ok, errors
+    assert (tmp_path / "end.json").read_text() == '{"abi":1,"complete":true,"exit":0}\n'
+
+
+def test_every_check_of_the_native_program_is_run(semantics: Path) -> None:
+    _, names, _ = output_of([str(semantics)], 60)
+    assert tuple(names.split()) == CHECKS
+
+
+def test_equal_runs_leave_equal_records(semantics: Path, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        done, _, errors = output_of([str(semantics), "races"], 60, {"INTELLIPERF_TRACE_DIR": str(tmp_path / name)})
+        assert done.ok, errors
+    for name in ("sites.bin", "blocks.bin", "faults.jsonl"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+
+
+def test_a_full_disk_is_reported_once_and_leaves_no_end(semantics: Path) -> None:
+    done, _, errors = output_of([str(semantics), "barriers"], 60, {"INTELLIPERF_TRACE_DIR": "/dev/null/trace"})
+    assert errors.count("cannot write the trace") == 1
+    assert done.exit_status == 0
+
+
+@pytest.mark.parametrize("order", ["reverse", "random:7"])
+def test_results_do_not_depend_on_the_order_of_lanes(semantics: Path, tmp_path: Path, order: str) -> None:
+    environment = {
+        "INTELLIPERF_TRACE_DIR": str(tmp_path),
+        "INTELLIPERF_LANE_ORDER": order,
+        "INTELLIPERF_BLOCK_ORDER": order,
+    }
+    for check in ("barriers", "shuffles", "masks", "progress", "grid_barrier"):
+        done, _, errors = output_of([str(semantics), check], 60, environment)
+        assert done.ok, errors
