@@ -21,7 +21,7 @@ _ALIGNMENT = re.compile(r", align (\d+)")
 _LOCAL_SHARED = re.compile(
     rf"^(@{NAME} = )(?:internal|private) (?=(?:[\w()]+ )*global .* (?:undef|poison)(?:,|$))", re.MULTILINE
 )
-_DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid")
+_DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid", "@__simt_shared_range")
 
 
 @dataclass
