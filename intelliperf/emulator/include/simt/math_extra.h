@@ -124,7 +124,9 @@ __device__ inline double scaled_erfc(double x) {
     return ::exp(head * head) * ::exp((x - head) * (x + head)) * ::erfc(x);
   }
   const double inverse = 1.0 / (x * x);
-  return 0.56418958354775628695 / x * (1.0 - 0.5 * inverse * (1.0 - 1.5 * inverse * (1.0 - 2.5 * inverse)));
+  double series = 1.0;
+  for (double odd = 8.5; odd > 0.0; odd -= 1.0) series = 1.0 - odd * inverse * series;
+  return 0.56418958354775628695 / x * series;
 }
 // Modified Bessel functions of the first kind: power series, asymptotic series from 30 on.
 __device__ inline double bessel_i(int order, double x) {

@@ -1,0 +1,73 @@
+// CUDA's own ways: 32-lane masks, its own atomicMax of float, half and bfloat16, cooperative groups' reduce.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuComplex.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "check.h"
+
+namespace cg = cooperative_groups;
+
+__device__ static float atomicMax(float* address, float value) {
+  int* place = reinterpret_cast<int*>(address);
+  int seen = *place, old;
+  do {
+    old = seen;
+    seen = atomicCAS(place, old, __float_as_int(fmaxf(value, __int_as_float(old))));
+  } while (seen != old);
+  return __int_as_float(seen);
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+constexpr bool kModern = true;
+#endif
+
+__global__ void waves(unsigned* o, float* f, __half2* h, __nv_bfloat16* b) {
+  const unsigned t = threadIdx.x;
+  __shared__ float tile[32][33];
+  tile[t][0] = t;
+  __syncwarp();
+  auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  o[t * 8] = __ballot_sync(0xffffffffu, t & 1);
+  o[t * 8 + 1] = cg::reduce(warp, t, cg::plus<unsigned>());
+  o[t * 8 + 2] = __reduce_max_sync(0xffffffffu, t ^ 5u);
+  o[t * 8 + 3] = cg::inclusive_scan(warp, 1u);
+  o[t * 8 + 4] = __shfl_xor_sync(0xffffffff, t, 1);
+  if (t < 8) o[t * 8 + 5] = __shfl_down_sync(0xffu, t, 1);
+  int all;
+  o[t * 8 + 6] = __match_all_sync(0xffffffffu, 7, &all) + all;
+  o[t * 8 + 7] = __isShared(&tile[t][0]) + 2 * __isGlobal(o) + (kModern ? 4 : 0);
+  atomicMax(f, tile[t][0]);
+  atomicAdd(h, __floats2half2_rn(1.0f, 0.5f));
+  atomicAdd(b, __float2bfloat16(1.0f));
+}
+
+int main() {
+  unsigned* o;
+  float* f;
+  cudaMallocManaged(&o, 4096);
+  cudaMallocManaged(&f, 64);
+  for (int i = 0; i < 16; ++i) f[i] = 0;
+  waves<<<1, 32>>>(o, f, reinterpret_cast<__half2*>(f + 1), reinterpret_cast<__nv_bfloat16*>(f + 2));
+  expect(cudaDeviceSynchronize() == cudaSuccess, "kernel");
+  for (unsigned t = 0; t < 32; ++t) {
+    const unsigned* m = o + t * 8;
+    expect(m[0] == 0xaaaaaaaau, "ballot");
+    expect(m[1] == 496, "cg::reduce");
+    expect(m[2] == 31, "reduce_max");
+    expect(m[3] == t + 1, "cg::inclusive_scan");
+    expect(m[4] == (t ^ 1u), "shfl_xor");
+    if (t < 8) expect(m[5] == (t < 7 ? t + 1 : t) || t == 7, "shfl_down of some lanes");
+    expect(m[6] == 0u, "match_all wraps to zero with its predicate");
+    expect(m[7] == 7, "address spaces");
+  }
+  expect(f[0] == 31.0f, "the program's own atomicMax");
+  const __half2 sums = *reinterpret_cast<__half2*>(f + 1);
+  expect(__low2float(sums) == 32.0f && __high2float(sums) == 16.0f, "half2 atomics");
+  expect(__bfloat162float(*reinterpret_cast<__nv_bfloat16*>(f + 2)) == 32.0f, "bfloat16 atomics");
+  const cuDoubleComplex z = cuCdiv(make_cuDoubleComplex(1, 2), make_cuDoubleComplex(3, -4));
+  expect_close(z.x, -0.2, 1e-15, "complex division");
+  expect_close(cuCabs(make_cuDoubleComplex(3, 4)), 5, 1e-15, "complex magnitude");
+  return verdict();
+}
