@@ -10,7 +10,7 @@ from pathlib import Path
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.compiler.frontend import CompilerMessage
-from intelliperf.emulator.compiler.queries import answer
+from intelliperf.emulator.compiler.queries import answer, nvcc_plan
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import IntelliPerfError
 
@@ -37,6 +37,10 @@ def _compile(flavour: str, arguments: list[str]) -> int:
         return 0
     toolchain = find_toolchain()
     command = parse(flavour, arguments, "hip" if flavour == "hipcc" else None)
+    if flavour == "nvcc" and (command.verbose or command.dry_run):
+        sys.stderr.write(nvcc_plan(command.output or "a.out"))
+    if flavour == "nvcc" and command.dry_run:
+        return 0
     if _is_plain(flavour, arguments, command.sources and any(s.is_gpu for s in command.sources)):
         environment = {**os.environ, **tool_environment()}
         argv = [*toolchain.driver(flavour != "clang"), *arguments]

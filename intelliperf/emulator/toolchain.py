@@ -298,3 +298,27 @@ def shim_directory() -> Path:
     from intelliperf.emulator.shims import materialise
 
     return materialise(shim_root())
+
+
+def build_environment() -> dict[str, str]:
+    """Variables for a build command: the drop-ins first on PATH, and the roots that makefiles read.
+
+    `CPATH` and `LIBRARY_PATH` serve plain `g++` lines that name `-lcudart` or `-lamdhip64`
+    themselves; `LD_RUN_PATH` lets what they link find the runtime library.
+    """
+    programs = shim_directory()
+    root = str(programs.parent)
+    variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH", "ROCM_PATH")
+    variables.update(dict.fromkeys(roots, root))
+    variables["CUDACXX"] = str(programs / "nvcc")
+    libraries = f"{root}/lib{os.pathsep}{root}/lib64"
+    for name, value in (
+        ("CPATH", f"{root}/include"),
+        ("LIBRARY_PATH", libraries),
+        ("LD_RUN_PATH", libraries),
+        ("CMAKE_PREFIX_PATH", root),
+    ):
+        old = os.environ.get(name)
+        variables[name] = f"{value}{os.pathsep}{old}" if old else value
+    return variables

@@ -345,5 +345,5 @@ class _NvccReader(_Reader):
             self.command.link.append(word)
         elif word.startswith(("-fopenmp",)):
             self.command.openmp = True
-        elif word.startswith(("-f", "-std", "-isystem")) and word not in ("-fatbin",):
+        elif word.startswith(("-f", "-W", "-m", "-std")) and not word.startswith("-forward"):
             self.command.front.append(word)

@@ -24,7 +24,7 @@ from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 
 PRELUDE = "simt/core.h"  # included before the first line of every GPU source
-_CUDA_SDK = "12.8"
+_CUDA_SDK = "12.4"
 _DRIVER_DEADLINE_S = 60.0
 _INLINE_THRESHOLD = 5000  # GPU compilers inline nearly everything; calls cost registers there
 _DROPPED_WITH_VALUE = frozenset(
@@ -88,10 +88,10 @@ def host_driver(unit: Unit, toolchain: Toolchain) -> list[str]:
 def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
     """What comes after `Toolchain.driver()` for a tool that reads the device side as a syntax tree."""
     ours = host_driver(unit, toolchain)[len(toolchain.driver()) :]
-    device = ["-Xclang", "-fcuda-is-device", "-Xclang", "-fcuda-allow-variadic-functions"]
+    device = ["-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions"]
     if unit.language == "cuda":
-        device += ["-Xclang", f"-target-sdk-version={_CUDA_SDK}", f"-D__CUDA_ARCH__={architecture_number(unit)}"]
-    return [*ours, *device, "-x", unit.language, *unit.flags, f"-working-directory={unit.directory}"]
+        device += [f"-target-sdk-version={_CUDA_SDK}", f"-D__CUDA_ARCH__={architecture_number(unit)}"]
+    return [*ours, *(word for flag in device for word in ("-Xclang", flag)), "-x", unit.language, *unit.flags, f"-working-directory={unit.directory}"]
 
 
 def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 HIP_VERSION = "6.2.41133"
 ROCM_CLANG_VERSION = "18.0.0"
-CUDA_VERSION = "12.8"
-CUDA_BUILD = "V12.8.93"
+CUDA_VERSION = "12.4"  # as the headers say
+CUDA_BUILD = "V12.4.131"
 
 _NVCC_BANNER = f"""nvcc: NVIDIA (R) Cuda compiler driver
 Copyright (c) 2005-2025 NVIDIA Corporation
@@ -16,10 +18,29 @@ Cuda compilation tools, release {CUDA_VERSION}, {CUDA_BUILD}
 """
 
 
+def nvcc_plan(output: str = "a.out") -> str:
+    """The lines of `nvcc -v` that build systems read: where the toolkit is, and how it links."""
+    programs = Path(os.environ.get("INTELLIPERF_SHIM_BIN") or ".")
+    root = programs.parent
+    libraries = f'"-L{root}/lib64/stubs" "-L{root}/lib64"'
+    return (
+        f"#$ _HERE_={programs}\n#$ _THERE_={programs}\n#$ TOP={root}\n"
+        "#$ cicc -arch compute_90 -m64\n"
+        f"#$ NVVMIR_LIBRARY_DIR={root}/nvvm/libdevice\n"
+        f"#$ PATH={programs}:{os.environ.get('PATH', '')}\n"
+        f'#$ INCLUDES="-I{root}/include"\n'
+        f"#$ LIBRARIES=  {libraries}\n"
+        f'#$ "{programs}/intelliperf-link" -m64 -o "{output}" -Wl,--start-group  {libraries}  -lcudart -lrt -lpthread '
+        "-ldl -Wl,--end-group\n"
+    )
+
+
 def answer(flavour: str, words: Sequence[str]) -> str | None:
     """The reply to a question about the compiler; None if the command line is none."""
     if flavour == "nvcc" and any(word in ("--version", "-V") for word in words):
         return _NVCC_BANNER
+    if flavour == "nvcc" and "__cmake_determine_cuda" in words:
+        return nvcc_plan()
     if flavour == "hipcc":
         if "--version" in words:
             return (

@@ -13,6 +13,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from intelliperf.emulator.shims.packages import library_links, package_files
 from intelliperf.emulator.shims.programs import script_programs
 from intelliperf.emulator.toolchain import include_directory, write_atomically
 
@@ -20,6 +21,7 @@ COMPILERS = {
     "hipcc": "hipcc",
     "hipcc.bin": "hipcc",
     "nvcc": "nvcc",
+    "intelliperf-link": "hipcc",  # CMake's CUDA language links through the host linker that nvcc names
     "clang++": "clang++",
     "amdclang++": "clang++",
     "clang": "clang",
@@ -30,15 +32,18 @@ _PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 def materialise(root: Path) -> Path:
     """Write the drop-ins below `root` unless they are there already; returns their `bin` directory."""
+    from intelliperf.emulator.native import runtime_library  # builds it on first use
+
     files = _files()
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
-    home = root / digest
+    links = {"include": str(include_directory()), **library_links(str(runtime_library()))}
+    content = repr((sorted(files.items()), sorted(links.items())))
+    home = root / hashlib.sha256(content.encode()).hexdigest()[:12]
     if not (home / "complete").exists():
-        for name, content in files.items():
+        for name, text in files.items():
             path = home / name
-            write_atomically(path, content.encode())
+            write_atomically(path, text.encode())
             path.chmod(0o755 if path.parent.name == "bin" else 0o644)
-        for link, target in _links().items():
+        for link, target in links.items():
             _link(home / link, target)
         write_atomically(home / "complete", b"")
     return home / "bin"
@@ -54,19 +59,17 @@ def _link(link: Path, target: str) -> None:
 def _files() -> dict[str, str]:
     files = {f"bin/{name}": _compiler_script(flavour) for name, flavour in COMPILERS.items()}
     files.update({f"bin/{name}": text for name, text in script_programs().items()})
+    files.update(package_files())
     return files
 
 
-def _links() -> dict[str, str]:
-    return {"include": str(include_directory())}
-
-
 def _compiler_script(flavour: str) -> str:
-    """-I keeps the user's PYTHON* variables and current directory out; -S is not used, the venv is needed."""
+    """-I keeps the user's PYTHON* variables and current directory out of the search path."""
     python, package = shlex.quote(sys.executable), str(_PACKAGE_ROOT)
     code = (
         "import sys; "
         f"sys.path[:0] = [] if any(p == {package!r} for p in sys.path) else [{package!r}]; "
         "from intelliperf.emulator.driver import main; sys.exit(main())"
     )
-    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} {flavour} "$@"\n'
+    here = 'INTELLIPERF_SHIM_BIN=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 1\nexport INTELLIPERF_SHIM_BIN\n'
+    return f'#!/bin/sh\n{here}exec {python} -I -c {shlex.quote(code)} {flavour} "$@"\n'
