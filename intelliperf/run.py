@@ -36,6 +36,7 @@ from intelliperf.records import (
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
 SCHEMA_VERSION = 1
+STARTED = "started"  # a file of the run directory: the build has begun
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ class Run:
     # ---- stages, in the order of the main loop ------------------------------------------------
 
     def build_reference(self) -> State:
+        self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             state, built = self._build(self.journal.directory / "work" / "reference", ())
         if not built.ok:
@@ -125,6 +127,9 @@ class Run:
                 "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
                 "absolute path, or is everything up to date? Give the whole build with -b"
             )
+        program = self.application.command[0]
+        if "/" in program and not (state.application.directory / state.application.command[0]).exists():
+            raise BuildFailed(f"the build works but makes no {program}: is the program's name right?")
         return state
 
     def profile(self, reference: State) -> ApplicationProfile:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from intelliperf.errors import UsageError
 from intelliperf.journal import Journal, storage_errors, to_json
 from intelliperf.protocols import Backend, Rewriter
 from intelliperf.records import Application, Report
-from intelliperf.run import Run, Settings
+from intelliperf.run import STARTED, Run, Settings
 
 _PATHS = ("project_directory", "output_file", "replay", "run_root")
 
@@ -33,7 +35,7 @@ def improve_application(options: Options) -> int:
         view_for(options.json_events, options.verbose, options.budget_minutes) as view,
         Journal.create(run_root(options, application.project), formula.name, view) as journal,
     ):
-        journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
+        keep_options(options, journal)
         journal.event("note", text=f"run directory: {journal.directory}")
         if not options.build_command:
             journal.event("note", text=f"build command from {reason}")
@@ -64,18 +66,30 @@ def resume_run(given: Path | None) -> int:
 def _execute(options: Options, application: Application, journal: Journal) -> Report:
     from intelliperf.pipeline import improve
 
-    run = open_run(options, application, journal)
-    return finish_report(run, improve(run), options)
+    with scratch(options, journal):
+        run = open_run(options, application, journal)
+        return finish_report(run, improve(run))
 
 
-def finish_report(run: Run, report: Report, options: Options) -> Report:
-    """Write the report files and clear the scratch copies away."""
+@contextlib.contextmanager
+def scratch(options: Options, journal: Journal) -> Iterator[None]:
+    """Clears scratch copies and traces away on every way out, and the whole run if it never began."""
+    try:
+        yield
+    finally:
+        if not options.keep_work:
+            shutil.rmtree(journal.directory / "work", ignore_errors=True)
+            shutil.rmtree(journal.directory / "device" / "traces", ignore_errors=True)
+        if not (journal.directory / STARTED).exists():
+            shutil.rmtree(journal.directory, ignore_errors=True)
+
+
+def finish_report(run: Run, report: Report) -> Report:
+    """Write the report files."""
     from intelliperf.report.files import write
 
     with run.stage("report"):
         write(report, run.journal)
-    if not options.keep_work:
-        shutil.rmtree(run.journal.directory / "work", ignore_errors=True)
     return report
 
 
@@ -155,6 +169,11 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
         for path in write_in_place(report):
             print(f"wrote {report.application.project / path}", file=out)
     return report.exit_status
+
+
+def keep_options(options: Options, journal: Journal) -> None:
+    """What `resume` needs to know."""
+    journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
 
 
 def _portable(options: Options) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.improve import conclude, finish_report, open_run
+from intelliperf.cli.improve import conclude, finish_report, open_run, scratch
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
 from intelliperf.codegen.syntax.outline import functions
@@ -54,6 +54,7 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
     with (
         view_for(options.json_events, options.verbose, None) as view,
         Journal.create(run_root(options, application.project), "verify", view) as journal,
+        scratch(options, journal),
     ):
         journal.event("note", text=f"run directory: {journal.directory}")
         edits = patched_files(application, patch.resolve(), journal.directory / "work" / "patched")
@@ -67,7 +68,7 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
         attempt, best = run.attempt(GivenPatch(candidate), task, (), reference, reference)
         accepted = attempt is not None and attempt.verdict is not None and attempt.verdict.accepted
         ending = Ending.IMPROVED if accepted else Ending.NO_ACCEPTED_CANDIDATE
-        report = finish_report(run, run.finish(ending, reference, best or reference), options)
+        report = finish_report(run, run.finish(ending, reference, best or reference))
     return conclude(options, report, journal.directory)
 
 
