@@ -16,10 +16,10 @@ def find_run(given: Path | None, finished: bool = True) -> Path:
             if place.is_dir():
                 return place.resolve()
         raise UsageError(f"no such run directory: {given}")
-    marker = "report.json" if finished else "run.json"
-    runs = sorted(path.parent for path in RUNS.glob(f"*/{marker}")) if RUNS.is_dir() else []
+    started = sorted(path.parent for path in RUNS.glob("*/run.json")) if RUNS.is_dir() else []
+    runs = [path for path in started if (path / "report.json").exists() is finished]
     if not runs:
-        raise UsageError(f"no {'finished ' if finished else ''}run below {RUNS.resolve()}")
+        raise UsageError(f"no {'finished' if finished else 'interrupted'} run below {RUNS.resolve()}")
     return runs[-1].resolve()
 
 
