@@ -100,7 +100,7 @@ void* open_object(const ContainerHeader& header) {
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail("cannot load device code", dlerror());
-  close(descriptor);
+  // Left open: dlopen takes a path that it has seen for the same library, so the number must not come up again.
   return handle;
 }
 
