@@ -115,14 +115,15 @@ class Problem:
         return any(path.endswith((".cu", ".cuh")) for path in self.task.sources)
 
     def relative(self, file: Path) -> str:
-        """Path of an evidence's file among the sources. Raises `NotApplicable`."""
-        project = self.task.project.resolve()
-        for candidate in (file, file.resolve() if file.is_absolute() else project / file):
-            if candidate.is_relative_to(project):
-                path = candidate.relative_to(project).as_posix()
-                if path in self.task.sources:
-                    return path
-        raise NotApplicable(f"{file.name} is not one of the project's sources")
+        """Path of an evidence's file among the sources, in this or another copy of the project.
+
+        Raises `NotApplicable`.
+        """
+        name = file.as_posix()
+        named = [path for path in self.task.sources if name == path or name.endswith(f"/{path}")]
+        if not named:
+            raise NotApplicable(f"{file.name} is not one of the project's sources")
+        return max(named, key=len)
 
     def place(self, evidence: SourceEvidence) -> Place:
         """The parsed functions around a blamed line. Raises `NotApplicable`."""

@@ -1,0 +1,233 @@
+"""Atomics rewritten by rule, run on the emulator before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rulebench import Bench, output
+
+from intelliperf.records import AccessKind
+
+WAVE = "wave_aggregate_atomics"
+BLOCK = "block_reduce_atomics"
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+namespace app {
+// Keeps this comment with its kernel.
+template <typename T>
+__global__ void tally(const int* keys, T* sums, int* order, unsigned* n, int* top, unsigned long long* any, int count) {
+  int i = blockIdx.x * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  if (i % 3) {
+    atomicAdd(&sums[keys[i] % 5], keys[i]);  //@ wave
+  } else {
+    unsigned slot = atomicAdd(n, 1u);  //@ wave
+    order[slot] = i;
+  }
+  atomicMax(top + (i & 1), keys[i]);  //@ wave
+  if (keys[i] & 1) {
+    unsigned long long before = atomicOr(any, 1ull << (keys[i] & 63));  //@ wave
+    if (before == ~0ull) order[0] = -1;
+  }
+  order[count + i] = atomicSub(top + 2, keys[i] & 7);  //@ wave
+}
+extern "C" __global__ void guarded(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float v = in[i];
+    if (v > 3) atomicAdd(out, v);  //@ block
+  }
+}
+__global__ void leaving(const int* in, int* best, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int v = in[i];
+
+  atomicMax(&best[blockIdx.x % 3], v);  //@ block
+}
+__global__ void striding(const int* in, unsigned long long* total, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    atomicAdd(total, (unsigned long long)in[i] * in[i]);  //@ block
+  }
+}
+__global__ void everywhere(const float* in, double* out) {
+  float v = in[threadIdx.x];
+  atomicAdd(out + 1, v);  //@ block
+}
+__global__ void binned(const int* in, int* out, int bins) {
+  for (int b = 0; b < bins; ++b) {
+    if (in[threadIdx.x] % bins == b) atomicAdd(&out[b], 1);  //@ block
+  }
+}
+}
+int main() {
+  const int n = 1000;
+  static int keys[n];
+  static float values[n];
+  for (int i = 0; i < n; ++i) { keys[i] = (i * 7919) % 1013; values[i] = i % 97; }
+  int *k, *order, *top, *sums; unsigned* used; unsigned long long *any; float *v, *fsums; double* d;
+  hipMalloc(&k, sizeof keys); hipMalloc(&v, sizeof values); hipMalloc(&order, 8 * n); hipMalloc(&top, 64);
+  hipMalloc(&used, 4); hipMalloc(&any, 16); hipMalloc(&fsums, 64); hipMalloc(&sums, 64); hipMalloc(&d, 16);
+  hipMemcpy(k, keys, sizeof keys, hipMemcpyHostToDevice); hipMemcpy(v, values, sizeof values, hipMemcpyHostToDevice);
+  hipMemset(order, 0, 8 * n); hipMemset(top, 0, 64); hipMemset(used, 0, 4); hipMemset(any, 0, 16);
+  hipMemset(fsums, 0, 64); hipMemset(sums, 0, 64); hipMemset(d, 0, 16);
+  app::tally<float><<<4, dim3(16, 16)>>>(k, fsums, order, used, top, any, n);
+  app::tally<int><<<4, 250>>>(k, sums, order, used, top, any, n);
+  app::guarded<<<5, 250>>>(v, fsums + 8, n);
+  app::leaving<<<9, 100>>>(k, top + 4, n);
+  app::striding<<<3, 96>>>(k, any + 1, n);
+  app::everywhere<<<2, 200>>>(v, d);
+  app::binned<<<1, 128>>>(k, sums + 8, 4);
+  static int ho[2 * n]; float hf[16]; int hs[16], ht[16]; unsigned hn; unsigned long long ha[2]; double hd[2];
+  hipMemcpy(ho, order, sizeof ho, hipMemcpyDeviceToHost); hipMemcpy(hf, fsums, 64, hipMemcpyDeviceToHost);
+  hipMemcpy(hs, sums, 64, hipMemcpyDeviceToHost); hipMemcpy(ht, top, 64, hipMemcpyDeviceToHost);
+  hipMemcpy(&hn, used, 4, hipMemcpyDeviceToHost); hipMemcpy(ha, any, 16, hipMemcpyDeviceToHost);
+  hipMemcpy(hd, d, 16, hipMemcpyDeviceToHost);
+  long long slots = 0, returned = 0;
+  for (int i = 0; i < n; ++i) { slots += (long long)ho[i] * ho[i]; returned += ho[n + i]; }
+  for (int i = 0; i < 16; ++i) printf("%.3f %d %d\\n", hf[i], hs[i], ht[i]);
+  printf("%u %llx %llu %f %lld\\n", hn, ha[0], ha[1], hd[1], slots);
+}
+"""
+
+
+def as_cuda(text: str) -> str:
+    return text.replace("#include <hip/hip_runtime.h>", "").replace("hip", "cuda")
+
+
+@pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
+def test_aggregated_and_reduced_atomics_leave_the_same_memory(name: str, program: str, tmp_path: Path) -> None:
+    original = Bench(tmp_path / "original", {name: program})
+    expected = output(tmp_path / "original", original.files)
+
+    waved = original.rewritten(WAVE, AccessKind.ATOMIC, mark="wave")
+    both = Bench(tmp_path / "both", waved).rewritten(BLOCK, AccessKind.REDUCTION, mark="block")
+
+    assert both[name].count("wave_atomic_") > 8
+    assert "atomicMax(&best" not in both[name]
+    assert output(tmp_path / "both", both) == expected
+
+
+def test_a_call_keeps_its_text_but_for_the_callee(tmp_path: Path) -> None:
+    text = Bench(tmp_path, {"app.hip": PROGRAM}).rewritten(WAVE, AccessKind.ATOMIC, mark="wave")["app.hip"]
+
+    assert "wave_atomic_add(&sums[keys[i] % 5], keys[i]);  //@ wave" in text
+    assert "unsigned slot = wave_atomic_add_fetch_same(n, 1u);" in text
+    assert text.index("static __device__") < text.index("// Keeps this comment") < text.index("void tally")
+
+
+def test_the_other_rule_contributes_under_the_guard_and_flushes_after_it(tmp_path: Path) -> None:
+    text = Bench(tmp_path, {"app.hip": PROGRAM}).rewritten(BLOCK, AccessKind.REDUCTION, mark="block")["app.hip"]
+
+    assert "if (v > 3) block_part += v;" in text
+    assert "  if (!(i >= n)) {\n    int v = in[i];\n\n    block_part" in text
+    assert "block_atomic_add" in text[text.index("void everywhere") :]
+    assert text.index("static __device__") < text.index('extern "C"')
+
+
+def test_a_second_run_finds_nothing_left_to_do(tmp_path: Path) -> None:
+    once = Bench(tmp_path / "a", {"app.hip": PROGRAM}).rewritten(WAVE, AccessKind.ATOMIC, mark="wave")
+
+    assert "has no call of" in Bench(tmp_path / "b", once).declined(WAVE, AccessKind.ATOMIC, mark="wave")
+
+
+def test_line_endings_tabs_and_letters_survive(tmp_path: Path) -> None:
+    program = (
+        "#include <hip/hip_runtime.h>\n// größer ☃\n__global__ void zähle(int* o)\n{\n\tatomicAdd(o, 1);\t//@ ä\n}\n"
+    ).replace("\n", "\r\n")
+    text = Bench(tmp_path, {"a.hip": program}).rewritten(WAVE, AccessKind.REDUCTION)["a.hip"]
+
+    assert text.replace("\r\n", "").count("\n") == 0
+    assert "\twave_atomic_add_same(o, 1);\t//@ ä\r\n" in text
+
+
+def test_a_kernel_in_a_header_is_rewritten_in_the_header(tmp_path: Path) -> None:
+    header = (
+        "#pragma once\ntemplate <typename T>\nstruct Adder {\n  T* out;\n"
+        "  __device__ void operator()(T v) const { atomicAdd(out, v); }  //@\n};\n"
+    )
+    main = (
+        '#include <hip/hip_runtime.h>\n#include "lib/add.h"\n'
+        "template <typename F> __global__ void each(F f) { f(threadIdx.x); }\n"
+        "void go(int* p) { each<<<1, 64>>>(Adder<int>{p}); }\n"
+    )
+    bench = Bench(tmp_path, {"main.hip": main, "lib/add.h": header})
+    changed = bench.rewritten(WAVE, AccessKind.REDUCTION)
+
+    assert changed["main.hip"] == main
+    assert "{ wave_atomic_add(out, v); }" in changed["lib/add.h"]
+    assert changed["lib/add.h"].index("static __device__") < changed["lib/add.h"].index("struct Adder")
+
+
+REFUSED = """
+#include <hip/hip_runtime.h>
+#define BUMP(p) atomicAdd(p, 1)
+__global__ void hidden(int* o) { BUMP(o); }  //@ macro
+__global__ void swapped(int* o) { o[threadIdx.x + 1] = atomicExch(o, 1); }  //@ exchange
+__global__ void fetched(float* o) { o[1 + threadIdx.x] = atomicAdd(o, 1.5f); }  //@ float
+template <typename T> __global__ void never(T* o) { atomicAdd(o, T(1)); }  //@ template
+__global__ void twice(int* o, int* p) { atomicAdd(o, 1); atomicAdd(p, 2); }  //@ two
+__global__ void uneven(const int* in, int* out, int n) {
+  if (threadIdx.x & 1) return;
+  for (int i = threadIdx.x; i < n; ++i) {
+    if (in[i] < 0) return;
+    atomicAdd(out, in[i]);  //@ uneven
+  }
+}
+__global__ void varying(const int* in, int* out) {
+  int k = threadIdx.x & 3;
+  atomicAdd(&out[k], in[threadIdx.x]);  //@ varying
+}
+__device__ void helper(int* out) { atomicAdd(out, 1); }  //@ device
+__global__ void aliased(const int* in, int* out) {
+  int seen = out[0];
+  if (seen < in[threadIdx.x]) atomicAdd(out, 1);  //@ reads
+}
+__global__ void loaded(const int* where, int* out) {
+  atomicAdd(&out[where[blockIdx.x]], 1);  //@ loaded
+}
+__global__ void barrier(const int* in, int* out, int n) {
+  __shared__ int s[256];
+  if (threadIdx.x >= n) return;
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  atomicAdd(out, s[n - 1 - threadIdx.x]);  //@ barrier
+}
+__global__ void moving(const int* in, int* out, int n) {
+  int step = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    step += 1;
+    atomicAdd(&out[step], in[i]);  //@ moving
+  }
+}
+__global__ void used(int* out, int* last) {
+  if (atomicAdd(out, 1) == 255) *last = 1;  //@ used
+}
+void launch(int* o) { helper<<<1, 1>>>; }
+""".replace("void launch(int* o) { helper<<<1, 1>>>; }\n", "__global__ void calls(int* o) { helper(o); }\n")
+
+
+@pytest.mark.parametrize(
+    ("rule", "mark", "words"),
+    [
+        (WAVE, "macro", "macro"),
+        (WAVE, "exchange", "has no call of"),
+        (WAVE, "float", "whose result is used"),
+        (WAVE, "template", "template without instantiation"),
+        (WAVE, "two", "2 atomics"),
+        (BLOCK, "uneven", "leave the kernel early"),
+        (BLOCK, "varying", "may differ between the threads"),
+        (BLOCK, "device", "device function"),
+        (BLOCK, "reads", "out is also used on line"),
+        (BLOCK, "loaded", "may differ between the threads"),
+        (BLOCK, "barrier", "barrier after the early return"),
+        (BLOCK, "moving", "may differ"),
+        (BLOCK, "used", "is used"),
+    ],
+)
+def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path: Path) -> None:
+    assert words in Bench(tmp_path, {"r.hip": REFUSED}).declined(rule, AccessKind.REDUCTION, mark=mark)
