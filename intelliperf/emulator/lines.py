@@ -198,6 +198,7 @@ class SiteCosts:
     def __init__(self, trace: Trace, launch: KernelLaunch, module: ModuleFacts) -> None:
         records = records_of(trace, launch)
         atomics = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
+        barriers = np.array([module.sites[int(site)].kind == "barrier" for site in records["site"]], dtype=bool)
         queued = atomics & (records["global_requests"] > 0)
         parts = launch.time_parts
         busy = max(0.0, launch.time_ns - parts.get("launch", 0.0))
@@ -207,10 +208,13 @@ class SiteCosts:
         self._per_phase = _rate(parts.get("lds", 0.0) * factor, records["lds_phases"])
         self._per_sector = _rate(memory * factor, records["sectors"])
         self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][queued])
-        self._per_request = _rate((parts.get("latency", 0.0) + parts.get("issue", 0.0)) * factor, records["requests"])
+        waiting = parts.get("latency", 0.0) + parts.get("issue", 0.0)
+        self._per_request = _rate(waiting * factor, records["requests"][~barriers])
 
     def of(self, record: np.void, site: SiteFacts) -> float:
         """Nanoseconds of the launch."""
+        if site.kind == "barrier":
+            return 0.0  # what it waits for is the cost of other lines
         cost = (
             float(record["lds_phases"]) * self._per_phase
             + float(record["sectors"]) * self._per_sector

@@ -117,7 +117,9 @@ def _same_address(evidence: SourceEvidence) -> str:
 
 def _hits(evidence: SourceEvidence) -> str:
     ratios = [_value(evidence, metric) for metric in (Metric.L1_HIT_RATIO, Metric.L2_HIT_RATIO)]
-    return "/".join("-" if ratio is None else f"{ratio:.0%}" for ratio in ratios) if any(ratios) else ""
+    if evidence.space is MemorySpace.SHARED or all(ratio is None for ratio in ratios):
+        return ""
+    return "/".join("-" if ratio is None else f"{ratio:.0%}" for ratio in ratios)
 
 
 def _access(evidence: SourceEvidence) -> str:
