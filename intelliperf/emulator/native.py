@@ -43,6 +43,19 @@ _COMPILE_FLAGS = (
     "-Wall",
     "-Wextra",
 )
+_API_HEADERS = (  # what the sources include of the application's headers
+    "cuda_runtime_api.h",
+    "driver_types.h",
+    "hip/hip_runtime_api.h",
+    "simt/host_attributes.h",
+    "simt/host_errors.h",
+    "simt/host_functions.h",
+    "simt/host_functions_cuda.h",
+    "simt/host_functions_hip.h",
+    "simt/host_templates.h",
+    "simt/host_types.h",
+    "simt/vector_types.h",
+)
 _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,defs", "-ldl", "-lrt")
 
 
@@ -50,7 +63,7 @@ _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,def
 def runtime_library() -> Path:
     """The shared library, built if need be. Raises `ToolchainError` with the compiler's words."""
     toolchain = find_toolchain()
-    headers = sorted([*_SOURCES.glob("*.h"), *include_directory().rglob("*.h")])
+    headers = sorted([*_SOURCES.glob("*.h"), *(include_directory() / name for name in _API_HEADERS)])
     common = _digest([*toolchain.host_linker, toolchain.version, *_COMPILE_FLAGS, *_LINK_FLAGS], headers)
     sources = sorted(_SOURCES.glob("*.cpp"))
     if not sources:
