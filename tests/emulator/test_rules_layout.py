@@ -1,0 +1,181 @@
+"""LDS layouts and thread numberings rewritten by rule, run on the emulator before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rulebench import Bench, output
+
+from intelliperf.records import AccessKind, MemorySpace
+
+PAD = "pad_lds"
+SWAP = "interchange_index"
+LDS = MemorySpace.SHARED
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+constexpr int kSide = 16;
+#define CHUNK 512
+template <typename T, int S>
+__global__ void turn(T* out, const T* in, int w, int h) {
+  __shared__ T tile[S][S];
+  int x = blockIdx.x * S + threadIdx.x, y = blockIdx.y * S + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = in[y * w + x];
+  __syncthreads();
+  x = blockIdx.y * S + threadIdx.x;
+  y = blockIdx.x * S + threadIdx.y;
+  out[y * h + x] = tile[threadIdx.x][threadIdx.y];  //@ tile
+}
+__global__ void flat(double* out, const double* in) {
+  __shared__ double buffer[kSide * kSide];
+  buffer[threadIdx.y * kSide + threadIdx.x] = in[threadIdx.y * kSide + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * kSide + threadIdx.x] = buffer[threadIdx.x * kSide + threadIdx.y];  //@ flat
+}
+__global__ void scan(const int* in, int* out) {
+  __shared__ int tree[CHUNK];
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  int stride, offset = 1;
+  tree[t] = in[t];
+  tree[t + CHUNK / 2] = in[t + CHUNK / 2];
+  for (stride = CHUNK / 2; stride > 0; stride >>= 1) {
+    __syncthreads();
+    if (t < stride) {
+      int left = offset * (2 * t + 1) - 1;
+      int right = offset * (2 * t + 2) - 1;
+      tree[right] += tree[left];  //@ scan
+    }
+    offset *= 2;
+  }
+  __syncthreads();
+  out[t] = tree[t];
+  out[t + CHUNK / 2] = tree[t + CHUNK / 2];
+}
+__global__ void scale(const float* in, float* out, int rows, int columns, float f) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  const int c = blockIdx.y * blockDim.y + threadIdx.y;
+  if (r < rows && c < columns) {
+    out[r * columns + c] = f * in[r * columns + c] + 1;  //@ swap
+  }
+}
+template <typename T> double weigh(const T* device, int n) {
+  static T host[8192];
+  hipMemcpy(host, device, n * sizeof(T), hipMemcpyDeviceToHost);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += double(host[i]) * (i % 1001);
+  return sum;
+}
+int main() {
+  static float f[8192]; static double d[8192]; static int k[8192];
+  for (int i = 0; i < 8192; ++i) { f[i] = i % 97; d[i] = i % 89; k[i] = i % 83; }
+  float *fi, *fo; double *di, *dd; int *ki, *ko;
+  hipMalloc(&fi, sizeof f); hipMalloc(&fo, sizeof f); hipMalloc(&di, sizeof d); hipMalloc(&dd, sizeof d);
+  hipMalloc(&ki, sizeof k); hipMalloc(&ko, sizeof k);
+  hipMemcpy(fi, f, sizeof f, hipMemcpyHostToDevice); hipMemcpy(di, d, sizeof d, hipMemcpyHostToDevice);
+  hipMemcpy(ki, k, sizeof k, hipMemcpyHostToDevice);
+  turn<float, 16><<<dim3(4, 4), dim3(16, 16)>>>(fo, fi, 64, 64); printf("%f\\n", weigh(fo, 4096));
+  turn<double, 16><<<dim3(4, 4), dim3(16, 16)>>>(dd, di, 64, 64); printf("%f\\n", weigh(dd, 4096));
+  flat<<<1, dim3(16, 16)>>>(dd, di); printf("%f\\n", weigh(dd, 4096));
+  scan<<<1, dim3(16, 16)>>>(ki, ko); printf("%f\\n", weigh(ko, 512));
+  scale<<<dim3(4, 9), dim3(32, 8)>>>(fi, fo, 100, 70, 2.f); printf("%f\\n", weigh(fo, 7000));
+}
+"""
+
+
+def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> None:
+    files = {"app.hip": PROGRAM}
+    expected = output(tmp_path / "original", files)
+    for number, (rule, space, mark) in enumerate(
+        [(PAD, LDS, "tile"), (PAD, LDS, "flat"), (PAD, LDS, "scan"), (SWAP, MemorySpace.GLOBAL, "swap")]
+    ):
+        bench = Bench(tmp_path / str(number), files, block=(16, 16, 1))
+        files = bench.rewritten(rule, AccessKind.LOAD, space, mark)
+
+    text = files["app.hip"]
+    assert "tile[S][S + " in text
+    assert "buffer[lds_skewed_" in text
+    assert "__shared__ int tree[CHUNK + CHUNK / " in text
+    assert "blockIdx.x * blockDim.x + thread_x;" in text
+    assert output(tmp_path / "changed", files) == expected
+
+
+REFUSED = """
+#include <hip/hip_runtime.h>
+#define AT(i) cell[i]
+__device__ float total(const float* p) { return p[threadIdx.x]; }
+__device__ int place() { return threadIdx.x; }
+__global__ void dynamic(float* o) {
+  extern __shared__ float d[];
+  o[threadIdx.x] = d[threadIdx.x * 32];  //@ dynamic
+}
+__global__ void passed(float* o) {
+  __shared__ float a[32][32];
+  a[threadIdx.x][0] = 1;  //@ passed
+  o[0] = total(a[0]);
+}
+__global__ void cast(float* o) {
+  __shared__ float b[32][32];
+  b[threadIdx.x][0] = 1;  //@ cast
+  o[0] = (*(float4*)&b[0][4]).x;
+}
+__global__ void pointer(float* o) {
+  __shared__ float c[1024];
+  c[threadIdx.x * 32] = 1;  //@ pointer
+  volatile float* v = c;
+  o[0] = v[3];
+}
+__global__ void hidden(float* o) {
+  __shared__ float cell[1024];
+  AT(threadIdx.x * 32) = 1;
+  o[0] = cell[threadIdx.x * 32];  //@ macro
+}
+__global__ void huge(float* o) {
+  __shared__ float e[128][128];
+  o[0] = e[threadIdx.x][0];  //@ huge
+}
+__global__ void good(float* o) {
+  __shared__ float g[32][33];
+  o[0] = g[threadIdx.x][0];  //@ good
+}
+__global__ void beyond(float* o) {
+  __shared__ float h[32][32];
+  o[0] = h[threadIdx.x][0] + h[0][40];  //@ beyond
+}
+__global__ void global_only(float* o) { o[threadIdx.x * 32] = 1; }  //@ global
+__global__ void waves(float* o, const float* i, int n) {
+  float v = i[(blockIdx.x * blockDim.x + threadIdx.x) * n + threadIdx.y];
+  o[(blockIdx.x * blockDim.x + threadIdx.x) * n + threadIdx.y] = __shfl_xor(v, 1);  //@ waves
+}
+__global__ void called(float* o, int n) { o[place() * n + threadIdx.y + threadIdx.x * n] = 1; }  //@ called
+__global__ void fine(float* o, int n) { o[threadIdx.y * n + threadIdx.x] = 1; }  //@ fine
+__global__ void gather(float* o, const int* w) { o[w[threadIdx.y * 16 + threadIdx.x]] = 1; }  //@ gather
+__global__ void data(float* o, int** w) { o[*w[threadIdx.y] + threadIdx.x] = 1; }
+__global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x * n + i] = 1; }  //@ row
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "mark", "words"),
+    [
+        (PAD, "dynamic", "dynamic LDS"),
+        (PAD, "passed", "other than by a full subscript"),
+        (PAD, "cast", "address of an element"),
+        (PAD, "pointer", "other than by a full subscript"),
+        (PAD, "macro", "macro"),
+        (PAD, "huge", "bytes of LDS"),
+        (PAD, "good", "bank cycles per wave"),
+        (PAD, "beyond", "beyond a row"),
+        (PAD, "global", "no LDS array"),
+        (SWAP, "waves", "depends on the order of threads"),
+        (SWAP, "called", "reads the thread's place itself"),
+        (SWAP, "fine", "not worth a change"),
+        (SWAP, "gather", "not worth a change"),
+        (SWAP, "row", "two thread coordinates"),
+    ],
+)
+def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, {"r.hip": REFUSED}, block=(16, 16, 1))
+    space = LDS if rule == PAD else MemorySpace.GLOBAL
+    assert words in bench.declined(rule, AccessKind.LOAD, space, mark)
