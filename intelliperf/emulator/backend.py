@@ -125,6 +125,10 @@ class EmulatorBackend:
         after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
         return timing.measurements(before, after, kernel)
 
+    def forget(self) -> None:
+        """Drop all records, so that the next question runs the program again."""
+        self._tracer.forget()
+
     def _known(self, application: Application) -> Trace:
         return self._tracer.trace(application, _STRICTNESS_DEADLINE_S, self._sandbox).trace
 
