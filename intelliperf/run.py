@@ -361,9 +361,13 @@ class Run:
 
 def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
     """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence."""
-    original = state.workspace.original.project
+    # The scratch copy comes first: it may lie inside the project that it is a copy of.
+    roots = (state.workspace.tree, state.workspace.original.project)
     paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
-    paths |= {item.file.relative_to(original).as_posix() for item in evidence if original in item.file.parents}
+    for item in evidence:
+        root = next((root for root in roots if root in item.file.parents), None)
+        if root is not None:
+            paths.add(item.file.relative_to(root).as_posix())
     texts: dict[str, str] = {}
     waiting = sorted(paths)
     while waiting:
