@@ -1,0 +1,212 @@
+"""Compiles the same sources for the real GPU: what its compiler refuses, and what its kernels cost.
+
+AMD figures are read from the code object metadata in the assembly (`.amdgpu_metadata`, LLVM's
+AMDGPU user guide). For NVIDIA the compiler gives PTX only; registers and spills come from
+`ptxas -v` where that program is on PATH and are otherwise unknown.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.emulator.toolchain import (
+    Toolchain,
+    cache_directory,
+    find_toolchain,
+    include_directory,
+    tool_environment,
+)
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+
+_DEADLINE_S = 600.0
+_AMD_WAVE_32 = re.compile(r"gfx1[0-2]")
+_ENTRY_KEY = re.compile(r"(?:    |  - )\.(\w+):\s*(\S+)\s*$")
+_INSTRUCTION = re.compile(r"\t[a-z]\w*")
+_PTXAS_FUNCTION = re.compile(r"Compiling entry function '([^']+)'")
+_PTXAS_REGISTERS = re.compile(r"Used (\d+) registers")
+_PTXAS_SHARED = re.compile(r"(\d+) bytes smem")
+_PTXAS_SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """One kernel as the real target's compiler made it. On NVIDIA `vgprs` are registers per thread."""
+
+    architecture: str
+    vgprs: int
+    agprs: int
+    sgprs: int
+    lds_bytes: int
+    scratch_bytes: int
+    vgpr_spills: int
+    sgpr_spills: int
+    instructions: int
+
+
+@dataclass(frozen=True)
+class StrictCompile:
+    """Either errors (the real compiler refuses the source), or facts by mangled kernel name.
+
+    `facts` is empty without errors where the figures cannot be had (no ptxas).
+    """
+
+    architecture: str
+    errors: tuple[str, ...]
+    facts: Mapping[str, KernelFacts]
+
+
+def strict_compile(entry: Mapping[str, Any], architecture: str) -> StrictCompile:
+    """Compile one line of the compile log for `architecture` (gfx90a, gfx942, gfx950, gfx1100, sm_90 …)."""
+    flavour, *words = entry["arguments"]
+    command = parse(flavour, words, "hip" if flavour == "hipcc" else None)
+    return compile_for_target(
+        Path(entry["source"]), entry["language"], tuple(command.front), Path(entry["directory"]), architecture,
+        find_toolchain(),
+    )  # fmt: skip
+
+
+def compile_for_target(
+    source: Path, language: str, flags: tuple[str, ...], directory: Path, architecture: str, toolchain: Toolchain
+) -> StrictCompile:
+    """As `strict_compile`, for a source whose flags are known already."""
+    expected = "gfx" if language == "hip" else "sm_"
+    if not architecture.startswith(expected):
+        raise ToolchainError(f"{language} sources cannot be compiled for {architecture}")
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        assembly = Path(name) / "device.s"
+        argv = _command(source, language, flags, architecture, toolchain, assembly)
+        done, _, err = output_of(argv, _DEADLINE_S, tool_environment(), directory)
+        if not done.ok:
+            return StrictCompile(architecture, _errors(err) or (f"clang: {done.describe()}",), {})
+        text = assembly.read_text(encoding="utf-8", errors="replace")
+        if language == "hip":
+            return StrictCompile(architecture, (), parse_amd_assembly(text, architecture))
+        return _assemble_ptx(text, architecture, Path(name))
+
+
+def _command(
+    source: Path, language: str, flags: tuple[str, ...], architecture: str, toolchain: Toolchain, output: Path
+) -> list[str]:
+    wave = 64 if language == "hip" and not _AMD_WAVE_32.match(architecture) else 32
+    target = f"--offload-arch={architecture}"
+    empty = cache_directory() / "no-cuda-sdk"
+    empty.mkdir(exist_ok=True)
+    sdk = ["--no-cuda-version-check", "-Xclang", "-target-sdk-version=12.4"] if language == "cuda" else []
+    sdk += [f"--cuda-path={empty}"] if language == "cuda" else []
+    return [
+        *toolchain.driver(), "--cuda-device-only", target, *sdk, "-nogpulib", "-nogpuinc", f"-DSIMT_WAVE_SIZE={wave}",
+        f"-I{include_directory()}", "-include", "simt/core.h", "-x", language, "-O3", "-w",
+        "-Wno-unused-command-line-argument", *flags, "-S", str(source), "-o", str(output),
+    ]  # fmt: skip
+
+
+def _errors(text: str) -> tuple[str, ...]:
+    return tuple(line for line in text.splitlines() if re.search(r"\b(?:fatal )?error: ", line))
+
+
+def parse_amd_assembly(text: str, architecture: str) -> dict[str, KernelFacts]:
+    """Facts of every kernel in AMDGPU assembly."""
+    start = text.find(".amdgpu_metadata")
+    end = text.find(".end_amdgpu_metadata")
+    if start < 0 or end < 0:
+        return {}
+    found: dict[str, KernelFacts] = {}
+    for values in _entries(text[start:end]):
+        if "vgpr_count" not in values:
+            continue
+        name = values["name"].strip("'\"")
+        number = {key: int(value) for key, value in values.items() if value.isdigit()}
+        found[name] = KernelFacts(
+            architecture=architecture,
+            vgprs=number["vgpr_count"],
+            agprs=number.get("agpr_count", 0),  # only chips with accumulation registers have the key
+            sgprs=number["sgpr_count"],
+            lds_bytes=number["group_segment_fixed_size"],
+            scratch_bytes=number["private_segment_fixed_size"],
+            vgpr_spills=number["vgpr_spill_count"],
+            sgpr_spills=number["sgpr_spill_count"],
+            instructions=_count_instructions(text, name),
+        )
+    return found
+
+
+def _entries(metadata: str) -> list[dict[str, str]]:
+    """Key-value pairs of each kernel in the metadata's YAML, which LLVM always writes in one layout."""
+    entries: list[dict[str, str]] = []
+    for line in metadata.splitlines():
+        if line.startswith("  - "):
+            entries.append({})
+        found = _ENTRY_KEY.match(line)
+        if found and entries:
+            entries[-1][found[1]] = found[2]
+    return entries
+
+
+def _count_instructions(text: str, name: str) -> int:
+    body = re.search(rf"^{re.escape(name)}:.*?$(.*?)^\.Lfunc_end", text, re.MULTILINE | re.DOTALL)
+    if not body:
+        return 0
+    return sum(1 for line in body[1].splitlines() if _INSTRUCTION.match(line))
+
+
+def _assemble_ptx(ptx: str, architecture: str, work: Path) -> StrictCompile:
+    assembler = shutil.which("ptxas")
+    if assembler is None:
+        return StrictCompile(architecture, (), {})
+    source = work / "device.ptx"
+    source.write_text(_portable_ptx(ptx), encoding="utf-8")
+    argv = [assembler, "-v", f"-arch={architecture}", str(source), "-o", str(work / "device.cubin")]
+    done, out, err = output_of(argv, _DEADLINE_S, tool_environment(), work)
+    if not done.ok:
+        return StrictCompile(architecture, _errors(out + err) or (f"ptxas: {done.describe()}",), {})
+    return StrictCompile(architecture, (), parse_ptxas(out + err, ptx, architecture))
+
+
+def _portable_ptx(ptx: str) -> str:
+    """clang splits a file's directory and name into two strings, which ptxas does not read."""
+    return re.sub(r'^(\s*\.file\s+\d+) "([^"]*)" "([^"]*)"', r'\1 "\2/\3"', ptx, flags=re.MULTILINE)
+
+
+def parse_ptxas(report: str, ptx: str, architecture: str) -> dict[str, KernelFacts]:
+    """Facts of every entry function in the output of `ptxas -v`."""
+    found: dict[str, KernelFacts] = {}
+    name: str | None = None
+    spills = (0, 0, 0)
+    for line in report.splitlines():
+        entry = _PTXAS_FUNCTION.search(line)
+        if entry:
+            name, spills = entry[1], (0, 0, 0)
+        stack = _PTXAS_SPILLS.search(line)
+        if stack:
+            spills = (int(stack[1]), int(stack[2]), int(stack[3]))
+        registers = _PTXAS_REGISTERS.search(line)
+        if registers and name is not None:
+            shared = _PTXAS_SHARED.search(line)
+            found[name] = KernelFacts(
+                architecture=architecture,
+                vgprs=int(registers[1]),
+                agprs=0,
+                sgprs=0,
+                lds_bytes=int(shared[1]) if shared else 0,
+                scratch_bytes=spills[0],
+                vgpr_spills=spills[1] // 4,  # bytes of spill stores, in registers
+                sgpr_spills=0,
+                instructions=_count_ptx(ptx, name),
+            )
+            name = None
+    return found
+
+
+def _count_ptx(ptx: str, name: str) -> int:
+    body = re.search(rf"\.entry {re.escape(name)}\(.*?\n\{{(.*?)\n\}}", ptx, re.DOTALL)
+    if not body:
+        return 0
+    return sum(1 for line in body[1].splitlines() if re.match(r"\s+(?:@!?%p\d+ )?[a-z]\w*[.\s;]", line))
