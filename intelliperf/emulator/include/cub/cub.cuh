@@ -1,0 +1,4 @@
+// CUB: collectives of waves and blocks, algorithms over device memory.
+#pragma once
+#include <cub/detail/block.h>
+#include <cub/detail/device.h>

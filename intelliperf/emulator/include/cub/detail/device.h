@@ -1,0 +1,331 @@
+// Algorithms over device memory with the two-call protocol: without storage a call only says how much it needs.
+#pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
+#include <cub/detail/types.h>
+
+namespace cub {
+namespace detail {
+using status_t = SIMT_GPU(Error_t);
+using stream_t = SIMT_GPU(Stream_t);
+
+// Runs the work, whose own memory comes from the device's allocator, and turns failures into error codes.
+template <class Work>
+status_t two_calls(void* storage, size_t& bytes, stream_t stream, Work work) {
+  if (storage == nullptr) {
+    bytes = 256;  // never zero: programs allocate what they are told
+    return SIMT_GPU(Success);
+  }
+  try {
+    work(thrust::device.on(stream));
+  } catch (const thrust::system_error&) {
+    const status_t status = SIMT_GPU(GetLastError)();
+    return status == SIMT_GPU(Success) ? SIMT_GPU(ErrorUnknown) : status;
+  }
+  return SIMT_GPU(Success);
+}
+template <class Out, class T>
+void put(const thrust::device_policy& where, Out out, T value) {
+  thrust::detail::for_each_index(where, 1, [=] __host__ __device__(long) mutable { *out = value; });
+}
+template <class It>
+using value_t = thrust::detail::value_t<It>;
+template <class T>
+T lowest() {
+  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::lowest();
+}
+template <class T>
+T highest() {
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::max();
+}
+}  // namespace detail
+#define SIMT_TWO_CALLS void *storage, size_t &bytes
+#define SIMT_WORK return detail::two_calls(storage, bytes, stream, [=](const thrust::device_policy& where)
+
+struct DeviceReduce {
+  template <class In, class Out, class Size, class F, class T>
+  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, T init, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::put(where, out, thrust::reduce(where, in, in + n, init, combine)); });
+  }
+  template <class In, class Out, class Size, class F, class G, class T>
+  static detail::status_t TransformReduce(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, G map, T init, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::put(where, out, thrust::transform_reduce(where, in, in + n, map, init, combine)); });
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t Sum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, n, cub::Sum(), detail::value_t<In>(), stream);
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t Min(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, n, cub::Min(), detail::highest<detail::value_t<In>>(), stream);
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t Max(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, n, cub::Max(), detail::lowest<detail::value_t<In>>(), stream);
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t ArgMin(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return arg(storage, bytes, in, out, n, cub::ArgMin(), detail::highest<detail::value_t<In>>(), stream);
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t ArgMax(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return arg(storage, bytes, in, out, n, cub::ArgMax(), detail::lowest<detail::value_t<In>>(), stream);
+  }
+  template <class K, class KOut, class V, class VOut, class Runs, class F, class Size>
+  static detail::status_t ReduceByKey(SIMT_TWO_CALLS, K keys, KOut keys_out, V values, VOut values_out, Runs runs, F combine, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const auto end = thrust::reduce_by_key(where, keys, keys + n, values, keys_out, values_out, thrust::equal_to<>(), combine);
+      detail::put(where, runs, static_cast<detail::value_t<Runs>>(end.first - keys_out));
+    });
+  }
+
+ private:
+  template <class In, class Out, class Size, class F, class T>
+  static detail::status_t arg(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, T init, detail::stream_t stream) {
+    using Pair = KeyValuePair<int, T>;
+    SIMT_WORK {
+      const Pair best = thrust::transform_reduce(
+          where, thrust::counting_iterator<long>(0), thrust::counting_iterator<long>(static_cast<long>(n)),
+          [=] __host__ __device__(long i) { return Pair(static_cast<int>(i), in[i]); }, Pair(n > 0 ? 0x7fffffff : 1, init), combine);
+      detail::put(where, out, best);
+    });
+  }
+};
+
+struct DeviceScan {
+  template <class In, class Out, class F, class T, class Size>
+  static detail::status_t ExclusiveScan(SIMT_TWO_CALLS, In in, Out out, F combine, T init, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::exclusive_scan(where, in, in + n, out, init, combine); });
+  }
+  template <class In, class Out, class F, class Size>
+  static detail::status_t InclusiveScan(SIMT_TWO_CALLS, In in, Out out, F combine, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::inclusive_scan(where, in, in + n, out, combine); });
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t ExclusiveSum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return ExclusiveScan(storage, bytes, in, out, cub::Sum(), detail::value_t<In>(), n, stream);
+  }
+  template <class In, class Out, class Size>
+  static detail::status_t InclusiveSum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
+    return InclusiveScan(storage, bytes, in, out, cub::Sum(), n, stream);
+  }
+  template <class K, class V, class Out, class Size>
+  static detail::status_t ExclusiveSumByKey(SIMT_TWO_CALLS, K keys, V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::exclusive_scan_by_key(where, keys, keys + n, in, out); });
+  }
+  template <class K, class V, class Out, class Size>
+  static detail::status_t InclusiveSumByKey(SIMT_TWO_CALLS, K keys, V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::inclusive_scan_by_key(where, keys, keys + n, in, out); });
+  }
+};
+
+namespace detail {
+template <class K>
+struct radix_less {
+  int begin_bit, end_bit;
+  bool descending;
+  SIMT_HDT bool operator()(const K& a, const K& b) const {
+    const auto x = radix_digits(a, begin_bit, end_bit), y = radix_digits(b, begin_bit, end_bit);
+    return descending ? y < x : x < y;
+  }
+};
+template <class K>
+void sort_copy(const thrust::device_policy& where, const K* in, K* out, long n, radix_less<K> order) {
+  if (in != out) thrust::copy(where, in, in + n, out);
+  thrust::stable_sort(where, out, out + n, order);
+}
+template <class K, class V>
+void sort_copy(const thrust::device_policy& where, const K* in, K* out, const V* values, V* values_out, long n, radix_less<K> order) {
+  if (in != out) thrust::copy(where, in, in + n, out);
+  if (values != values_out) thrust::copy(where, values, values + n, values_out);
+  thrust::stable_sort_by_key(where, out, out + n, values_out, order);
+}
+}  // namespace detail
+struct DeviceRadixSort {
+#define SIMT_BITS int begin_bit = 0, int end_bit = 8 * sizeof(K), detail::stream_t stream = 0
+#define SIMT_SORTS(suffix, descending)                                                                               \
+  template <class K, class Size>                                                                                     \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const K* in, K* out, Size n, SIMT_BITS) {                 \
+    SIMT_WORK { detail::sort_copy(where, in, out, static_cast<long>(n), detail::radix_less<K>{begin_bit, end_bit, descending}); }); \
+  }                                                                                                                  \
+  template <class K, class Size>                                                                                     \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, DoubleBuffer<K>& keys, Size n, SIMT_BITS) {               \
+    K* data = keys.Current();                                                                                        \
+    return SortKeys##suffix(storage, bytes, const_cast<const K*>(data), data, n, begin_bit, end_bit, stream);        \
+  }                                                                                                                  \
+  template <class K, class V, class Size>                                                                            \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const K* in, K* out, const V* values, V* values_out, Size n, SIMT_BITS) { \
+    SIMT_WORK {                                                                                                      \
+      detail::sort_copy(where, in, out, values, values_out, static_cast<long>(n), detail::radix_less<K>{begin_bit, end_bit, descending}); \
+    });                                                                                                              \
+  }                                                                                                                  \
+  template <class K, class V, class Size>                                                                            \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, DoubleBuffer<K>& keys, DoubleBuffer<V>& values, Size n, SIMT_BITS) { \
+    K* data = keys.Current();                                                                                        \
+    V* with = values.Current();                                                                                      \
+    return SortPairs##suffix(storage, bytes, const_cast<const K*>(data), data, const_cast<const V*>(with), with, n, begin_bit, end_bit, stream); \
+  }
+  SIMT_SORTS(, false)
+  SIMT_SORTS(Descending, true)
+#undef SIMT_SORTS
+};
+struct DeviceMergeSort {
+  template <class K, class Size, class Less>
+  static detail::status_t SortKeys(SIMT_TWO_CALLS, K keys, Size n, Less less_than, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::stable_sort(where, keys, keys + n, less_than); });
+  }
+  template <class K, class V, class Size, class Less>
+  static detail::status_t SortPairs(SIMT_TWO_CALLS, K keys, V values, Size n, Less less_than, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::stable_sort_by_key(where, keys, keys + n, values, less_than); });
+  }
+};
+
+struct DeviceSelect {
+  template <class In, class Flags, class Out, class Count, class Size>
+  static detail::status_t Flagged(SIMT_TWO_CALLS, In in, Flags flags, Out out, Count count, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      detail::put(where, count, static_cast<detail::value_t<Count>>(thrust::copy_if(where, in, in + n, flags, out, thrust::identity<>()) - out));
+    });
+  }
+  template <class In, class Out, class Count, class Size, class Predicate>
+  static detail::status_t If(SIMT_TWO_CALLS, In in, Out out, Count count, Size n, Predicate wanted, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::put(where, count, static_cast<detail::value_t<Count>>(thrust::copy_if(where, in, in + n, out, wanted) - out)); });
+  }
+  template <class In, class Out, class Count, class Size>
+  static detail::status_t Unique(SIMT_TWO_CALLS, In in, Out out, Count count, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::put(where, count, static_cast<detail::value_t<Count>>(thrust::unique_copy(where, in, in + n, out) - out)); });
+  }
+};
+struct DevicePartition {  // the rest follows the selected in reverse order
+  template <class In, class Out, class Count, class Size, class Predicate>
+  static detail::status_t If(SIMT_TWO_CALLS, In in, Out out, Count count, Size n, Predicate wanted, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const long yes = thrust::copy_if(where, in, in + n, out, wanted) - out;
+      thrust::remove_copy_if(where, in, in + n, thrust::make_reverse_iterator(out + n), wanted);
+      detail::put(where, count, static_cast<detail::value_t<Count>>(yes));
+    });
+  }
+};
+struct DeviceRunLengthEncode {
+  template <class In, class Out, class Lengths, class Runs, class Size>
+  static detail::status_t Encode(SIMT_TWO_CALLS, In in, Out out, Lengths lengths, Runs runs, Size n, detail::stream_t stream = 0) {
+    using L = detail::value_t<Lengths>;
+    SIMT_WORK {
+      const auto end = thrust::reduce_by_key(where, in, in + n, thrust::constant_iterator<L>(L(1)), out, lengths);
+      detail::put(where, runs, static_cast<detail::value_t<Runs>>(end.first - out));
+    });
+  }
+};
+struct DeviceHistogram {
+  template <class In, class Count, class Level, class Size>
+  static detail::status_t HistogramEven(SIMT_TWO_CALLS, In in, Count* histogram, int levels, Level lower, Level upper, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const int bins = levels - 1;
+      thrust::fill(where, histogram, histogram + bins, Count(0));
+      thrust::detail::for_each_index(where, static_cast<long>(n), [=] __host__ __device__(long i) {
+        const Level value = static_cast<Level>(in[i]);
+        if (value >= lower && value < upper) add(&histogram[static_cast<int>((value - lower) * bins / (upper - lower))]);
+      });
+    });
+  }
+  template <class In, class Count, class Level, class Size>
+  static detail::status_t HistogramRange(SIMT_TWO_CALLS, In in, Count* histogram, int levels, const Level* edges, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::fill(where, histogram, histogram + (levels - 1), Count(0));
+      thrust::detail::for_each_index(where, static_cast<long>(n), [=] __host__ __device__(long i) {
+        const long bin = thrust::detail::rank_of(edges, levels, static_cast<Level>(in[i]), thrust::less<>(), true) - 1;
+        if (bin >= 0 && bin < levels - 1) add(&histogram[bin]);
+      });
+    });
+  }
+
+ private:
+  template <class Count>
+  static SIMT_HDT void add(Count* bin) { __atomic_fetch_add(bin, Count(1), __ATOMIC_RELAXED); }
+};
+
+struct DeviceSegmentedReduce {
+  template <class In, class Out, class Begin, class End, class F, class T>
+  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, F combine, T init, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::detail::for_each_index(where, segments, [=] __host__ __device__(long s) mutable {
+        T sum = init;
+        for (auto i = begin[s]; i < end[s]; ++i) sum = combine(sum, in[i]);
+        out[s] = sum;
+      });
+    });
+  }
+  template <class In, class Out, class Begin, class End>
+  static detail::status_t Sum(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, segments, begin, end, cub::Sum(), detail::value_t<In>(), stream);
+  }
+  template <class In, class Out, class Begin, class End>
+  static detail::status_t Min(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, segments, begin, end, cub::Min(), detail::highest<detail::value_t<In>>(), stream);
+  }
+  template <class In, class Out, class Begin, class End>
+  static detail::status_t Max(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
+    return Reduce(storage, bytes, in, out, segments, begin, end, cub::Max(), detail::lowest<detail::value_t<In>>(), stream);
+  }
+};
+namespace detail {
+// Sorts all segments at once: by segment first, then by key.
+template <class K>
+struct segment_less {
+  const K* keys;
+  const long* segment;
+  radix_less<K> order;
+  SIMT_HDT bool operator()(long a, long b) const {
+    return segment[a] != segment[b] ? segment[a] < segment[b] : order(keys[a], keys[b]);
+  }
+};
+template <class K, class V, class Begin, class End>
+void sort_segments(const thrust::device_policy& where, const K* in, K* out, const V* values, V* values_out, long n,
+                   int segments, Begin begin, End end, radix_less<K> order) {
+  thrust::detail::scratch<long, thrust::device_policy> a(where, n), b(where, n), c(where, n);
+  long *segment = a.data(), *index = b.data();
+  thrust::fill(where, segment, segment + n, -1l);
+  thrust::detail::for_each_index(where, segments, [=] __host__ __device__(long s) {
+    for (long i = begin[s]; i < end[s]; ++i) segment[i] = s;
+  });
+  const long* place = thrust::detail::sorted_index(where, thrust::counting_iterator<long>(0), n, index, c.data(),
+                                                   segment_less<K>{in, segment, order});
+  thrust::detail::for_each_index(where, n, [=] __host__ __device__(long i) {
+    out[i] = in[place[i]];
+    if (values_out != nullptr) values_out[i] = values[place[i]];
+  });
+}
+}  // namespace detail
+struct DeviceSegmentedRadixSort {
+#define SIMT_SORTS(suffix, descending)                                                                               \
+  template <class K, class Begin, class End>                                                                         \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const K* in, K* out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+    SIMT_WORK {                                                                                                      \
+      detail::sort_segments<K, char>(where, in, out, nullptr, nullptr, n, segments, begin, end, detail::radix_less<K>{begin_bit, end_bit, descending}); \
+    });                                                                                                              \
+  }                                                                                                                  \
+  template <class K, class V, class Begin, class End>                                                                \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const K* in, K* out, const V* values, V* values_out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+    SIMT_WORK {                                                                                                      \
+      detail::sort_segments(where, in, out, values, values_out, n, segments, begin, end, detail::radix_less<K>{begin_bit, end_bit, descending}); \
+    });                                                                                                              \
+  }
+  SIMT_SORTS(, false)
+  SIMT_SORTS(Descending, true)
+#undef SIMT_SORTS
+#undef SIMT_BITS
+};
+struct DeviceFor {
+  template <class Size, class F>
+  static detail::status_t Bulk(Size n, F f, detail::stream_t stream = 0) {
+    size_t bytes = 0;
+    int storage = 0;
+    return detail::two_calls(&storage, bytes, stream, [=](const thrust::device_policy& where) {
+      thrust::detail::for_each_index(where, static_cast<long>(n), f);
+    });
+  }
+};
+#undef SIMT_WORK
+#undef SIMT_TWO_CALLS
+}  // namespace cub

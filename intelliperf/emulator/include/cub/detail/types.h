@@ -1,0 +1,100 @@
+// Function objects, key-value pairs, iterators and the radix order of keys.
+#pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
+#include <thrust/detail/vectors.h>
+
+#include <limits>
+
+#define CUB_VERSION 200400
+#define CUB_PTX_ARCH 900
+#define CUB_RUNTIME_FUNCTION __host__ __device__
+#define CUB_MIN(a, b) (((a) > (b)) ? (b) : (a))
+#define CUB_MAX(a, b) (((a) < (b)) ? (b) : (a))
+
+namespace cub {
+#define SIMT_FUNCTION(name, expression)                                 \
+  struct name {                                                         \
+    template <class A, class B>                                         \
+    SIMT_HDT constexpr auto operator()(const A& a, const B& b) const {  \
+      return expression;                                                \
+    }                                                                   \
+  };
+SIMT_FUNCTION(Sum, a + b)
+SIMT_FUNCTION(Difference, a - b)
+SIMT_FUNCTION(Max, a < b ? b : a)
+SIMT_FUNCTION(Min, b < a ? b : a)
+SIMT_FUNCTION(Equality, a == b)
+SIMT_FUNCTION(Inequality, !(a == b))
+#undef SIMT_FUNCTION
+
+template <class Key, class Value>
+struct KeyValuePair {
+  using Key_ = Key;
+  Key key;
+  Value value;
+  KeyValuePair() = default;
+  SIMT_HDT KeyValuePair(const Key& k, const Value& v) : key(k), value(v) {}
+};
+struct ArgMax {
+  template <class P>
+  SIMT_HDT P operator()(const P& a, const P& b) const {
+    return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <class P>
+  SIMT_HDT P operator()(const P& a, const P& b) const {
+    return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+
+template <class T, class Offset = std::ptrdiff_t>
+using CountingInputIterator = thrust::counting_iterator<T>;
+template <class T, class Offset = std::ptrdiff_t>
+using ConstantInputIterator = thrust::constant_iterator<T>;
+template <class T, class F, class It, class Offset = std::ptrdiff_t>
+class TransformInputIterator : public thrust::transform_iterator<F, It> {
+ public:
+  SIMT_HDT TransformInputIterator(It base, F f) : thrust::transform_iterator<F, It>(base, f) {}
+};
+template <int modifier, class T, class Offset = std::ptrdiff_t>
+using CacheModifiedInputIterator = const T*;
+template <class Offset = std::ptrdiff_t>
+using DiscardOutputIterator = thrust::discard_iterator<>;
+
+template <class T>
+struct DoubleBuffer {
+  T* d_buffers[2] = {nullptr, nullptr};
+  int selector = 0;
+  DoubleBuffer() = default;
+  SIMT_HDT DoubleBuffer(T* current, T* alternate) : d_buffers{current, alternate} {}
+  SIMT_HDT T* Current() { return d_buffers[selector]; }
+  SIMT_HDT T* Alternate() { return d_buffers[selector ^ 1]; }
+};
+
+namespace detail {
+// Bits whose unsigned order is the order of the keys.
+template <class K>
+SIMT_HDT unsigned long long radix_bits(K key) {
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &key, sizeof(K));
+  constexpr unsigned long long sign = 1ull << (8 * sizeof(K) - 1), all = sign | (sign - 1);
+  if constexpr (std::is_integral_v<K>) {
+    return std::is_signed_v<K> ? bits ^ sign : bits;
+  } else {
+    return (bits & sign) ? ~bits & all : bits | sign;
+  }
+}
+template <class K>
+SIMT_HDT unsigned long long radix_digits(K key, int begin_bit, int end_bit) {
+  const unsigned long long bits = radix_bits(key) >> begin_bit;
+  return end_bit - begin_bit >= 64 ? bits : bits & ((1ull << (end_bit - begin_bit)) - 1);
+}
+// Memory in LDS for n values, without running constructors.
+template <class T, int n>
+struct storage {
+  alignas(T) unsigned char bytes[sizeof(T) * (n > 0 ? n : 1)];
+  SIMT_DT T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
+};
+}  // namespace detail
+}  // namespace cub

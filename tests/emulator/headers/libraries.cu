@@ -1,0 +1,134 @@
+// thrust and CUB: results against the standard library's.
+#include <cub/cub.cuh>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/host_vector.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/scan.h>
+#include <thrust/sort.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "check.h"
+
+constexpr int kCount = 5000;
+
+struct Axpy {
+  float a;
+  __device__ float operator()(float x, float y) const { return a * x + y; }  // of the device only
+};
+
+__global__ void blocks(const int* in, int* out) {
+  using Reduce = cub::BlockReduce<int, 128>;
+  using Scan = cub::BlockScan<int, 128>;
+  using Sort = cub::BlockRadixSort<int, 128, 4, int>;
+  using Load = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_TRANSPOSE>;
+  __shared__ typename Reduce::TempStorage reduce;
+  __shared__ typename Scan::TempStorage scan;
+  __shared__ typename Sort::TempStorage sort;
+  __shared__ typename Load::TempStorage load;
+  int items[4], ranks[4];
+  Load(load).Load(in, items);
+  const int sum = Reduce(reduce).Sum(items);
+  int before, all;
+  Scan(scan).ExclusiveSum(items[0], before, all);
+  for (int i = 0; i < 4; ++i) ranks[i] = threadIdx.x * 4 + i;
+  Sort(sort).SortDescending(items, ranks);
+  if (threadIdx.x == 0) out[0] = sum;
+  if (threadIdx.x == 127) out[1] = before;
+  out[2 + threadIdx.x] = items[0];
+  out[130 + threadIdx.x] = ranks[3];
+}
+
+void thrust_algorithms(const std::vector<int>& values) {
+  thrust::device_vector<int> d(values.begin(), values.end());
+  std::vector<int> h = values;
+  std::stable_sort(h.begin(), h.end());
+  thrust::sort(d.begin(), d.end());
+  thrust::host_vector<int> back = d;
+  expect(std::equal(h.begin(), h.end(), back.begin()), "sort");
+  expect(thrust::reduce(d.begin(), d.end()) == std::accumulate(h.begin(), h.end(), 0), "reduce");
+
+  thrust::device_vector<int> keys(values.size()), order(values.size());
+  thrust::device_vector<int> unsorted(values.begin(), values.end());
+  thrust::transform(unsorted.begin(), unsorted.end(), keys.begin(), [] __device__(int v) { return (v % 7 + 7) % 7; });
+  thrust::sequence(order.begin(), order.end());
+  thrust::stable_sort_by_key(keys.begin(), keys.end(), order.begin(), thrust::greater<int>());
+  bool stable = true;
+  for (size_t i = 1; i < keys.size(); ++i)
+    stable = stable && (keys[i - 1] > keys[i] || (keys[i - 1] == keys[i] && order[i - 1] < order[i]));
+  expect(stable, "stable_sort_by_key");
+  thrust::device_vector<int> groups(7), counts(7);
+  const auto end = thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1), groups.begin(), counts.begin());
+  expect(end.first - groups.begin() == 7 && groups[0] == 6, "reduce_by_key");
+  expect(counts[6] == std::count_if(values.begin(), values.end(), [](int v) { return v % 7 == 0; }), "run lengths");
+
+  thrust::device_vector<float> x(kCount, 2.0f), y(kCount, 1.0f);
+  thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), Axpy{3.0f});
+  expect(y[kCount - 1] == 7.0f, "transform with a device function object");
+  auto pairs = thrust::make_zip_iterator(thrust::make_tuple(d.begin(), x.begin()));
+  thrust::for_each(thrust::device, pairs, pairs + kCount,
+                   [] __device__(thrust::tuple<int&, float&> t) { thrust::get<1>(t) = thrust::get<0>(t) * 2.0f; });
+  expect(x[17] == h[17] * 2.0f, "for_each over a zip_iterator");
+
+  thrust::device_vector<long> sums(kCount);
+  thrust::exclusive_scan(d.begin(), d.end(), sums.begin(), 5l);
+  expect(sums[kCount - 1] == 5 + std::accumulate(h.begin(), h.end() - 1, 0l), "exclusive_scan");
+  int* raw = thrust::raw_pointer_cast(d.data());
+  const auto kept = thrust::copy_if(thrust::device, raw, raw + kCount, order.begin(), [] __device__(int v) { return v % 3 == 0; });
+  expect(kept - order.begin() == std::count_if(h.begin(), h.end(), [](int v) { return v % 3 == 0; }), "copy_if");
+  expect(*thrust::max_element(d.begin(), d.end()) == h.back(), "max_element");
+  expect(thrust::unique(d.begin(), d.end()) - d.begin() == std::unique(h.begin(), h.end()) - h.begin(), "unique");
+  expect(thrust::inner_product(x.begin(), x.begin() + 2, y.begin(), 1.0f) == 1.0f + 7.0f * (x[0] + x[1]), "inner_product");
+}
+
+template <class Call>
+void twice(Call call, const char* what) {
+  void* storage = nullptr;
+  size_t bytes = 0;
+  expect(call(storage, bytes) == cudaSuccess && bytes > 0, what);
+  cudaMalloc(&storage, bytes);
+  expect(call(storage, bytes) == cudaSuccess, what);
+  cudaFree(storage);
+}
+
+void device_algorithms(const std::vector<int>& values) {
+  thrust::device_vector<int> in(values.begin(), values.end()), out(kCount), few(8);
+  const int* from = thrust::raw_pointer_cast(in.data());
+  int* to = thrust::raw_pointer_cast(out.data());
+  int* one = thrust::raw_pointer_cast(few.data());
+  twice([&](void* s, size_t& n) { return cub::DeviceReduce::Max(s, n, from, one, kCount); }, "DeviceReduce");
+  expect(few[0] == *std::max_element(values.begin(), values.end()), "DeviceReduce::Max");
+  twice([&](void* s, size_t& n) { return cub::DeviceScan::InclusiveSum(s, n, from, to, kCount); }, "DeviceScan");
+  expect(out[kCount - 1] == std::accumulate(values.begin(), values.end(), 0), "DeviceScan::InclusiveSum");
+  twice([&](void* s, size_t& n) { return cub::DeviceRadixSort::SortKeysDescending(s, n, from, to, kCount); }, "DeviceRadixSort");
+  std::vector<int> h = values;
+  std::sort(h.rbegin(), h.rend());
+  expect(out[0] == h[0] && out[1234] == h[1234] && out[kCount - 1] == h.back(), "DeviceRadixSort::SortKeysDescending");
+  twice([&](void* s, size_t& n) { return cub::DeviceHistogram::HistogramEven(s, n, from, one, 6, -5000, 5000, kCount); }, "DeviceHistogram");
+  expect(few[2] == std::count_if(values.begin(), values.end(), [](int v) { return v >= -1000 && v < 1000; }), "HistogramEven");
+}
+
+int main() {
+  std::vector<int> values(kCount);
+  unsigned state = 12345;
+  for (int& v : values) v = static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % 10000 - 5000;
+  thrust_algorithms(values);
+  device_algorithms(values);
+
+  thrust::device_vector<int> in(values.begin(), values.begin() + 512), out(258);
+  blocks<<<1, 128>>>(thrust::raw_pointer_cast(in.data()), thrust::raw_pointer_cast(out.data()));
+  expect(cudaDeviceSynchronize() == cudaSuccess, "blocks");
+  expect(out[0] == std::accumulate(values.begin(), values.begin() + 512, 0), "BlockReduce");
+  int every_fourth = 0;
+  for (int i = 0; i < 508; i += 4) every_fourth += values[i];
+  expect(out[1] == every_fourth, "BlockScan");
+  std::vector<int> order(512);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return values[a] > values[b]; });
+  for (int t = 0; t < 128; ++t)
+    expect(out[2 + t] == values[order[4 * t]] && out[130 + t] == order[4 * t + 3], "BlockRadixSort");
+  return verdict();
+}
