@@ -16,7 +16,7 @@ import numpy as np
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.compare import as_bytes, differing_chunks, same_multiset
+from intelliperf.validation.compare import POISONS, as_bytes, differing_chunks, same_multiset
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.lockstep import Divergence, Event, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.messages import Dispatch, Hello
@@ -26,8 +26,7 @@ from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.tolerance import Allowance, Spread, Steadiness
 from intelliperf.validation.wire import Deadline
 
-POISON = "165"  # 0xA5
-OTHER_POISON = "90"  # 0x5A: differs in every bit
+POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
 TWIN = "other-poison"
 BASE = "reference"
 _MASK_LIMIT_BYTES = 64 * 1024 * 1024

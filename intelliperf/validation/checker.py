@@ -25,6 +25,8 @@ from intelliperf.validation.pairing import Key, Pairing, argument_difference, de
 from intelliperf.validation.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
 from intelliperf.validation.wire import Deadline
 
+_NEARLY = 1e-2  # a relative difference that another order of summation could explain
+
 
 @dataclass
 class Checker:
@@ -172,7 +174,7 @@ def _positive_control(allowance: Allowance, content: Bytes) -> None:
 
 
 def _advice(mismatch: Mismatch, allowance: Allowance) -> str:
-    if not mismatch.scalar.floating or mismatch.largest is None:
+    if not mismatch.scalar.floating or mismatch.relative is None or mismatch.relative > _NEARLY:
         return ""
     if allowance.steadiness is Steadiness.EXACT:
         return " (the original is bit-exact here; --rtol and --atol allow another order of summation)"

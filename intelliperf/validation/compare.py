@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar
+from intelliperf.validation.elements import BYTE, Bytes, Floats, Mask, Scalar
 from intelliperf.validation.tolerance import Allowance, Steadiness, allowed
 from intelliperf.validation.wire import Deadline, PeerTimeout
 
+POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
 CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar
 
 
@@ -28,9 +29,12 @@ class Mismatch:
     wrong: int
     elements: int
     largest: float | None  # largest absolute difference of floating elements
+    relative: float | None  # the same relative to the expected value
+    unwritten: bool = False  # the first wrong element still holds what fresh memory is filled with
 
     def describe(self) -> str:
-        text = f"{self.scalar.name} {self.index} is {self.found}, expected {self.expected}"
+        found = f"{self.found} (fresh memory, never written)" if self.unwritten else self.found
+        text = f"{self.scalar.name} {self.index} is {found}, expected {self.expected}"
         text += f"; {self.wrong} of {self.elements} differ"
         return text if self.largest is None else f"{text}, by {self.largest:.3g} at most"
 
@@ -86,6 +90,8 @@ class MismatchBuilder:
         self._first: tuple[int, str, str] | None = None
         self._wrong = 0
         self._largest: float | None = None
+        self._relative: float | None = None
+        self._unwritten = False
 
     def add(self, offset: int, wrong: Mask, reference: Bytes, other: Bytes) -> None:
         """`wrong` holds one entry per element, or per byte where the chunk is no whole number of elements."""
@@ -98,15 +104,31 @@ class MismatchBuilder:
         if self._first is None:
             pair = reference[first : first + scalar.size], other[first : first + scalar.size]
             self._first = ((offset + first) // scalar.size, scalar.show(pair[0]), scalar.show(pair[1]))
+            self._unwritten = any((pair[1] == poison).all() for poison in POISONS)
         if scalar.floating:
-            with np.errstate(invalid="ignore"):
-                gaps = np.abs(scalar.floats(reference)[places] - scalar.floats(other)[places])
-            gaps = gaps[np.isfinite(gaps)]
-            self._largest = max(self._largest or 0.0, float(np.max(gaps, initial=0.0)))
+            self._measure(scalar.floats(reference)[places], scalar.floats(other)[places])
+
+    def _measure(self, expected: Floats, found: Floats) -> None:
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            gaps = np.abs(expected - found)
+            relative = gaps / np.abs(expected)
+        gaps = gaps[np.isfinite(gaps)]
+        self._largest = max(self._largest or 0.0, float(np.max(gaps, initial=0.0)))
+        self._relative = max(self._relative or 0.0, float(np.max(np.nan_to_num(relative, nan=np.inf), initial=0.0)))
 
     def mismatch(self) -> Mismatch | None:
         if self._first is None:
             return None
         index, expected, found = self._first
         elements = max(1, self._size // self._scalar.size)
-        return Mismatch(index, self._scalar, expected, found, self._wrong, elements, self._largest)
+        return Mismatch(
+            index,
+            self._scalar,
+            expected,
+            found,
+            self._wrong,
+            elements,
+            self._largest,
+            self._relative,
+            self._unwritten,
+        )

@@ -185,7 +185,19 @@ def _removal_refusal(file: _File, item: Item, twin: Item | None, rules: _Rules) 
     if item.kind in ("preproc_def", "declaration") and rules.declares.geometry and _is_number(item):
         return ""
     what = f"{function.kind} function {function.name}" if function is not None else " ".join(item.tokens[:8])
-    return f"line {item.line}: {what} is outside of the kernel and its device functions and must not change"
+    line = _first_change(item, twin) if twin is not None else item.line
+    return f"line {line}: {what} is outside of the kernel and its device functions and must not change"
+
+
+def _first_change(item: Item, twin: Item) -> int:
+    """Line of the new text where the twin stops being the same."""
+    old = [leaf.text for leaf in leaves(item.node)]
+    line = twin.line
+    for place, leaf in enumerate(leaves(twin.node)):
+        line = leaf.start_point[0] + 1
+        if place >= len(old) or old[place] != leaf.text:
+            break
+    return line
 
 
 def _is_number(item: Item) -> bool:

@@ -34,6 +34,7 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
 from intelliperf.validation.lockstep import Divergence, Rule, Setting, follow, follow_planned, record
 from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.source import base_name
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.tolerance import UserTolerance
 
@@ -49,7 +50,6 @@ GATES = (
     "time",
 )
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
-_GRACE_S = 20.0
 _MARK = ("synchronisation", "races")
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -90,6 +90,7 @@ class Settings:
     """Deadlines in seconds. `unit_tests` runs in the candidate's project directory; never split or joined."""
 
     run_deadline_s: float = 300.0
+    grace_s: float = 20.0  # what a candidate gets beyond a multiple of the reference's time
     unit_tests: tuple[str, ...] = ()
     test_environment: Mapping[str, str] = field(default_factory=dict)
     tolerance: UserTolerance = UserTolerance()
@@ -339,7 +340,7 @@ class Judge:
 
     def _setting(self, trial: _Trial, calibration: Calibration, runs: int) -> Setting:
         """Enough time for what the reference needs, but a hang is noticed soon."""
-        deadline_s = calibration.ended.seconds * _PATIENCE * runs / 2 + _GRACE_S
+        deadline_s = calibration.ended.seconds * _PATIENCE * runs / 2 + self._settings.grace_s
         deadline_s = min(deadline_s, self._settings.run_deadline_s * runs)
         return Setting(self._backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s)
 
@@ -372,9 +373,10 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
 def _verdict(trial: _Trial, rejection: Rejection | None, sandbox: Check) -> Verdict:
     checker = trial.checker
     checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
+    kernel = trial.case.kernel
     return Verdict(
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
-        detail=rejection.detail if rejection else _summary(trial),
+        detail=rejection.detail.replace(kernel.symbol, base_name(kernel.name)) if rejection else _summary(trial),
         checks=tuple(checks),
         measurements=trial.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,

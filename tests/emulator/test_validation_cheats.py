@@ -1,0 +1,175 @@
+"""Planted cheats and bugs, built and run on the emulator: each must be refused with its own outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.process import run
+from intelliperf.records import (
+    Application,
+    Candidate,
+    CheckStatus,
+    Declaration,
+    FileEdit,
+    Finding,
+    Metric,
+    Origin,
+    OriginKind,
+    Outcome,
+    Verdict,
+    content_hash,
+)
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
+
+HOST = """
+int main() {
+  const int rows = 64, cols = 250;
+  const int n = rows * cols;
+  std::vector<float> host(n);
+  float *in, *out;
+  if (hipMalloc(&in, n * sizeof(float)) != hipSuccess) return 1;
+  if (hipMalloc(&out, n * sizeof(float)) != hipSuccess) return 1;
+  const int block = 256;
+  dim3 grid((n + block - 1) / block);
+  double sum = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < n; ++i) host[i] = 0.37f * ((i * 7 + round) % 101) + 0.01f;
+    hipMemcpy(in, host.data(), n * sizeof(float), hipMemcpyHostToDevice);
+    blend<<<grid, block>>>(out, in, rows, cols);
+    if (hipDeviceSynchronize() != hipSuccess) return 2;
+    hipMemcpy(host.data(), out, n * sizeof(float), hipMemcpyDeviceToHost);
+    for (float v : host) sum += v;
+  }
+  std::printf("sum %.3f\\n", sum);
+  hipFree(in);
+  hipFree(out);
+  return 0;
+}
+"""
+SLOW = "const int i = (t % rows) * cols + t / rows;"
+FAST = "const int i = t;"
+READ = "if (threadIdx.x == 0) first = in[0];"
+SYNC = "__syncthreads();"
+WRITE = "if (t < n) out[i] = 2.0f * in[i] + first;"
+KERNEL = f"""#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <vector>
+
+__global__ void blend(float* out, const float* in, int rows, int cols) {{
+  __shared__ float first;
+  const int n = rows * cols;
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  {SLOW}
+  {READ}
+  {SYNC}
+  {WRITE}
+}}
+"""
+SOURCE = KERNEL + HOST
+LAUNCH = "blend<<<grid, block>>>(out, in, rows, cols);"
+
+
+@dataclass
+class Bench:
+    root: Path
+    backend: EmulatorBackend
+    reference: Application
+    finding: Finding
+    judge: Judge
+
+    def build(self, name: str, text: str) -> Application | BuildFailure:
+        directory = self.root / name
+        directory.mkdir(exist_ok=True)
+        (directory / "app.hip").write_text(text)
+        argv = ("hipcc", "-O2", "-g", "app.hip", "-o", "app")
+        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
+        if not done.ok:
+            return BuildFailure(tuple(done.tail().splitlines()[:3]))
+        return Application((str(directory / "app"),), directory, directory)
+
+    def verdict(self, *changes: tuple[str, str], declares: Declaration | None = None) -> Verdict:
+        text = SOURCE
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        edit = FileEdit("app.hip", content_hash(SOURCE), text)
+        origin = Origin(OriginKind.USER, "planted")
+        return self.judge.judge(
+            Case(
+                candidate=Candidate((edit,), "", origin, declares or Declaration()),
+                finding=self.finding,
+                reference=self.reference,
+                baseline=self.reference,
+                sources={"app.hip": SOURCE},
+                allowed={"app.hip"},
+                build=lambda: self.build("candidate", text),
+                logs=self.root / "candidate" / "logs",
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    root = tmp_path_factory.mktemp("cheats")
+    sandbox = Sandbox.probe(root)
+    backend = EmulatorBackend(root / "device", sandbox=sandbox)
+    made = Bench(root, backend, Application(("x",), root, root), None, Judge(backend, sandbox, Settings(60.0, 2.0)))  # type: ignore[arg-type]
+    reference = made.build("reference", SOURCE)
+    assert isinstance(reference, Application), reference
+    (profile,) = backend.profile(reference, 60.0).kernels
+    made.reference = reference
+    made.finding = Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
+    return made
+
+
+def test_a_right_and_faster_rewrite_is_accepted(bench):
+    verdict = bench.verdict((SLOW, FAST))
+    assert verdict.accepted, (verdict.detail, verdict.checks)
+    assert verdict.compared_dispatches == 3
+    assert verdict.compared_bytes == 4 * 3 * 2 * 64000
+    assert not [check for check in verdict.checks if check.status is CheckStatus.FAILED]
+
+
+GEOMETRY = Declaration(geometry=True, reason="fewer blocks")
+KERNELS = Declaration(kernels=True, reason="one pass less")
+CHEATS = {
+    "no-op": ([(READ, ""), (WRITE, "")], None, Outcome.WRONG_OUTPUT),
+    "zeros": ([(WRITE, "if (t < n) out[i] = 0.0f;")], None, Outcome.WRONG_OUTPUT),
+    "all but the last element": ([(WRITE, WRITE.replace("t < n", "t < n - 1"))], None, Outcome.WRONG_OUTPUT),
+    "another formula": ([(WRITE, WRITE.replace("2.0f", "2.0001f"))], None, Outcome.WRONG_OUTPUT),
+    "a missing barrier that works by luck": ([(SYNC, "")], None, Outcome.RACE),
+    "bf16 in disguise": (
+        [(WRITE, "if (t < n) out[i] = __uint_as_float(__float_as_uint(2.0f * in[i] + first) & 0xffff0000u);")],
+        None,
+        Outcome.WRONG_OUTPUT,
+    ),
+    "a changed input": ([(SYNC, SYNC + " if (t < n) ((float*)in)[i] = 1.0f;")], None, Outcome.WRONG_OUTPUT),
+    "a skipped launch": ([(LAUNCH, "")], None, Outcome.FORBIDDEN_EDIT),
+    "a skipped launch, declared": ([(LAUNCH, "")], KERNELS, Outcome.DISPATCHES_CHANGED),
+    "a shrunk grid, declared": ([("blend<<<grid,", "blend<<<dim3(7),")], GEOMETRY, Outcome.WRONG_OUTPUT),
+    "an early exit of the program": ([("double sum = 0;", "exit(0);")], None, Outcome.FORBIDDEN_EDIT),
+    "an answer kept from an earlier launch": ([(SYNC, "static float kept; " + SYNC)], None, Outcome.FORBIDDEN_EDIT),
+    "a write beyond the end": ([(WRITE, WRITE + " if (t == 0) out[n + 2000] = 1.0f;")], None, Outcome.MEMORY_ERROR),
+    "a write through null": ([(WRITE, WRITE + " if (t == 3) *(volatile int*)0 = 1;")], None, Outcome.MEMORY_ERROR),
+    "a read of LDS that nobody wrote": (
+        [("float first;", "float first, more[256];"), (WRITE, "if (more[threadIdx.x] < 1e30f) " + WRITE)],
+        None,
+        Outcome.MEMORY_ERROR,
+    ),
+    "a hang": ([(SYNC, SYNC + " for (volatile int spin = 1; spin;) { }")], None, Outcome.TIMED_OUT),
+    "a trap": ([(SYNC, SYNC + " if (t == 70) __builtin_trap();")], None, Outcome.CRASHED),
+    "code that does not compile": ([(SYNC, SYNC + " undeclared = 1;")], None, Outcome.BUILD_FAILED),
+    "nothing gained": ([(WRITE, "if (t < n) out[i] = first + in[i] * 2.0f;")], None, Outcome.NOT_FASTER),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_refused(bench, name):
+    changes, declares, outcome = CHEATS[name]
+    verdict = bench.verdict(*changes, declares=declares)
+    assert verdict.outcome is outcome, verdict.detail
