@@ -31,6 +31,8 @@ void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dyn
   totals_ = TracedTotals{};
   allocations_.clear();
   known_low_ = 1, known_high_ = 0;
+  arena_base_ = arena().base;
+  arena_bytes_ = arena().bytes;
   hot_.clear();
   lines_read_.clear();
   cold_by_block_.clear();
@@ -260,8 +262,8 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
   count_lines(request, record);
   count_quads(request, record);
   reuse(request, record);
-  if (in_arena(request.lowest) && in_arena(request.highest)) {
-    for (uint32_t i = 0; i < request.count; ++i) request.address[i] -= arena().base;
+  if (request.lowest - arena_base_ < arena_bytes_ && request.highest - arena_base_ < arena_bytes_) {
+    for (uint32_t i = 0; i < request.count; ++i) request.address[i] -= arena_base_;
     check_races(request, record);
   }
 }
@@ -354,8 +356,7 @@ void Analysis::check_races(const Request& request, SiteRecord& record) {
   if (is_atomic(kind)) access.manner = Manner::kAtomic;
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
   RaceDetector::Conflicts found;
-  for (uint32_t i = 0; i < request.count; ++i)
-    races_.check(access, request.address[i], request.bytes, request.thread[i], found);
+  races_.check(access, {request.address, request.thread, request.count, request.bytes, request.uniform}, found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

@@ -104,6 +104,7 @@ class Analysis {
   std::vector<uint64_t> wave_requests_;
   TracedTotals totals_;
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
+  uint64_t arena_base_ = 0, arena_bytes_ = 0;
   uint64_t known_low_ = 1, known_high_ = 0;  // the allocation found last
 
   LdsBanks banks_;

@@ -80,6 +80,14 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
     for (uint32_t i = 0; i < request.count; ++i) seen |= 1u << (request.position[i] / 4);
     quads = bits(seen);
     runs = 1;
+  } else if (request.consecutive) {
+    runs = touch_count_;
+    for (uint32_t i = 0; i < request.count;) {
+      const uint32_t next = (request.position[i] / 4 + 1) * 4 - request.position[i];
+      const uint32_t lanes = next < request.count - i ? next : request.count - i;
+      quads += ((request.address[i] + lanes * request.bytes - 1) >> 6) - (request.address[i] >> 6) + 1;
+      i += lanes;
+    }
   } else {
     uint64_t in_quad[16 * 4];
     uint32_t quad = 0xFFFFFFFF, count = 0;

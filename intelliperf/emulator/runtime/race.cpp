@@ -129,7 +129,24 @@ void RaceDetector::conflict(const Access& access, FaultScope scope, uint16_t oth
   note_fault(fault);
 }
 
-void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
+// Most cells were last touched before anything that matters now.
+inline void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
+  const uint32_t oldest = launch_start_ << 12;
+  if (cell.write >= oldest || cell.read >= (access.writes ? oldest : barrier_ << 12)) {
+    check_old_cell(access, cell, thread, found);
+    return;
+  }
+  const auto site = uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF);
+  if (access.writes) {
+    cell.write = pack(stamp_, thread, uint32_t(access.manner));
+    cell.write_site = site;
+  } else {
+    cell.read = pack(stamp_, thread, access.manner != Manner::kPlain ? kOneSynchronising : kOneLane);
+    cell.read_site = site;
+  }
+}
+
+void RaceDetector::check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
   const auto site = uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF);
   const bool synchronises = access.manner != Manner::kPlain;
   if (stamp_of(cell.write) >= launch_start_) {
@@ -166,38 +183,57 @@ void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t t
   cell.read_site = site;
 }
 
-void RaceDetector::check(const Access& access, uint64_t offset, uint32_t bytes, uint32_t thread, Conflicts& found) {
-  ShadowCell* cells;
-  uint64_t first, last;
+RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offset, uint32_t bytes) {
+  const bool narrow = bytes < 4 && access.writes;
   if (access.shared) {
-    if (bytes < 4 && access.writes && !shared_bytewise_) {
+    if (narrow && !shared_bytewise_) {
       shared_bytewise_ = true;
       shared_.assign(shared_.size() * 4, ShadowCell{});
     }
     const uint32_t shift = shared_bytewise_ ? 0 : 2;
-    cells = shared_.data();
-    first = offset >> shift;
-    last = (offset + bytes - 1) >> shift;
-    if (last >= shared_.size()) return;
-  } else {
-    Chunk* chunk = global_chunk(offset);
-    if (!chunk) return;
-    if (bytes < 4 && access.writes && !chunk->bytewise) {
-      ShadowCell* fine = map_cells(kChunkBytes);
-      if (!fine) return;
-      munmap(chunk->cells, kChunkBytes / 4 * sizeof(ShadowCell));
-      chunk->cells = fine;
-      chunk->bytewise = true;
-    }
-    const uint32_t shift = chunk->bytewise ? 0 : 2;
-    const uint64_t within = offset % kChunkBytes;
-    cells = chunk->cells;
-    first = within >> shift;
-    const uint64_t end = within + bytes > kChunkBytes ? kChunkBytes : within + bytes;
-    last = (end - 1) >> shift;
-    acquired_ |= access.manner != Manner::kPlain;
+    return Cells{shared_.data(), 0, shared_.size() << shift, shift};
   }
-  for (uint64_t cell = first; cell <= last; ++cell) check_cell(access, cells[cell], thread, found);
+  const uint64_t first = offset / kChunkBytes * kChunkBytes;
+  Chunk* chunk = global_chunk(offset);
+  if (!chunk) return Cells{nullptr, first, first + kChunkBytes, 2};
+  if (narrow && !chunk->bytewise) {
+    ShadowCell* fine = map_cells(kChunkBytes);
+    if (!fine) return Cells{nullptr, first, first + kChunkBytes, 2};
+    munmap(chunk->cells, kChunkBytes / 4 * sizeof(ShadowCell));
+    chunk->cells = fine;
+    chunk->bytewise = true;
+  }
+  return Cells{chunk->cells, first, first + kChunkBytes, chunk->bytewise ? 0u : 2u};
+}
+
+// One word for the whole wave: one look, on behalf of a lane that did not write it.
+void RaceDetector::check_uniform_read(const Access& access, const Lanes& lanes, Conflicts& found) {
+  const Cells cells = cells_for(access, lanes.offset[0], lanes.bytes);
+  if (!cells.base || lanes.offset[0] + lanes.bytes > cells.end) return;
+  const uint64_t within = lanes.offset[0] - cells.first;
+  for (uint64_t i = within >> cells.shift; i <= (within + lanes.bytes - 1) >> cells.shift; ++i) {
+    ShadowCell& cell = cells.base[i];
+    const bool own = thread_of(cell.write) == lanes.thread[0];
+    check_cell(access, cell, lanes.thread[own ? lanes.count - 1 : 0], found);
+    if ((cell.read & 3) == kOneLane) cell.read |= kOneWave;
+  }
+}
+
+void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
+  if (!access.shared) acquired_ |= access.manner != Manner::kPlain;
+  if (lanes.uniform && !access.writes && lanes.count > 1 && access.manner == Manner::kPlain) {
+    check_uniform_read(access, lanes, found);
+    return;
+  }
+  Cells cells;
+  for (uint32_t lane = 0; lane < lanes.count; ++lane) {
+    uint64_t offset = lanes.offset[lane];
+    if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
+    if (!cells.base || offset + lanes.bytes > cells.end) continue;
+    offset -= cells.first;
+    const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
+    for (uint64_t i = offset >> cells.shift; i <= last; ++i) check_cell(access, cells.base[i], lanes.thread[lane], found);
+  }
 }
 
 }  // namespace simt

@@ -48,8 +48,15 @@ class RaceDetector {
   struct Conflicts {
     uint64_t wave = 0, others = 0;
   };
-  // Offsets are from the base of LDS or of the arena. Adds to `found`; notes faults.
-  void check(const Access& access, uint64_t offset, uint32_t bytes, uint32_t thread, Conflicts& found);
+  // The lanes of one request; offsets are from the base of LDS or of the arena.
+  struct Lanes {
+    const uint64_t* offset;
+    const uint16_t* thread;
+    uint32_t count, bytes;  // bytes of each lane
+    bool uniform;           // all at one offset
+  };
+  // Adds to `found`; notes faults.
+  void check(const Access& access, const Lanes& lanes, Conflicts& found);
 
   bool wave_dependence() const { return wave_dependence_; }
 
@@ -61,7 +68,15 @@ class RaceDetector {
   uint32_t next_stamp();
   ShadowCell* map_cells(uint64_t count);
   Chunk* global_chunk(uint64_t offset);
+  struct Cells {
+    ShadowCell* base = nullptr;   // of `first`
+    uint64_t first = 0, end = 0;  // offsets that `base` covers
+    uint32_t shift = 2;           // log2 of the bytes per cell
+  };
+  Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
+  void check_uniform_read(const Access& access, const Lanes& lanes, Conflicts& found);
   void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
+  void check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   FaultScope relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const;
   void conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread, Conflicts& found);
   void forget_everything();

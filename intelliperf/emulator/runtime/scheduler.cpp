@@ -10,7 +10,7 @@
 namespace simt {
 namespace {
 
-constexpr uint32_t kSlice = 8;          // requests of one wave before the next wave's turn, in lock-step
+constexpr uint32_t kSlice = 16;         // requests of one wave before the next wave's turn, in lock-step
 constexpr uint32_t kFastSlice = 4096;   // collectives, in fast mode
 constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group is held to be spinning
 constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried

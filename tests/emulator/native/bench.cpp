@@ -77,7 +77,9 @@ int main() {
   float* b = device_array<float>(n, 1);
   float* c = device_array<float>(n, 1);
   void* arguments[] = {&a, &b, &c};
+  const char* only = getenv("ONLY");
   const auto time = [&](const char* what, KernelEntry fast, KernelEntry trace, uint32_t blocks, double per) {
+    if (only && !strstr(what, only)) return;
     Kernel* kernel = module.kernel(what, fast, trace);
     run(kernel, blocks, 256, arguments);
     const double begun = now();
