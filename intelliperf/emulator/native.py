@@ -44,6 +44,7 @@ _COMPILE_FLAGS = (
     "-Wextra",
 )
 _API_HEADERS = (  # what the sources include of the application's headers
+    "cuda.h",
     "cuda_runtime_api.h",
     "driver_types.h",
     "hip/hip_runtime_api.h",
@@ -54,6 +55,8 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/host_functions_hip.h",
     "simt/host_templates.h",
     "simt/host_types.h",
+    "simt/host_unsupported.h",
+    "simt/host_unsupported_hip.h",
     "simt/vector_types.h",
 )
 _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,defs", "-ldl", "-lrt")

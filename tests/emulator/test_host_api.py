@@ -76,7 +76,8 @@ def test_a_plain_program_links_and_its_checks_hold(name: str, vendor: str, tmp_p
     done = subprocess.run(
         [tmp_path / "program"], env=device_environment(tmp_path, target), capture_output=True, text=True, timeout=60
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    told = f"intelliperf: {vendor}IpcGetMemHandle is not supported by the emulator\n" if name == "memory.cpp" else ""
+    assert (done.returncode, done.stderr) == (0, told), done.stdout
 
 
 @pytest.mark.parametrize("vendor", VENDORS)

@@ -14,6 +14,9 @@ SIMT_C_BEGIN
 #include <simt/host_functions_cuda.h>
 #undef SIMT_CALL
 #undef SIMT_QUERY
+#define SIMT_UNSUPPORTED(name, parameters) cudaError_t cuda##name parameters;
+#include <simt/host_unsupported.h>
+#undef SIMT_UNSUPPORTED
 
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);

@@ -27,6 +27,7 @@ const ErrorEntry kErrors[] = {
 thread_local int last_error = kSuccess;
 thread_local Vendor calling = Vendor::kHip;
 int sticky_error = kSuccess;
+bool sticky_told = false;  // some call has returned it
 
 const ErrorEntry* entry_of(Vendor vendor, int error) {
   for (const ErrorEntry& entry : kErrors)
@@ -62,6 +63,7 @@ int Call::sticky() const { return sticky_error; }
 
 int Call::done(int error) const {
   if (error != kSuccess) last_error = error;
+  sticky_told |= error != kSuccess && error == sticky_error;
   return error;
 }
 
@@ -69,11 +71,15 @@ Vendor current_vendor() { return calling; }
 void set_sticky_error(int error) {
   if (sticky_error == kSuccess) sticky_error = error;
 }
-void clear_errors() { sticky_error = last_error = kSuccess; }
-int peek_last_error() { return last_error; }
+void clear_errors() {
+  sticky_error = last_error = kSuccess;
+  sticky_told = false;
+}
+
+int peek_last_error() { return last_error == kSuccess && sticky_told ? sticky_error : last_error; }
 
 int take_last_error() {
-  const int error = last_error;
+  const int error = peek_last_error();
   last_error = kSuccess;
   return error;
 }

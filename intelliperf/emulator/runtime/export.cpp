@@ -221,14 +221,13 @@ std::string hexadecimal(const unsigned char* bytes, uint64_t count) {
 
 void write_arguments(JsonWriter& json, const LaunchRequest& request) {
   json.key("arguments").begin_array();
-  const auto& parameters = request.kernel->parameters;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const auto* bytes = static_cast<const unsigned char*>(request.arguments[i]);
-    json.begin_object().key("index").number(parameters[i].index);
-    json.key("hex").string(hexadecimal(bytes, parameters[i].size)).key("pointers").begin_array();
-    for (const uint64_t offset : parameters[i].pointers) {
+  for (const Parameter& parameter : request.kernel->parameters) {
+    const auto* bytes = static_cast<const unsigned char*>(request.arguments[parameter.index]);
+    json.begin_object().key("index").number(parameter.index);
+    json.key("hex").string(hexadecimal(bytes, parameter.size)).key("pointers").begin_array();
+    for (const uint64_t offset : parameter.pointers) {
       uintptr_t address = 0;
-      if (offset + sizeof address > parameters[i].size) continue;
+      if (offset + sizeof address > parameter.size) continue;
       std::memcpy(&address, bytes + offset, sizeof address);
       const Allocation* a = find(address);
       if (!a || a->kind == MemoryKind::kRegistered) continue;

@@ -48,6 +48,21 @@ extern "C" {
 #undef SIMT_CALL
 #undef SIMT_QUERY
 
+// Whatever they are given, nothing is read of it.
+#define SIMT_UNSUPPORTED(name, parameters)                                                   \
+  SIMT_EXPORT int hip##name() {                                                              \
+    return through(Vendor::kHip, false, [] { return not_supported("hip" #name); });          \
+  }
+#include "../include/simt/host_unsupported.h"
+#include "../include/simt/host_unsupported_hip.h"
+#undef SIMT_UNSUPPORTED
+#define SIMT_UNSUPPORTED(name, parameters)                                                   \
+  SIMT_EXPORT int cuda##name() {                                                             \
+    return through(Vendor::kCuda, false, [] { return not_supported("cuda" #name); });        \
+  }
+#include "../include/simt/host_unsupported.h"
+#undef SIMT_UNSUPPORTED
+
 // What clang calls for <<<>>> with -fgpu-default-stream=per-thread; all work is ordered anyway.
 SIMT_EXPORT int hipLaunchKernel_spt(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes,
                                     Stream* stream) {

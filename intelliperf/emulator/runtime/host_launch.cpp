@@ -13,7 +13,7 @@ namespace simt::host {
 
 namespace {
 
-constexpr uint64_t kMostThreadsOfAGrid = 1ull << 32;  // HIP: grid times block, per dimension
+constexpr uint64_t kMostThreadsOfAGrid = 1ull << 32;  // HIP's one limit of grids: grid times block, per dimension
 
 bool within(const Dim3& size, const int (&most)[3]) {
   const uint32_t sizes[3] = {size.x, size.y, size.z};
@@ -24,10 +24,11 @@ bool within(const Dim3& size, const int (&most)[3]) {
 
 int check_shape(const Kernel& kernel, const Dim3& grid, const Dim3& block) {
   const DeviceLimits& limits = device_limits();
-  if (!within(block, limits.block) || !within(grid, limits.grid)) return kInvalidConfiguration;
+  if (!within(block, limits.block) || grid.count() == 0) return kInvalidConfiguration;
   if (block.count() > static_cast<uint64_t>(limits.threads_per_block)) return kInvalidConfiguration;
   const bool bounded = kernel.max_threads != 0 && block.count() > kernel.max_threads;
   if (current_vendor() == Vendor::kCuda) {
+    if (!within(grid, limits.grid)) return kInvalidConfiguration;
     if (bounded) return kInvalidValue;
     const uint64_t registers = block.count() * (kernel.facts.known ? kernel.facts.vgprs : 0);
     return registers > static_cast<uint64_t>(limits.registers_per_block) ? kOutOfResources : kSuccess;
@@ -69,9 +70,10 @@ struct Arguments {
 
 std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments) {
   auto copied = std::make_shared<Arguments>();
-  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
-    const auto* from = static_cast<const char*>(arguments[i]);
-    copied->values.emplace_back(from, from + kernel.parameters[i].size);
+  copied->values.resize(kernel.parameters.size());
+  for (const Parameter& parameter : kernel.parameters) {
+    const auto* from = static_cast<const char*>(arguments[parameter.index]);
+    if (parameter.index < copied->values.size()) copied->values[parameter.index].assign(from, from + parameter.size);
   }
   for (auto& value : copied->values) copied->pointers.push_back(value.data());
   return copied;

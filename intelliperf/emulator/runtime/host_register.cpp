@@ -35,6 +35,11 @@ void** add_binary(const void* data) {
 
 Module& module_of(void** handle) { return *reinterpret_cast<Module*>(handle); }
 
+void remove_binary(void** handle) {
+  const std::lock_guard<std::recursive_mutex> lock(api_lock());
+  unregister_module(module_of(handle));
+}
+
 void add_kernel(void** handle, const void* function, const char* name, int max_threads) {
   const std::lock_guard<std::recursive_mutex> lock(api_lock());
   register_kernel(module_of(handle), function, name, max_threads);
@@ -71,7 +76,7 @@ int pop(Dim3* grid, Dim3* block, size_t* shared_bytes, Stream** stream) {
 extern "C" {
 
 SIMT_EXPORT void** __hipRegisterFatBinary(const void* data) { return add_binary(data); }
-SIMT_EXPORT void __hipUnregisterFatBinary(void**) {}
+SIMT_EXPORT void __hipUnregisterFatBinary(void** handle) { remove_binary(handle); }
 SIMT_EXPORT void __hipRegisterFunction(void** handle, const void* function, char*, const char* name, unsigned int max_threads,
                                        void*, void*, void*, void*, int*) {
   add_kernel(handle, function, name, static_cast<int>(max_threads));
@@ -94,7 +99,7 @@ SIMT_EXPORT int __hipPopCallConfiguration(Dim3* grid, Dim3* block, size_t* share
 
 SIMT_EXPORT void** __cudaRegisterFatBinary(const void* data) { return add_binary(data); }
 SIMT_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
-SIMT_EXPORT void __cudaUnregisterFatBinary(void**) {}
+SIMT_EXPORT void __cudaUnregisterFatBinary(void** handle) { remove_binary(handle); }
 SIMT_EXPORT char __cudaInitModule(void**) { return 1; }
 SIMT_EXPORT void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int max_threads, void*,
                                         void*, void*, void*, int*) {

@@ -6,6 +6,8 @@ namespace simt {
 
 // Ends the process with a message if `container` is no container of this release.
 Module* register_module(const void* container);
+// The library that carried it is going away: its addresses mean nothing any more. What was recorded stays.
+void unregister_module(Module& module);
 void register_kernel(Module& module, const void* host_function, const char* name, int max_threads);
 Variable* register_variable(Module& module, void* host_variable, const char* name, uint64_t bytes, bool constant);
 void register_managed(Module& module, void** host_pointer, const void* initial, const char* name, uint64_t bytes);

@@ -4,9 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <unordered_map>
 
 #include "launch.h"
@@ -188,6 +190,16 @@ Module* register_module(const void* container) {
   const char* object = reinterpret_cast<const char*>(header + 1);
   made->metadata_text.assign(object + header->object_bytes, header->metadata_bytes);
   return made.get();
+}
+
+void unregister_module(Module& module) {
+  Registry& r = registry();
+  const auto forget = [&](auto& table) {
+    for (auto entry = table.begin(); entry != table.end();)
+      entry = entry->second->module == &module ? table.erase(entry) : std::next(entry);
+  };
+  forget(r.kernels);
+  forget(r.variables);
 }
 
 void register_kernel(Module& module, const void* host_function, const char* name, int max_threads) {

@@ -4,6 +4,9 @@
 #include <vector>
 
 #include "checks.h"
+#ifdef USE_CUDA
+#include <cuda.h>
+#endif
 
 constexpr auto kToDevice = API(MemcpyHostToDevice);
 constexpr auto kToHost = API(MemcpyDeviceToHost);
@@ -178,7 +181,38 @@ static void device_queries() {
   EXPECT(std::string(API(GetErrorString)(API(Error_t)(700))) == "an illegal memory access was encountered", 1);
 }
 
+static void what_is_not_supported_says_so() {
+  API(IpcMemHandle_t) handle;
+  FAILS(API(IpcGetMemHandle)(&handle, nullptr), 801);
+}
+
+#ifdef USE_CUDA
+static void driver() {
+  CUcontext context;
+  CUdeviceptr p = 0;
+  int in[4] = {1, 2, 3, 4}, out[4] = {};
+  char name[64];
+  const char* text = nullptr;
+  WORKS(cuInit(0));
+  WORKS(cuDevicePrimaryCtxRetain(&context, 0));
+  WORKS(cuCtxSetCurrent(context));
+  WORKS(cuDeviceGetName(name, sizeof name, 0));
+  WORKS(cuMemAlloc(&p, sizeof in));
+  WORKS(cuMemcpyHtoD(p, in, sizeof in));
+  WORKS(cuMemcpyDtoH(out, p, sizeof in));
+  EXPECT(std::memcmp(in, out, sizeof in), 0);
+  WORKS(cuMemFree(p));
+  EXPECT(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+  WORKS(cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text));
+  EXPECT(std::string(text) == "CUDA_ERROR_INVALID_VALUE", 1);
+}
+#endif
+
 int main() {
+#ifdef USE_CUDA
+  driver();
+#endif
+  what_is_not_supported_says_so();
   allocations();
   copies();
   rows_and_volumes();

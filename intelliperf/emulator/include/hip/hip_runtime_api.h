@@ -255,6 +255,23 @@ typedef struct hipFuncAttributes {
   size_t sharedSizeBytes;
 } hipFuncAttributes;
 
+typedef struct hipIpcMemHandle_t {
+  char reserved[64];
+} hipIpcMemHandle_t;
+typedef struct hipIpcEventHandle_t {
+  char reserved[64];
+} hipIpcEventHandle_t;
+typedef enum hipChannelFormatKind {
+  hipChannelFormatKindSigned = 0,
+  hipChannelFormatKindUnsigned = 1,
+  hipChannelFormatKindFloat = 2,
+  hipChannelFormatKindNone = 3
+} hipChannelFormatKind;
+typedef struct hipChannelFormatDesc {
+  int x, y, z, w;
+  enum hipChannelFormatKind f;
+} hipChannelFormatDesc;
+
 typedef struct hipLaunchParams {
   void* func;
   dim3 gridDim;
@@ -408,6 +425,10 @@ SIMT_C_BEGIN
 #include <simt/host_functions_hip.h>
 #undef SIMT_CALL
 #undef SIMT_QUERY
+#define SIMT_UNSUPPORTED(name, parameters) hipError_t hip##name parameters;
+#include <simt/host_unsupported.h>
+#include <simt/host_unsupported_hip.h>
+#undef SIMT_UNSUPPORTED
 
 hipError_t hipGetLastError(void);
 hipError_t hipExtGetLastError(void);
