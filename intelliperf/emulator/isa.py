@@ -99,7 +99,11 @@ def _command(
     target = f"--offload-arch={architecture}"
     empty = cache_directory() / "no-cuda-sdk"
     empty.mkdir(exist_ok=True)
-    sdk = ["--no-cuda-version-check", "-Xclang", "-target-sdk-version=12.4"] if language == "cuda" else []
+    sdk = (
+        ["--no-cuda-version-check", "-Xclang", "-target-sdk-version=12.4", "--cuda-feature=+ptx78"]
+        if language == "cuda"
+        else []
+    )
     sdk += [f"--cuda-path={empty}"] if language == "cuda" else []
     return [
         *toolchain.driver(), "--cuda-device-only", target, *sdk, "-nogpulib", "-nogpuinc", f"-DSIMT_WAVE_SIZE={wave}",

@@ -309,7 +309,8 @@ def build_environment() -> dict[str, str]:
     programs = shim_directory()
     root = str(programs.parent)
     variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
-    roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH", "ROCM_PATH")
+    roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH")
+    variables["ROCM_PATH"] = root
     variables.update(dict.fromkeys(roots, root))
     variables["CUDACXX"] = str(programs / "nvcc")
     libraries = f"{root}/lib{os.pathsep}{root}/lib64"

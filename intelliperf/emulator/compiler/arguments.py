@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from intelliperf.emulator.compiler.command import SOURCE_LANGUAGES, Command, Source
@@ -16,7 +16,8 @@ _NVCC_VALUED = {
     "-Xnvlink": "--nvlink-options", "-Xarchive": "--archive-options", "-Xcudafe": "-Xcudafe", "-Xfatbin": "-Xfatbin",
     "-Xnvvm": "-Xnvvm",
     "-arch": "--gpu-architecture", "-code": "--gpu-code", "-gencode": "--generate-code",
-    "-ccbin": "--compiler-bindir", "-maxrregcount": "--maxrregcount", "-t": "--threads", "-rdc": "--relocatable-device-code",
+    "-ccbin": "--compiler-bindir", "-maxrregcount": "--maxrregcount", "-t": "--threads",
+    "-rdc": "--relocatable-device-code",
     "-x": "--x", "-o": "--output-file", "-odir": "--output-directory", "-std": "--std", "-cudart": "--cudart",
     "-cudadevrt": "--cudadevrt", "-diag-suppress": "--diag-suppress", "-diag-error": "--diag-error",
     "-diag-warn": "--diag-warn", "-Werror": "--Werror", "-ftz": "--ftz", "-prec-div": "--prec-div",
@@ -24,7 +25,8 @@ _NVCC_VALUED = {
     "-idp": "--input-drive-prefix", "-split-compile": "--split-compile", "-opt-info": "--opt-info",
     "-MF": "--dependency-output", "-MT": "--dependency-target-name", "-include": "--pre-include",
     "-isystem": "--system-include", "-I": "--include-path", "-D": "--define-macro", "-U": "--undefine-macro",
-    "-L": "--library-path", "-l": "--library", "-O": "--optimize", "-m": "--machine", "-target-dir": "--target-directory",
+    "-L": "--library-path", "-l": "--library", "-O": "--optimize", "-m": "--machine",
+    "-target-dir": "--target-directory",
     "-dopt": "--dopt", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
     "-allow-unsupported-compiler": "",
 }  # fmt: skip
@@ -36,8 +38,8 @@ _CLANG_FRONT_VALUED = (
 )  # fmt: skip
 _CLANG_LINK_VALUED = ("-Xlinker", "-T", "-u", "-z", "-rpath", "-soname", "-e")
 _CLANG_IGNORED_VALUED = (
-    "-Xarch_device", "-Xarch_host", "-Xoffload-linker", "-Xcuda-ptxas", "-Xcuda-fatbinary", "-target", "-arch", "-Xopenmp-target",
-    "--serialize-diagnostics", "-Xthinlto-distributor",
+    "-Xarch_device", "-Xarch_host", "-Xoffload-linker", "-Xcuda-ptxas", "-Xcuda-fatbinary", "-target", "-arch",
+    "-Xopenmp-target",     "--serialize-diagnostics", "-Xthinlto-distributor",
 )  # fmt: skip
 _LINK_PREFIXES = (
     "-Wl,",
@@ -54,17 +56,34 @@ _LINK_PREFIXES = (
     "-unwindlib",
 )
 _IGNORED_PREFIXES = (
-    "--offload-arch", "--offload=", "--amdgpu-target", "-amdgpu-target", "--cuda-gpu-arch", "--cuda-path", "--rocm-path",
-    "--rocm-device-lib-path", "--hip-path", "--hip-device-lib-path", "--hip-version", "--hip-link", "--hip-stdpar",
+    "--offload-arch", "--offload=", "--amdgpu-target", "-amdgpu-target", "--cuda-gpu-arch", "--cuda-path",
+    "--rocm-path",
+    "--rocm-device-lib-path", "--hip-path", "--hip-device-lib-path", "--hip-version", "--hip-link",
+    "--hip-stdpar",
     "--gcc-toolchain", "--gcc-install-dir", "--offload-compress", "--no-offload-compress", "--offload-new-driver",
     "--no-offload-new-driver", "-fhip-new-launch-api", "--offload-host-device", "--no-cuda-version-check", "-nogpu",
     "-nocuda", "-fcuda-approx", "-fno-cuda-approx", "--cuda-include-ptx", "--no-cuda-include-ptx", "-parallel-jobs",
-    "--genco", "-munsafe-fp-atomics", "-mno-unsafe-fp-atomics", "-mwavefrontsize64", "-mno-wavefrontsize64", "-mcumode",
-    "-mno-cumode", "-mcode-object-version", "-fgpu-inline-threshold", "-foffload-lto", "-fno-offload-lto", "-save-temps",
-    "--save-temps", "-flto", "-fthinlto", "-ccc-", "--target", "--driver-mode", "-fno-gpu-sanitize", "--acc", "-fsanitize",
+    "--genco", "-munsafe-fp-atomics", "-mno-unsafe-fp-atomics", "-mwavefrontsize64", "-mno-wavefrontsize64",
+    "-mcumode",
+    "-mno-cumode", "-mcode-object-version", "-fgpu-inline-threshold", "-foffload-lto", "-fno-offload-lto",
+    "-save-temps",
+    "--save-temps", "-flto", "-fthinlto", "-ccc-", "--target", "--driver-mode", "-fno-gpu-sanitize", "--acc",
+    "-fsanitize",
     "--no-gpu-bundle-output", "--gpu-bundle-output", "-Rpass", "--offload-device-only", "--cuda-device-only",
     "-march=gfx", "-mcpu=gfx", "-fopenmp-targets", "-resource-dir", "-integrated-as", "-no-integrated-as", "-B",
 )  # fmt: skip
+
+
+_SWITCHES = {
+    "-v": ("verbose", True),
+    "-###": ("dry_run", True),
+    "--dryrun": ("dry_run", True),
+    "-dryrun": ("dry_run", True),
+    "-fgpu-rdc": ("relocatable_device_code", True),
+    "-fcuda-rdc": ("relocatable_device_code", True),
+    "-fno-gpu-rdc": ("relocatable_device_code", False),
+    "-fno-cuda-rdc": ("relocatable_device_code", False),
+}
 
 
 def expand_response_files(words: Sequence[str]) -> list[str]:
@@ -149,19 +168,13 @@ class _Reader:
             command.stage = stages[word]
         elif word == "-o":
             command.output = self._value(word, pending)
-        elif word == "-v":
-            command.verbose = True
-        elif word in ("-###", "--dryrun", "-dryrun"):
-            command.dry_run = True
         elif word == "-x":
             self._force_language(self._value(word, pending))
         elif word in ("-shared", "--shared"):
             command.shared = True
             command.link.append("-shared")
-        elif word in ("-fgpu-rdc", "-fcuda-rdc"):
-            command.relocatable_device_code = True
-        elif word in ("-fno-gpu-rdc", "-fno-cuda-rdc"):
-            command.relocatable_device_code = False
+        elif word in _SWITCHES:
+            setattr(command, *_SWITCHES[word])
         elif word.startswith("--intelliperf-target="):
             command.target = word.partition("=")[2]
         elif word.startswith("-M"):
@@ -243,7 +256,7 @@ class _NvccReader(_Reader):
             if short in _OPTIONAL_JOINED and short == "-Werror":
                 return True
             value = self._value(word, pending)
-        self._valued(short, value, pending)
+        self._valued(short, value)
         return True
 
     def _split(self, word: str) -> tuple[str | None, str | None]:
@@ -261,40 +274,35 @@ class _NvccReader(_Reader):
                 return short, word[2:]
         return None, None
 
-    def _valued(self, short: str, value: str, pending: Iterator[str]) -> None:
+    def _valued(self, short: str, value: str) -> None:
         command = self.command
-        if short in ("-I", "-D", "-U", "-isystem", "-include"):
-            for part in value.split(",") if short in ("-I", "-isystem", "-include") else [value]:
-                command.front += [short, part]
-        elif short == "-Xcompiler":
-            self._host_options(value)
-        elif short == "-Xlinker":
-            for part in value.split(","):
-                command.link += ["-Xlinker", part]
-        elif short == "-std":
-            command.front.append(f"-std={value}")
-        elif short == "-x":
-            self._force_language(value)
-        elif short == "-rdc":
-            command.relocatable_device_code = value == "true"
-        elif short in ("-L", "-l"):
-            command.link += [f"{short}{part}" for part in value.split(",")]
-        elif short == "-O":
-            command.optimisation = f"-O{value}"
-        elif short == "-o":
-            command.output = value
-        elif short == "-odir":
-            command.output_directory = value
-        elif short == "-MF":
-            command.dependencies.file = value
-        elif short == "-MT":
-            command.dependencies.targets.append(value)
-        elif short in ("-arch", "-gencode", "-code"):
+        parts = value.split(",")
+        actions: dict[str, Callable[[], object]] = {
+            "-D": lambda: command.front.extend(("-D", value)),
+            "-U": lambda: command.front.extend(("-U", value)),
+            "-I": lambda: command.front.extend(word for part in parts for word in ("-I", part)),
+            "-isystem": lambda: command.front.extend(word for part in parts for word in ("-isystem", part)),
+            "-include": lambda: command.front.extend(word for part in parts for word in ("-include", part)),
+            "-Xcompiler": lambda: self._host_options(value),
+            "-Xlinker": lambda: command.link.extend(word for part in parts for word in ("-Xlinker", part)),
+            "-std": lambda: command.front.append(f"-std={value}"),
+            "-x": lambda: self._force_language(value),
+            "-rdc": lambda: setattr(command, "relocatable_device_code", value == "true"),
+            "-L": lambda: command.link.extend(f"-L{part}" for part in parts),
+            "-l": lambda: command.link.extend(f"-l{part}" for part in parts),
+            "-O": lambda: setattr(command, "optimisation", f"-O{value}"),
+            "-o": lambda: setattr(command, "output", value),
+            "-odir": lambda: setattr(command, "output_directory", value),
+            "-MF": lambda: setattr(command.dependencies, "file", value),
+            "-MT": lambda: command.dependencies.targets.append(value),
+            "-optf": lambda: self.read(shlex.split(Path(value).read_text(encoding="utf-8"))),
+        }
+        if short in ("-arch", "-gencode", "-code"):
             command.architectures += re.findall(r"(?:sm|compute)_\d+\w*", value)
-        elif short == "-optf":
-            self.read(shlex.split(Path(value).read_text(encoding="utf-8")))
         elif short == "-default-stream" and value == "per-thread":
             command.front += ["-D", "CUDA_API_PER_THREAD_DEFAULT_STREAM=1"]
+        elif short in actions:
+            actions[short]()
 
     def _host_options(self, value: str) -> None:
         """What follows -Xcompiler is for the host compiler: parse it as such."""

@@ -111,7 +111,7 @@ class Build:
         )
 
     def _log(self, source: Source, output: Path) -> None:
-        """One line per GPU source for the source rewriter; appended in one write, so concurrent compiles may share it."""
+        """One line per GPU source for the source rewriter; appended in one write, so compiles may share it."""
         log = self.environment.get("INTELLIPERF_COMPILE_LOG")
         if not log:
             return

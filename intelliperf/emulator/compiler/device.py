@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +57,16 @@ def _check_externals(names: Sequence[str]) -> None:
 
 
 def build_container(
-    ir: str, work: Path, toolchain: Toolchain, header: Mapping[str, Any], libraries: Sequence[str] = ()
+    ir: str,
+    work: Path,
+    toolchain: Toolchain,
+    header: Mapping[str, Any],
+    facts: Callable[[], Mapping[str, Mapping[str, object]]],
 ) -> bytes:
-    """Optimise, instrument and compile one module of device IR. `header` goes into the metadata first."""
+    """Optimise, instrument and compile one module of device IR. `header` opens the metadata.
+
+    `facts` is asked last: kernels by name as the real target's compiler made them.
+    """
     instrumented = instrument(optimise(ir, work, toolchain))
     _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"
@@ -75,8 +82,11 @@ def build_container(
     )  # fmt: skip
     run_tool(
         [*toolchain.elf_linker, "-shared", "-Bsymbolic", "-z", "nostart-stop-gc", "--build-id=none",
-         "-o", str(shared), str(unit), *libraries],
+         "-o", str(shared), str(unit)],
         work,
         "linking device code failed",
     )  # fmt: skip
+    static = facts()
+    for name, kernel in instrumented.metadata["kernels"].items():
+        kernel["static"] = static.get(name)
     return pack_container(shared.read_bytes(), {"abi": ABI_VERSION, **header, **instrumented.metadata})

@@ -25,13 +25,16 @@ _OFFLOAD_ENTRIES_SINCE = 21  # clang's layout of the entries below
 
 _REGISTRATION = """
 typedef unsigned long u64; typedef unsigned u32; typedef unsigned short u16;
-struct entry { u64 reserved; u16 version; u16 kind; u32 flags; char *address; char *name; u64 size; u64 data; void *auxiliary; };
+struct entry {
+  u64 reserved; u16 version; u16 kind; u32 flags; char *address; char *name; u64 size; u64 data; void *auxiliary;
+};
 enum { kManaged = 1, kTypes = 7, kExtern = 8, kConstant = 16 };
 extern struct entry begin[] __asm__("__start_llvm_offload_entries") __attribute__((weak, visibility("hidden")));
 extern struct entry end[] __asm__("__stop_llvm_offload_entries") __attribute__((weak, visibility("hidden")));
 extern void **__@API@RegisterFatBinary(const void *);
 extern void __@API@UnregisterFatBinary(void **);
-extern int __@API@RegisterFunction(void **, const void *, char *, const char *, int, void *, void *, void *, void *, int *);
+extern int __@API@RegisterFunction(void **, const void *, char *, const char *, int, void *, void *, void *, void *,
+                                   int *);
 extern void __@API@RegisterVar(void **, char *, char *, const char *, int, u64, int, int);
 extern void __@API@RegisterManagedVar(void **, void **, void *, const char *, u64, u32);
 extern const char container[] __asm__("__intelliperf_linked_container") __attribute__((visibility("hidden")));
@@ -104,9 +107,10 @@ def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -
     if len({(h["language"], h["target"]) for h in headers}) != 1:
         raise ToolchainError("objects of different languages or targets cannot be linked as one device program")
     ir = _link_modules(list(modules), work, toolchain)
-    header = {**headers[0], "sources": sorted({h["source"] for h in headers})}
+    header = {key: value for key, value in headers[0].items() if key != "static"}
+    facts = {name: fact for h in headers for name, fact in h["static"].items()}
     container = work / "linked-container"
-    container.write_bytes(build_container(ir, work, toolchain, header))
+    container.write_bytes(build_container(ir, work, toolchain, header, lambda: facts))
     return _registration(headers[0]["language"], container, work, toolchain)
 
 

@@ -20,7 +20,6 @@ from intelliperf.emulator.toolchain import (
     include_directory,
     tool_environment,
 )
-from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 
 PRELUDE = "simt/core.h"  # included before the first line of every GPU source
@@ -35,8 +34,8 @@ _DROPPED = frozenset(
     {"-emit-obj", "-S", "-discard-value-names", "-vectorize-loops", "-vectorize-slp", "-pic-is-pie", "-sys-header-deps",
      "-mconstructor-aliases", "-fcuda-allow-variadic-functions", "-fopenmp", "-fopenmp-simd", "-pg", "-MP"}
 )  # fmt: skip
-_DROPPED_PREFIXES = ("-debug-info-kind", "-dwarf-version", "-debugger-tuning", "-fsanitize", "-fprofile", "-O", "-fopenmp",
-                     "-funwind-tables", "-mframe-pointer", "-ffp-contract", "-fstack-")  # fmt: skip
+_DROPPED_PREFIXES = ("-debug-info-kind", "-dwarf-version", "-debugger-tuning", "-fsanitize", "-fprofile", "-O",
+                     "-fopenmp", "-funwind-tables", "-mframe-pointer", "-ffp-contract", "-fstack-")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Unit:
 
 
 def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Path) -> list[str]:
-    """The host side's `-cc1` words, without the compiler; raises `CompilerMessage` on a bad command line."""
+    """The host side's `-cc1` words, without the compiler; raises `CompilerMessage`."""
     command = [
         *host_driver(unit, toolchain), "-x", unit.language, "-S", "-###", unit.optimisation, "-fPIC", *unit.flags,
         "-MD", "-MF", str(dependency_file), str(unit.source), "-o", output,
@@ -91,7 +90,14 @@ def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
     device = ["-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions"]
     if unit.language == "cuda":
         device += [f"-target-sdk-version={_CUDA_SDK}", f"-D__CUDA_ARCH__={architecture_number(unit)}"]
-    return [*ours, *(word for flag in device for word in ("-Xclang", flag)), "-x", unit.language, *unit.flags, f"-working-directory={unit.directory}"]
+    return [
+        *ours,
+        *(word for flag in device for word in ("-Xclang", flag)),
+        "-x",
+        unit.language,
+        *unit.flags,
+        f"-working-directory={unit.directory}",
+    ]
 
 
 def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
@@ -157,7 +163,7 @@ def optimisation_flags() -> list[str]:
 
 
 def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: Path) -> list[str]:
-    """The device side's `-cc1` words, which write IR that is not optimised yet: text, or bitcode if relocatable."""
+    """The device side's `-cc1` words, which write unoptimised IR: text, or bitcode if relocatable."""
     words: list[str] = []
     pending = iter(host)
     for word in pending:

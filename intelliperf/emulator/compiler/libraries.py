@@ -13,8 +13,10 @@ PROVIDED = frozenset(
 )  # fmt: skip
 UNSUPPORTED = frozenset(
     {"cublas", "cublas_static", "cublasLt", "cublasLt_static", "cufft", "cufft_static", "cufftw", "cusparse",
-     "cusparse_static", "cusolver", "cusolver_static", "cudnn", "nccl", "nccl_static", "nvrtc", "nvrtc_static", "nvjpeg",
-     "nvidia-ml", "cupti", "cutensor", "nvshmem", "cufile", "nvinfer", "hipblas", "hipblaslt", "rocblas", "hipfft", "rocfft",
+     "cusparse_static", "cusolver", "cusolver_static", "cudnn", "nccl", "nccl_static", "nvrtc", "nvrtc_static",
+     "nvjpeg",
+     "nvidia-ml", "cupti", "cutensor", "nvshmem", "cufile", "nvinfer", "hipblas", "hipblaslt", "rocblas", "hipfft",
+     "rocfft",
      "hipsparse", "rocsparse", "hipsolver", "rocsolver", "rccl", "MIOpen", "hiprtc", "rocm_smi64", "amd_smi", "rocprim",
      "hiptensor", "rocalution", "nppc", "nppi", "nppial", "nppicc", "nppidei", "nppif", "nppig", "nppim", "nppist",
      "nppisu", "nppitc", "npps", "rocwmma", "migraphx", "OpenCL"}

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, pack_module
 from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
+from intelliperf.emulator.isa import compile_for_target
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.errors import ToolchainError
 
@@ -46,8 +47,9 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
             host += ["-fcuda-include-gpubinary", str(placeholder)]
         source = host.pop(host.index(str(unit.source), host.index("-x")))
         host.append(source)
-        with ThreadPoolExecutor(2) as pool:
-            device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain)
+        with ThreadPoolExecutor(3) as pool:
+            facts = pool.submit(static_facts, unit, toolchain)
+            device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
             warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
             payload = device_side.result()
         _join(assembly, payload, unit.relocatable)
@@ -60,17 +62,35 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         )
 
 
-def _device_side(unit: Unit, host: list[str], work: Path, rule: Path, toolchain: Toolchain) -> Path:
+def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object]]:
+    """Registers, spills and sizes on the real target, by kernel; empty if its compiler refuses the source.
+
+    A refusal is no error here: the emulator runs more than the GPU would; `strict_compile` tells.
+    """
+    architecture = str(unit.device["architecture"])
+    source = unit.directory / unit.source
+    made = compile_for_target(source, unit.language, unit.flags, unit.directory, architecture, toolchain)
+    return {name: asdict(fact) for name, fact in made.facts.items()}
+
+
+def _device_side(
+    unit: Unit,
+    host: list[str],
+    work: Path,
+    rule: Path,
+    toolchain: Toolchain,
+    facts: Future[dict[str, dict[str, object]]],
+) -> Path:
     """The file to embed: a container, or plain device IR if it is to be linked later."""
     plan = [word for word in host if word != "--offload-new-driver"]
     ir = work / "unit.ll"
     compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit.directory)
     if unit.relocatable:
         module = work / "module"
-        module.write_bytes(pack_module(container_header(unit), ir.read_bytes()))
+        module.write_bytes(pack_module({**container_header(unit), "static": facts.result()}, ir.read_bytes()))
         return module
     content = build_container(
-        ir.read_text(encoding="utf-8", errors="surrogateescape"), work, toolchain, container_header(unit)
+        ir.read_text(encoding="utf-8", errors="surrogateescape"), work, toolchain, container_header(unit), facts.result
     )
     path = work / "container"
     path.write_bytes(content)

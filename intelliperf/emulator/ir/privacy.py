@@ -17,7 +17,7 @@ _RUNTIME_STATE = re.compile(r"@__simt_(?:grid\b|thread\b)")
 _THREAD_CALL = re.compile(r"@__simt_thread\(")
 _SAME_OBJECT_CALL = re.compile(r"@llvm\.(?:launder|strip)\.invariant\.group|@llvm\.ptrmask")
 _PHI_INPUT = re.compile(r"\[ ((?:[^\[\]]|\[[^\[\]]*\])*?), %")
-_GEP = re.compile(rf"getelementptr (?:inbounds |nuw |nusw |inrange\([^)]*\) )*")
+_GEP = re.compile(r"getelementptr (?:inbounds |nuw |nusw |inrange\([^)]*\) )*")
 _GLOBAL = re.compile(rf"@{NAME}")
 
 

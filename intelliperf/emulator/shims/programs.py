@@ -15,7 +15,8 @@ case "$1" in
   -r|--runtime) printf 'rocclr' ;;
   -l|--hipclangpath) printf '%s' "$home/bin" ;;
   -C|--cpp_config|--cxx_config) printf ' -D__HIP_PLATFORM_AMD__= -I%s/include' "$home" ;;
-  *) printf 'HIP version  : {HIP_VERSION}-intelliperf\\nHIP_PATH     : %s\\nROCM_PATH    : %s\\nHIP_COMPILER : clang\\nHIP_PLATFORM : amd\\nHIP_RUNTIME  : rocclr\\n' "$home" "$home" ;;
+  *) printf 'HIP version  : {HIP_VERSION}-intelliperf\\nHIP_PATH     : %s\\nROCM_PATH    : %s\\n' "$home" "$home"
+     printf 'HIP_COMPILER : clang\\nHIP_PLATFORM : amd\\nHIP_RUNTIME  : rocclr\\n' ;;
 esac
 """
 _ARCHITECTURE = """case "${INTELLIPERF_TARGET:-mi300x}" in
