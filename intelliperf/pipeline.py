@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from intelliperf.errors import BudgetExhausted, ProviderError
 from intelliperf.records import Attempt, Ending, Report
-from intelliperf.run import Run, State
+from intelliperf.run import Run
+from intelliperf.state import State
 
 
 def improve(run: Run) -> Report:

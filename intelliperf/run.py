@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
+from intelliperf.state import State, compile_arguments, evidence_at_home, profile_at_home, sources
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
 SCHEMA_VERSION = 1
@@ -52,19 +52,6 @@ class Settings:
     run_deadline_s: float = 300.0
     budget_minutes: float | None = None
     keep_work: bool = False
-
-
-@dataclass(frozen=True)
-class State:
-    """A version of the project that builds: the original or an accepted candidate on top of it."""
-
-    workspace: Workspace
-    edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
-    compile_arguments: Mapping[str, tuple[str, ...]]
-
-    @property
-    def application(self) -> Application:
-        return self.workspace.application
 
 
 class Judge(Protocol):
@@ -277,9 +264,15 @@ class Run:
             backend=self.backend.name,
             formula=self.formula.name,
             ending=ending,
-            profiles=self._profile.kernels if self._profile else (),
-            finding=self._finding,
-            evidence=self._evidence,
+            profiles=tuple(profile_at_home(p, reference.workspace) for p in self._profile.kernels)
+            if self._profile
+            else (),
+            finding=dataclasses.replace(
+                self._finding, profile=profile_at_home(self._finding.profile, reference.workspace)
+            )
+            if self._finding
+            else None,
+            evidence=tuple(evidence_at_home(item, reference.workspace) for item in self._evidence),
             attempts=tuple(self._attempts),
             accepted=accepted[-1] if accepted else None,
             measurements=measurements,
@@ -304,7 +297,7 @@ class Run:
         log = root / "compile.jsonl"
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         built = workspace.build(environment, self.settings.build_deadline_s, root / "logs")
-        return State(workspace, edits, _compile_arguments(log, workspace)), built
+        return State(workspace, edits, compile_arguments(log, workspace)), built
 
     def _stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
         """The candidate's edits on top of the accepted ones, expressed against the original."""
@@ -359,46 +352,6 @@ class Run:
         return tuple(sorted(open_checks))
 
 
-def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
-    """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence."""
-    # The scratch copy comes first: it may lie inside the project that it is a copy of.
-    roots = (state.workspace.tree, state.workspace.original.project)
-    paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
-    for item in evidence:
-        root = next((root for root in roots if root in item.file.parents), None)
-        if root is not None:
-            paths.add(item.file.relative_to(root).as_posix())
-    texts: dict[str, str] = {}
-    waiting = sorted(paths)
-    while waiting:
-        path = waiting.pop()
-        if path not in texts:
-            texts[path] = state.workspace.text(path)
-            waiting += _included(path, texts[path], state)
-    return dict(sorted(texts.items()))
-
-
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
-
-
-def _included(path: str, text: str, state: State) -> list[str]:
-    """Project headers that the text names, looked up beside it and in the build's -I directories."""
-    tree = state.workspace.tree.resolve()
-    places = [(tree / path).parent]
-    for arguments in state.compile_arguments.values():
-        joined = [Path(a[2:]) for a in arguments if a.startswith("-I") and len(a) > 2]
-        following = [
-            Path(b) for a, b in zip(arguments, arguments[1:], strict=False) if a in ("-I", "-isystem", "-iquote")
-        ]
-        places += [tree / place for place in (*joined, *following)]
-    found = []
-    for name in _INCLUDE.findall(text):
-        header = next((h for place in places if (h := (place / name).resolve()).is_file()), None)
-        if header is not None and tree in header.parents:
-            found.append(header.relative_to(tree).as_posix())
-    return found
-
-
 def _origin(attempt: Attempt) -> str:
     origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
     return {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay"}.get(
@@ -419,16 +372,3 @@ def _total(attempts: Sequence[Attempt]) -> Usage:
         usd=None if not priced or None in priced else sum(p for p in priced if p is not None),
         seconds=sum(a.usage.seconds for a in attempts),
     )
-
-
-def _compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """Project-relative source → flags to read its device side with, from the drop-ins' log."""
-    arguments: dict[str, tuple[str, ...]] = {}
-    if not log.exists():
-        return arguments
-    for line in log.read_text("utf-8", "surrogateescape").splitlines():
-        entry = json.loads(line)
-        source = (Path(entry["directory"]) / entry["source"]).resolve()
-        if workspace.tree.resolve() in source.parents:
-            arguments[source.relative_to(workspace.tree.resolve()).as_posix()] = tuple(entry["reader_flags"])
-    return arguments

@@ -109,6 +109,10 @@ class Workspace:
             return str(self.tree) + text[len(project) :]
         return text
 
+    def outside(self, path: Path) -> Path:
+        """A path in the scratch copy becomes the user's own; others stay."""
+        return self.original.project / path.relative_to(self.tree) if path.is_relative_to(self.tree) else path
+
     @property
     def application(self) -> Application:
         """The application as it runs in the scratch copy."""
@@ -136,11 +140,7 @@ class Workspace:
         """Run the build commands in order; stops at the first that fails."""
         if not self.original.build_commands:
             raise UsageError("no build command")
-        additions = {
-            **dict(self.application.environment),
-            **environment,
-            "INTELLIPERF_PATH_MAP": f"{self.tree}={self.original.project}",
-        }
+        additions = {**dict(self.application.environment), **environment}
         for number, command in enumerate(self.original.build_commands):
             argv = [self.inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)

@@ -10,6 +10,7 @@ from intelliperf.cli.options import Options
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
 from intelliperf.sandbox import Sandbox
+from intelliperf.state import State, sources
 from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
 from intelliperf.validation.tolerance import UserTolerance
 from intelliperf.workspace import Built
@@ -30,9 +31,9 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
         candidate: Candidate,
         finding: Finding,
         evidence: Sequence[SourceEvidence],
-        reference: runs.State,
-        baseline: runs.State,
-        build: Callable[[], tuple[runs.State, Built]],
+        reference: State,
+        baseline: State,
+        build: Callable[[], tuple[State, Built]],
         logs: Path,
     ) -> Verdict:
         def attempt_build() -> Application | BuildFailure:
@@ -47,8 +48,8 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
                 finding=finding,
                 reference=reference.application,
                 baseline=baseline.application,
-                sources=runs.sources(baseline, evidence),
-                allowed=frozenset(runs.sources(baseline, evidence)),
+                sources=sources(baseline, evidence),
+                allowed=frozenset(sources(baseline, evidence)),
                 build=attempt_build,
                 logs=logs,
             )

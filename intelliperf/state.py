@@ -1,0 +1,95 @@
+"""A version of the project that builds, what its compilers were told, and the sources that matter."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.records import Application, FileEdit, Kernel, KernelProfile, SourceEvidence
+from intelliperf.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class State:
+    """A version of the project that builds: the original or an accepted candidate on top of it."""
+
+    workspace: Workspace
+    edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
+    compile_arguments: Mapping[str, tuple[str, ...]]
+
+    @property
+    def application(self) -> Application:
+        return self.workspace.application
+
+
+def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
+    """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence."""
+    # The scratch copy comes first: it may lie inside the project that it is a copy of.
+    roots = (state.workspace.tree, state.workspace.original.project)
+    paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
+    for item in evidence:
+        root = next((root for root in roots if root in item.file.parents), None)
+        if root is not None:
+            paths.add(item.file.relative_to(root).as_posix())
+    texts: dict[str, str] = {}
+    waiting = sorted(paths)
+    while waiting:
+        path = waiting.pop()
+        if path not in texts:
+            texts[path] = state.workspace.text(path)
+            waiting += _included(path, texts[path], state)
+    return dict(sorted(texts.items()))
+
+
+def evidence_at_home(evidence: SourceEvidence, workspace: Workspace) -> SourceEvidence:
+    """The evidence with the user's own paths instead of the scratch copy's."""
+    chain = tuple(dataclasses.replace(frame, file=workspace.outside(frame.file)) for frame in evidence.chain)
+    kernel = _kernel_at_home(evidence.kernel, workspace)
+    return dataclasses.replace(evidence, file=workspace.outside(evidence.file), chain=chain, kernel=kernel)
+
+
+def _kernel_at_home(kernel: Kernel, workspace: Workspace) -> Kernel:
+    return dataclasses.replace(kernel, file=workspace.outside(kernel.file) if kernel.file else None)
+
+
+def profile_at_home(profile: KernelProfile, workspace: Workspace) -> KernelProfile:
+    """The profile with the user's own paths."""
+    return dataclasses.replace(profile, kernel=_kernel_at_home(profile.kernel, workspace))
+
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
+
+
+def _included(path: str, text: str, state: State) -> list[str]:
+    """Project headers that the text names, looked up beside it and in the build's -I directories."""
+    tree = state.workspace.tree.resolve()
+    places = [(tree / path).parent]
+    for arguments in state.compile_arguments.values():
+        joined = [Path(a[2:]) for a in arguments if a.startswith("-I") and len(a) > 2]
+        following = [
+            Path(b) for a, b in zip(arguments, arguments[1:], strict=False) if a in ("-I", "-isystem", "-iquote")
+        ]
+        places += [tree / place for place in (*joined, *following)]
+    found = []
+    for name in _INCLUDE.findall(text):
+        header = next((h for place in places if (h := (place / name).resolve()).is_file()), None)
+        if header is not None and tree in header.parents:
+            found.append(header.relative_to(tree).as_posix())
+    return found
+
+
+def compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """Project-relative source → flags to read its device side with, from the drop-ins' log."""
+    arguments: dict[str, tuple[str, ...]] = {}
+    if not log.exists():
+        return arguments
+    for line in log.read_text("utf-8", "surrogateescape").splitlines():
+        entry = json.loads(line)
+        source = (Path(entry["directory"]) / entry["source"]).resolve()
+        if workspace.tree.resolve() in source.parents:
+            arguments[source.relative_to(workspace.tree.resolve()).as_posix()] = tuple(entry["reader_flags"])
+    return arguments
