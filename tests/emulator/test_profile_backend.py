@@ -1,0 +1,183 @@
+"""The emulator as a backend: what it says of good, bad and foreign programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from profile_programs import RUN_DEADLINE_S, Program, build
+
+from intelliperf.emulator import safety, table
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.errors import ApplicationFailed, MissingMetric
+from intelliperf.records import Application, Check, CheckStatus, Kernel, Metric, Provenance, Scope
+
+HEAD = "#include <hip/hip_runtime.h>\n#include <cstdio>\n#include <cstdlib>\n"
+MAIN = """
+int main(int argc, char** argv) {
+  const int n = 64 * 64;
+  float *in, *out;
+  if (hipMalloc((void**)&in, n * sizeof(float)) != hipSuccess) return 1;
+  if (hipMalloc((void**)&out, n * sizeof(float)) != hipSuccess) return 1;
+  float host[n];
+  for (int i = 0; i < n; ++i) host[i] = i;
+  if (hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice) != hipSuccess) return 1;
+  step<<<n / 256, 256>>>(in, out, n);
+  if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 1;
+  std::printf("%g\\n", host[n - 1]);
+  return argc > 1 ? std::atoi(argv[1]) : 0;
+}
+"""
+GOOD = """
+__global__ void step(const float* in, float* out, int n) {
+  __shared__ float tile[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = in[i];
+  __syncthreads();
+  out[i] = tile[255 - threadIdx.x];
+}
+"""
+RACY = GOOD.replace("  __syncthreads();\n", "")
+BEYOND = GOOD.replace("tile[threadIdx.x] = in[i];", "tile[threadIdx.x] = in[i + 1];")
+UNWRITTEN = GOOD.replace("tile[threadIdx.x] = in[i];", "if (threadIdx.x < 128) tile[threadIdx.x] = in[i];")
+SLOW = GOOD.replace(
+    "  out[i] = tile[255 - threadIdx.x];",
+    "  float sum = 0;\n  for (int k = 0; k < 64; ++k) sum += in[(i * 64 + k) % n] * 0;\n"
+    "  out[i] = tile[255 - threadIdx.x] + sum;",
+)
+
+
+def make(directory: Path, text: str) -> Program:
+    directory.mkdir(parents=True)
+    (directory / "app.hip").write_text(HEAD + text + MAIN)
+    return build(directory, [["hipcc", "-O2", "app.hip", "-o", "app"]], ["./app"])
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return make(tmp_path_factory.mktemp("good") / "project", GOOD)
+
+
+def failed(checks: tuple[Check, ...]) -> list[str]:
+    return [check.name for check in checks if check.status is CheckStatus.FAILED]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "says"),
+    [
+        (RACY, safety.RACES, "out[i] = tile[255 - threadIdx.x];"),
+        (BEYOND, safety.BOUNDS, "tile[threadIdx.x] = in[i + 1];"),
+        (UNWRITTEN, safety.UNINITIALISED, "out[i] = tile[255 - threadIdx.x];"),
+    ],
+    ids=["race", "out of bounds", "uninitialised"],
+)
+def test_what_a_candidate_breaks_is_found_and_placed(
+    good: Program, tmp_path: Path, text: str, expected: str, says: str
+) -> None:
+    bad = make(tmp_path / "bad" / "project", text)
+    kernel = good.kernel("step").kernel
+    backend = good.backend
+    checks = backend.safety(good.application, bad.application, kernel, RUN_DEADLINE_S)
+    (check,) = (check for check in checks if check.name == expected)
+    assert check.status is CheckStatus.FAILED
+    assert says in check.detail
+    assert failed(backend.safety(bad.application, bad.application, kernel, RUN_DEADLINE_S)) == []
+
+
+def test_an_unchanged_program_is_neither_unsafe_nor_faster(good: Program, tmp_path: Path) -> None:
+    twin = make(tmp_path / "twin" / "project", GOOD)
+    kernel = good.kernel("step").kernel
+    assert failed(good.backend.safety(good.application, twin.application, kernel, RUN_DEADLINE_S)) == []
+    for measurement in good.backend.time(good.application, twin.application, kernel, RUN_DEADLINE_S):
+        assert measurement.ratio == 1.0
+        assert measurement.low < 1.0 < measurement.high
+        assert measurement.provenance is Provenance.MODELLED
+
+
+def test_more_work_takes_longer_in_the_kernel_and_in_the_whole(good: Program, tmp_path: Path) -> None:
+    slow = make(tmp_path / "slow" / "project", SLOW)
+    kernel, whole = good.backend.time(slow.application, good.application, good.kernel("step").kernel, RUN_DEADLINE_S)
+    assert (kernel.scope, whole.scope) == (Scope.KERNEL, Scope.APPLICATION)
+    assert kernel.low > 1.0
+    assert 1.0 < whole.ratio < kernel.ratio  # copies are the same in both
+
+
+def test_real_target_facts_stand_beside_the_counts(good: Program) -> None:
+    profile = good.kernel("step")
+    assert profile.quantity(Metric.LDS_REQUESTS).provenance is Provenance.MEASURED
+    assert profile.quantity(Metric.VGPRS).provenance is Provenance.STATIC
+    assert profile.quantity(Metric.LDS_BYTES).value == 1024
+    assert good.backend.strictness(good.application, good.application).status is CheckStatus.PASSED
+
+
+def test_a_kernel_that_did_not_run_has_no_time_to_compare(good: Program) -> None:
+    with pytest.raises(ApplicationFailed, match="does not launch other"):
+        good.backend.time(good.application, good.application, Kernel("other", "other"), RUN_DEADLINE_S)
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(good: Program) -> None:
+    application = Application(("./app", "3"), good.application.project, good.application.directory)
+    with pytest.raises(ApplicationFailed, match=r"./app fails on the emulator with exit status 3; its last words"):
+        good.backend.profile(application, RUN_DEADLINE_S)
+
+
+def _plain(tmp_path: Path, *command: str) -> tuple[EmulatorBackend, Application]:
+    return EmulatorBackend(tmp_path / "records"), Application(command, tmp_path, tmp_path)
+
+
+def test_a_program_that_never_saw_our_compilers_is_named_as_such(tmp_path: Path) -> None:
+    backend, application = _plain(tmp_path, sys.executable, "-c", "print(1)")
+    with pytest.raises(ApplicationFailed, match="never called the GPU runtime of the emulator"):
+        backend.profile(application, RUN_DEADLINE_S)
+
+
+def test_a_program_that_crashes_or_hangs_is_named_as_such(tmp_path: Path) -> None:
+    backend, application = _plain(tmp_path, sys.executable, "-c", "import os; os.abort()")
+    with pytest.raises(ApplicationFailed, match="crashes on the emulator: killed by SIGABRT"):
+        backend.profile(application, RUN_DEADLINE_S)
+    backend, application = _plain(tmp_path, sys.executable, "-c", "import time; time.sleep(60)")
+    with pytest.raises(ApplicationFailed, match="does not end: no end after 1 s"):
+        backend.profile(application, 1.0)
+
+
+def test_builds_see_our_compilers_first(tmp_path: Path) -> None:
+    environment = EmulatorBackend(tmp_path, "MI250X").build_environment()
+    first = Path(environment["PATH"].split(os.pathsep)[0])
+    assert all(os.access(first / name, os.X_OK) for name in ("hipcc", "nvcc", "clang++"))
+    assert environment["INTELLIPERF_TARGET"] == "mi250x"
+    assert "INTELLIPERF_TARGET" not in EmulatorBackend(tmp_path).build_environment()
+
+
+def test_the_device_is_the_one_that_the_program_was_built_for(good: Program, tmp_path: Path) -> None:
+    good.profile()
+    assert good.backend.probe().name == "MI300X"
+    assert good.backend.probe().emulated
+
+
+def test_interception_options_become_the_runtimes_variables(tmp_path: Path) -> None:
+    backend = EmulatorBackend(tmp_path)
+    kernel = Kernel("_Z4stepv", "step()")
+    environment = backend.intercept_environment(
+        tmp_path / "socket", kernel, {"lane_order": "reverse", "poison": "90", "unknown": "x"}
+    )
+    assert environment["INTELLIPERF_EXPORT_KERNEL"] == "_Z4stepv"
+    assert environment["INTELLIPERF_LANE_ORDER"] == "reverse"
+    assert environment["INTELLIPERF_POISON"] == "90"
+    assert backend.intercept_environment(tmp_path, kernel, {"kernels": "*"})["INTELLIPERF_EXPORT_KERNEL"] == "*"
+
+
+def test_the_table_shows_every_line_in_each_form(good: Program) -> None:
+    emulation = table.emulate(good.backend, good.application, RUN_DEADLINE_S, 10)
+    project = good.application.project
+    text = table.plain_text(emulation, project)
+    assert "app.hip:10:" in text and "out[i] = tile[255 - threadIdx.x];" in text
+    assert "modelled for MI300X (gfx942, waves of 64)" in text
+    shown = table.json_object(emulation)
+    assert shown["device"] == {"name": "MI300X", "architecture": "gfx942", "wave_size": 64, "emulated": True}
+
+
+def test_a_quantity_that_no_formula_may_guess_raises(good: Program) -> None:
+    with pytest.raises(MissingMetric, match="atomic_hottest_address_share was not collected"):
+        good.kernel("step").quantity(Metric.ATOMIC_HOTTEST_SHARE)
