@@ -95,7 +95,15 @@ typedef enum cudaSharedMemConfig {
   cudaSharedMemBankSizeFourByte,
   cudaSharedMemBankSizeEightByte
 } cudaSharedMemConfig;
-typedef enum cudaLimit { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 } cudaLimit_t;
+typedef enum cudaLimit {
+  cudaLimitStackSize = 0,
+  cudaLimitPrintfFifoSize = 1,
+  cudaLimitMallocHeapSize = 2,
+  cudaLimitDevRuntimeSyncDepth = 3,
+  cudaLimitDevRuntimePendingLaunchCount = 4,
+  cudaLimitMaxL2FetchGranularity = 5,
+  cudaLimitPersistingL2CacheSize = 6
+} cudaLimit_t;
 typedef enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
@@ -357,5 +365,12 @@ typedef struct cudaDeviceProp {
   int unifiedFunctionPointers;
   int reserved[60];
 } cudaDeviceProp;
+
+#if !defined(__cplusplus)
+typedef enum cudaFuncCache cudaFuncCache;
+typedef enum cudaLimit cudaLimit;
+typedef enum cudaError cudaError;
+typedef enum cudaDeviceAttr cudaDeviceAttr;
+#endif
 
 #endif

@@ -1,0 +1,13 @@
+// hipRAND in device code.
+#pragma once
+#include <hip/hip_runtime.h>
+#include <simt/random.h>
+
+using hiprandStateXORWOW_t = __simt::random::xorwow;
+using hiprandState = hiprandStateXORWOW_t;
+using hiprandState_t = hiprandStateXORWOW_t;
+using hiprandStatePhilox4_32_10_t = __simt::random::philox;
+using hiprandStateMRG32k3a_t = __simt::random::mrg32k3a;
+#define SIMT_RANDOM(name) hiprand##name
+#include <simt/random_names.h>
+#undef SIMT_RANDOM

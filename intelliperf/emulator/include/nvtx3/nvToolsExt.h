@@ -1,0 +1,3 @@
+// NVTX 3, under its own folder.
+#pragma once
+#include <nvToolsExt.h>
