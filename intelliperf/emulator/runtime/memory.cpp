@@ -23,6 +23,7 @@ constexpr uint64_t kMostGuarded = 12000;     // Linux allows 65530 mappings; eac
 constexpr uint64_t kMostGuardsOpened = 64;   // page by page; then the whole guard at once
 constexpr size_t kFreedRemembered = 4096;
 constexpr uint64_t kCheckAvailableFrom = 64ull << 20;
+constexpr uint64_t kMostPoisonBytes = 256ull << 20;
 constexpr uint32_t kFirstPage = kSmallestGuardPages;  // what lies before the first allocation is a guard
 constexpr uint8_t kCanary = 0xC9;
 constexpr size_t kMostSlots = 1u << 22;
@@ -205,7 +206,13 @@ void fill(Heap& h, const Allocation& a) {
   auto* base = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
   std::memset(first, kCanary, static_cast<size_t>(base - first));
   std::memset(base + a.bytes, kCanary, a.capacity - a.bytes);
-  if (a.kind == MemoryKind::kDevice) std::memset(base, h.poison, a.bytes);
+  if (a.kind != MemoryKind::kDevice) return;
+  if (a.bytes <= kMostPoisonBytes) {
+    std::memset(base, h.poison, a.bytes);
+    return;
+  }
+  std::memset(base, h.poison, kMostPoisonBytes / 2);
+  std::memset(base + a.bytes - kMostPoisonBytes / 2, h.poison, kMostPoisonBytes / 2);
 }
 
 uint64_t take_id(Heap& h, MemoryKind kind) {

@@ -4,7 +4,8 @@
 // begin, so an access beyond the end traps; the bytes between the asked-for end and the guard and those
 // before the base in the first page hold a canary. In slack mode the guard pages become accessible when
 // first touched, and the touch is reported. Freed pages become inaccessible, and addresses are reused only
-// when the arena has been used up once.
+// when the arena has been used up once. New device memory is filled with the poison byte; allocations above
+// 256 MiB only that much at their two ends, the rest reads as zero and costs nothing until it is used.
 //
 // All functions here expect the caller to hold `api_lock()`; a kernel runs under it.
 #pragma once
