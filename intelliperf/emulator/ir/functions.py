@@ -15,6 +15,7 @@ from intelliperf.emulator.ir.order import weak_topological_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, NAME, suffixed, unquoted, without_attachments
+from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
 RESOLVER = "__simt_traced_version"
@@ -89,7 +90,11 @@ class FunctionRewriter:
             if not counted and instruction.opcode not in ("phi", "landingpad"):
                 self._count_execution()
                 counted = True
-            self._rewrite_instruction(instruction)
+            try:
+                self._rewrite_instruction(instruction)
+            except (ToolchainError, ValueError, IndexError) as error:
+                line = instruction.text.strip()[:200]
+                raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
 
     def _rewrite_instruction(self, instruction: Instruction) -> None:
         opcode = instruction.opcode

@@ -1,0 +1,222 @@
+"""Whole builds through the drop-ins, with the project's own build system, run on the emulator."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.toolchain import build_environment
+from intelliperf.process import Completed, run
+
+Shell = Callable[..., Completed]
+MAIN = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+int expected();
+__global__ void fill(int *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i * 3;
+}
+int main() {
+  int *out, host[100];
+  hipMalloc(&out, sizeof host);
+  fill<<<2, 64>>>(out, 100);
+  hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost);
+  printf("%s\\n", host[99] == expected() ? "PASS" : "FAIL");
+}
+"""
+EXPECTED = "#include <vector>\nint expected() { return std::vector<int>(1, 297).at(0); }\n"
+
+
+def as_cuda(text: str) -> str:
+    return text.replace("#include <hip/hip_runtime.h>\n", "").replace("hip", "cuda")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    environment = build_environment()
+
+    def call(*argv: str, expect: int = 0, **variables: str) -> Completed:
+        done = run(argv, tmp_path, 120, tmp_path / "logs", "step", {**environment, **variables})
+        assert done.exit_status == expect, done.tail("stdout") + done.tail()
+        return done
+
+    return call
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        stem, _, suffix = name.rpartition("_")
+        (folder / (f"{stem}.{suffix}" if stem else suffix)).write_text(text, encoding="utf-8")
+
+
+def output(done: Completed) -> str:
+    return done.tail("stdout").strip()
+
+
+def test_a_makefile_may_mix_hipcc_and_gxx(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED)
+    rules = ["app: main.o expected.o", "\thipcc $^ -o $@", "main.o: main.hip", "\thipcc -O3 -MMD -c $< -o $@",
+             "expected.o: expected.cpp", "\tg++ -c $< -o $@", "-include main.d"]  # fmt: skip
+    (tmp_path / "Makefile").write_text("\n".join(rules) + "\n", encoding="utf-8")
+    shell("make")
+    assert output(shell("./app")) == "PASS"
+    assert (tmp_path / "main.d").read_text(encoding="utf-8") == "main.o: main.hip\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "suffix", "extra"),
+    [("HIP", "hip", "find_package(hip REQUIRED)"), ("CUDA", "cu", "find_package(CUDAToolkit REQUIRED)")],
+)
+def test_cmake_builds_a_gpu_language(shell: Shell, tmp_path: Path, language: str, suffix: str, extra: str) -> None:
+    text = MAIN if language == "HIP" else as_cuda(MAIN)
+    (tmp_path / f"main.{suffix}").write_text(text, encoding="utf-8")
+    write(tmp_path, expected_cpp=EXPECTED)
+    library = "hip::host" if language == "HIP" else "CUDA::cudart"
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX {language})\n{extra}\n"
+        f"add_executable(app main.{suffix} expected.cpp)\ntarget_link_libraries(app PRIVATE {library})\n",
+        encoding="utf-8",
+    )
+    shell("cmake", "-S", ".", "-B", "build")
+    shell("cmake", "--build", "build")
+    assert output(shell("build/app")) == "PASS"
+
+
+HELPER = """
+__device__ int offset = 7;
+__device__ __noinline__ int helper(int x) { return x * 2; }
+void set_offset(int value) { cudaMemcpyToSymbol(offset, &value, sizeof value); }
+"""
+CALLER = """
+#include <cstdio>
+extern __device__ int offset;
+__device__ int helper(int);
+void set_offset(int);
+__global__ void k(int *out) { out[threadIdx.x] = helper(threadIdx.x) + offset; }
+int main() {
+  int *out, host[32];
+  cudaMalloc(&out, sizeof host);
+  set_offset(100);
+  k<<<1, 32>>>(out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  printf("%d\\n", host[31]);
+}
+"""
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_device_code_is_linked_across_files(shell: Shell, tmp_path: Path, archived: bool) -> None:
+    write(tmp_path, helper_cu=HELPER, caller_cu=CALLER)
+    shell("nvcc", "-dc", "helper.cu", "caller.cu")
+    helper = "helper.o"
+    if archived:
+        shell("ar", "rcs", "libhelper.a", "helper.o")
+        helper = "libhelper.a"
+    shell("nvcc", "-dlink", "caller.o", helper, "-o", "linked.o")
+    shell("nvcc", "caller.o", helper, "linked.o", "-o", "app")
+    assert output(shell("./app")) == "162"
+
+
+def test_a_missing_device_function_is_named(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, caller_cu=CALLER)
+    assert "undefined device symbol: _Z6helperi" in shell("nvcc", "-c", "caller.cu", expect=1).tail()
+
+
+ARGUMENTS = """
+#include <cstdio>
+struct Empty {};
+struct Pair { float *data; int n; };
+struct Large { double weights[8]; int *counts; };
+struct Odd { char c[3]; };
+template <class F> __global__ void apply(F f, int *out) { out[threadIdx.x] = f(threadIdx.x); }
+template <class T, class... Rest>
+__global__ void all(T *out, Empty, Pair p, bool flag, Large l, Odd o, short s, Rest... rest) {
+  out[0] = p.data[0] + p.n + (flag ? 1000 : 0) + l.weights[7] + l.counts[0] + o.c[2] + s + (T(rest) + ...);
+}
+int main() {
+  int *ints; float *floats, host;
+  cudaMalloc(&ints, 256); cudaMalloc(&floats, 64);
+  cudaMemset(ints, 0, 256); cudaMemset(floats, 0, 64);
+  int factor = 5, back[64];
+  apply<<<1, 64>>>([=] __device__(int i) { return i * factor; }, ints);
+  cudaMemcpy(back, ints, sizeof back, cudaMemcpyDeviceToHost);
+  Large l{}; l.weights[7] = 0.5; l.counts = ints;
+  all<<<1, 1>>>(floats + 1, Empty{}, Pair{floats, 20}, true, l, Odd{{1, 2, 3}}, short(-4), 100L, 0.25f);
+  cudaMemcpy(&host, floats + 1, 4, cudaMemcpyDeviceToHost);
+  printf("%d %.2f\\n", back[63], host);
+}
+"""
+
+
+def test_structs_lambdas_and_packs_arrive_as_arguments(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, arguments_cu=ARGUMENTS)
+    shell("nvcc", "-std=c++17", "--extended-lambda", "arguments.cu", "-o", "app")
+    assert output(shell("./app")) == "315 1119.75"
+
+
+def test_errors_look_like_a_compilers_and_exit_with_1(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, wrong_hip="__global__ void k(int *p) { *p = nowhere; }\n")
+    message = shell("hipcc", "-c", "wrong.hip", expect=1).tail()
+    assert "wrong.hip:1:34: error: use of undeclared identifier 'nowhere'" in message
+    assert "Traceback" not in message
+    assert not (tmp_path / "wrong.o").exists()
+
+
+def test_an_unsupported_library_is_refused_by_name(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED)
+    message = shell("hipcc", "main.hip", "expected.cpp", "-lrocblas", "-o", "app", expect=1).tail()
+    assert "librocblas" in message
+
+
+def test_the_compile_log_has_a_line_for_each_gpu_source(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_hip=MAIN)
+    log = tmp_path / "compile.jsonl"
+    shell("hipcc", "-DX=1", "-c", "main.hip", "-o", "m.o", INTELLIPERF_COMPILE_LOG=str(log))
+    (line,) = log.read_text(encoding="utf-8").splitlines()
+    assert json.loads(line) == {
+        "source": str(tmp_path / "main.hip"),
+        "arguments": ["hipcc", "-DX=1", "-c", "main.hip", "-o", "m.o"],
+        "language": "hip",
+        "directory": str(tmp_path),
+        "output": str(tmp_path / "m.o"),
+    }
+
+
+def test_a_changed_header_is_not_served_from_the_cache(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, value_h="#define VALUE 1\n", main_cu='#include "value.h"\nint value() { return VALUE; }\n')
+    shell("nvcc", "-c", "main.cu")
+    first = (tmp_path / "main.o").read_bytes()
+    (tmp_path / "value.h").write_text("#define VALUE 2\n", encoding="utf-8")
+    shell("nvcc", "-c", "main.cu")
+    second = (tmp_path / "main.o").read_bytes()
+    shell("nvcc", "-c", "main.cu")
+    assert first != second == (tmp_path / "main.o").read_bytes()
+
+
+def test_the_null_device_is_not_replaced(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, empty_cu="\n")
+    shell("nvcc", "-c", "empty.cu", "-o", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["nvcc", "--version"], ["release 12.4", "V12.4.131"]),
+        (["hipcc", "--version"], ["HIP version: 6.", "clang version"]),
+        (["hipconfig", "--platform"], ["amd"]),
+        (["rocm_agent_enumerator"], ["gfx942"]),
+    ],
+)
+def test_questions_are_answered(shell: Shell, argv: Sequence[str], words: Sequence[str]) -> None:
+    reply = output(shell(*argv))
+    assert all(word in reply for word in words)
+
+
+def test_the_tools_that_these_builds_need_are_here() -> None:
+    assert all(shutil.which(tool) for tool in ("make", "cmake", "g++", "ar"))
