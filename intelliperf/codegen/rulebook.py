@@ -8,12 +8,19 @@ from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
+from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 
-RULES: tuple[Rule, ...] = (BlockReduceAtomics(), WaveAggregateAtomics(), PadLds(), InterchangeIndex())
+RULES: tuple[Rule, ...] = (
+    BlockReduceAtomics(),
+    WaveAggregateAtomics(),
+    PadLds(),
+    InterchangeIndex(),
+    TransposeThroughLds(),
+)
 
 
 class RuleRewriter:

@@ -11,7 +11,9 @@ from intelliperf.records import AccessKind, MemorySpace
 
 PAD = "pad_lds"
 SWAP = "interchange_index"
+TILE = "transpose_through_lds"
 LDS = MemorySpace.SHARED
+GLOBAL = MemorySpace.GLOBAL
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
@@ -60,6 +62,21 @@ __global__ void scale(const float* in, float* out, int rows, int columns, float 
     out[r * columns + c] = f * in[r * columns + c] + 1;  //@ swap
   }
 }
+template <typename T>
+__global__ void turned(T* __restrict__ out, const T* __restrict__ in, const int width, const int height) {
+  const unsigned x = blockDim.x * blockIdx.x + threadIdx.x, y = blockDim.y * blockIdx.y + threadIdx.y;
+  if (x >= width || y >= height)
+    return;
+  T v = in[y * width + x];
+  out[x * height + y] = v * T(3);  //@ turned
+}
+__global__ void guarded(const double* in, double* out, int w, int h) {
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (y < h) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < w) out[x * h + y] = in[y * w + x];  //@ guarded
+  }
+}
 template <typename T> double weigh(const T* device, int n) {
   static T host[8192];
   hipMemcpy(host, device, n * sizeof(T), hipMemcpyDeviceToHost);
@@ -79,6 +96,9 @@ int main() {
   turn<double, 16><<<dim3(4, 4), dim3(16, 16)>>>(dd, di, 64, 64); printf("%f\\n", weigh(dd, 4096));
   flat<<<1, dim3(16, 16)>>>(dd, di); printf("%f\\n", weigh(dd, 4096));
   scan<<<1, dim3(16, 16)>>>(ki, ko); printf("%f\\n", weigh(ko, 512));
+  turned<float><<<dim3(3, 13), dim3(32, 8)>>>(fo, fi, 70, 100); printf("%f\\n", weigh(fo, 7000));
+  turned<int><<<dim3(5, 7), dim3(16, 16)>>>(ko, ki, 70, 100); printf("%f\\n", weigh(ko, 7000));
+  guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
   scale<<<dim3(4, 9), dim3(32, 8)>>>(fi, fo, 100, 70, 2.f); printf("%f\\n", weigh(fo, 7000));
 }
 """
@@ -88,10 +108,17 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
     files = {"app.hip": PROGRAM}
     expected = output(tmp_path / "original", files)
     for number, (rule, space, mark) in enumerate(
-        [(PAD, LDS, "tile"), (PAD, LDS, "flat"), (PAD, LDS, "scan"), (SWAP, MemorySpace.GLOBAL, "swap")]
+        [
+            (PAD, LDS, "tile"),
+            (PAD, LDS, "flat"),
+            (PAD, LDS, "scan"),
+            (SWAP, GLOBAL, "swap"),
+            (TILE, GLOBAL, "turned"),
+            (TILE, GLOBAL, "guarded"),
+        ]
     ):
         bench = Bench(tmp_path / str(number), files, block=(16, 16, 1))
-        files = bench.rewritten(rule, AccessKind.LOAD, space, mark)
+        files = bench.rewritten(rule, AccessKind.STORE if rule == TILE else AccessKind.LOAD, space, mark)
 
     text = files["app.hip"]
     assert "tile[S][S + " in text
@@ -151,6 +178,26 @@ __global__ void waves(float* o, const float* i, int n) {
 __global__ void called(float* o, int n) { o[place() * n + threadIdx.y + threadIdx.x * n] = 1; }  //@ called
 __global__ void fine(float* o, int n) { o[threadIdx.y * n + threadIdx.x] = 1; }  //@ fine
 __global__ void gather(float* o, const int* w) { o[w[threadIdx.y * 16 + threadIdx.x]] = 1; }  //@ gather
+__global__ void then(float* o, const float* i, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = threadIdx.y;
+  o[x * n + y] = i[y * n + x];  //@ then
+  o[0] = 1;
+}
+__global__ void looped(float* o, const float* i, int n) {
+  for (int y = threadIdx.y; y < n; y += 16) o[threadIdx.x * n + y] = i[y * n + threadIdx.x];  //@ looped
+}
+__global__ void sparse(float* o, const float* i, const int* at, int n) {
+  int x = at[threadIdx.x];
+  if (x < n) o[threadIdx.x * n + threadIdx.y] = i[x];  //@ sparse
+}
+__global__ void synced(float* o, const float* i, int n) {
+  __shared__ float s[256];
+  int x = threadIdx.x, y = threadIdx.y;
+  if (x >= n) return;
+  s[x] = i[x];
+  __syncthreads();
+  o[x * n + y] = s[y] + i[y * n + x];  //@ synced
+}
 __global__ void data(float* o, int** w) { o[*w[threadIdx.y] + threadIdx.x] = 1; }
 __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x * n + i] = 1; }  //@ row
 """
@@ -173,9 +220,14 @@ __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x
         (SWAP, "fine", "not worth a change"),
         (SWAP, "gather", "not worth a change"),
         (SWAP, "row", "two thread coordinates"),
+        (TILE, "then", "not the last thing"),
+        (TILE, "looped", "not the last thing"),
+        (TILE, "sparse", "more than coordinates"),
+        (TILE, "synced", "barrier after the early return"),
+        (TILE, "fine", "not worth a barrier"),
     ],
 )
 def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"r.hip": REFUSED}, block=(16, 16, 1))
-    space = LDS if rule == PAD else MemorySpace.GLOBAL
-    assert words in bench.declined(rule, AccessKind.LOAD, space, mark)
+    access = AccessKind.STORE if rule == TILE else AccessKind.LOAD
+    assert words in bench.declined(rule, access, LDS if rule == PAD else GLOBAL, mark)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.statements import callee, callee_name, pointee, value_used
@@ -118,7 +119,7 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     if guard is not None:
         if not _fixed(kernel, address, guard.end_offset, top.end_offset):
             raise NotApplicable(f"{place}: the address is computed after the early return")
-        return Plan(call, top, guard, _written_element(place, kernel, root), root)
+        return Plan(call, top, guard, written_element(place, kernel, root), root)
     levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
     for region in reversed(levels):
         if uniform.divergent(region) or any(
@@ -126,7 +127,7 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
         ):
             break
         if _fixed(kernel, address, region.start_offset, region.end_offset):
-            return Plan(call, region, None, _written_element(place, kernel, root), root)
+            return Plan(call, region, None, written_element(place, kernel, root), root)
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
@@ -156,7 +157,7 @@ def _root(place: Place, kernel: Node, address: Node) -> str:
     return root.name
 
 
-def _written_element(place: Place, kernel: Node, root: str) -> str:
+def written_element(place: Place, kernel: Node, root: str) -> str:
     """The pointee in the program's own words: `T`, not the type of one instantiation."""
     pattern = kernel
     if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
@@ -196,13 +197,18 @@ def _guard(problem: Problem, place: Place, uniform: Uniformity, top: Node, call:
         raise NotApplicable(
             f"{place}: the early return on line {leaving[0].line} is not a plain guard of all that follows"
         )
-    rest = problem.source(place.path).slice(guard.end_offset, top.end_offset)
-    called = {callee_name(node) for part in top.children for node in part.walk() if node.kind == "CallExpr"}
-    if _BARRIERS.search(rest) or any(_has_barrier(problem, name) for name in called if name):
-        raise NotApplicable(f"{place}: there is a barrier after the early return on line {leaving[0].line}")
+    check_no_barrier_after(problem, place, top, guard)
     if call.start_offset < guard.start_offset:
         raise NotApplicable(f"{place}: the early return follows the atomic")
     return guard
+
+
+def check_no_barrier_after(problem: Problem, place: Place, top: Node, guard: Node) -> None:
+    """Threads that left would meet a barrier that they skip now with another one. Raises `NotApplicable`."""
+    rest = problem.source(place.path).slice(guard.end_offset, top.end_offset)
+    called = {callee_name(node) for part in top.children for node in part.walk() if node.kind == "CallExpr"}
+    if _BARRIERS.search(rest) or any(_has_barrier(problem, name) for name in called if name):
+        raise NotApplicable(f"{place}: there is a barrier after the early return on line {guard.line}")
 
 
 def _has_barrier(problem: Problem, function: str) -> bool:
@@ -268,11 +274,11 @@ def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
     declared = f"{plan.element} {part} = {identity};  // this thread's share of *({address})\n"
     flush = f"{helper}({address}, {part});"
     if plan.guard is not None:
-        _enclose_rest(source, place, plan, declared, flush)
+        enclose_rest(source, str(place), plan.guard, plan.region.end_offset - 1, (declared, flush))
         return
     indent = source.indentation(plan.region.start_offset)
     source.insert(plan.region.start_offset, declared + indent)
-    source.insert(_statement_end(source, plan.region), f"\n{indent}{flush}")
+    source.insert(statement_end(source, plan.region), f"\n{indent}{flush}")
 
 
 def _argument_end(source: Source, place: Place, first: Node, operand: Node) -> int:
@@ -281,47 +287,3 @@ def _argument_end(source: Source, place: Place, first: Node, operand: Node) -> i
     if gap < 0 or first.begin is None or first.begin.macro:
         raise NotApplicable(f"{place}: the address is written by a macro")
     return gap
-
-
-def _statement_end(source: Source, statement: Node) -> int:
-    end = statement.end_offset
-    rest = source.data[end:]
-    gap = len(rest) - len(rest.lstrip())
-    return end + gap + 1 if rest[gap : gap + 1] == b";" else end
-
-
-def _enclose_rest(source: Source, place: Place, plan: Plan, declared: str, flush: str) -> None:
-    """`if (leave) return; rest` becomes `if (!(leave)) { rest } flush`."""
-    guard = plan.guard
-    if guard is None:
-        return
-    leave = guard.children[0]
-    opening = source.data.find(b"(", guard.start_offset)
-    branch = guard.children[1]
-    closing = source.data.rfind(b")", opening, branch.start_offset)
-    if leave.start_offset < opening or closing < leave.start_offset:
-        raise NotApplicable(f"{place}: the early return is written by a macro")
-    condition = source.slice(opening + 1, closing)
-    indent = source.indentation(guard.start_offset)
-    source.replace(guard.start_offset, _statement_end(source, guard), f"{declared}{indent}if (!({condition})) {{")
-    last = plan.region.end_offset - 1
-    line = source.data.rfind(b"\n", 0, last) + 1
-    alone = not source.data[line:last].strip()
-    start = _statement_end(source, guard)
-    step = "\t" if "\t" in indent else "  " if len(indent) <= 2 else indent
-    for offset in _line_starts(source, start, line if alone else last):
-        source.insert(offset, step)
-    source.insert(line if alone else last, f"{'' if alone else chr(10)}{indent}}}\n{indent}{flush}\n")
-
-
-def _line_starts(source: Source, start: int, end: int) -> list[int]:
-    """First bytes of the non-empty lines that begin in [start, end), preprocessor lines left out."""
-    found = []
-    at = source.data.find(b"\n", start, end)
-    while 0 <= at < end - 1:
-        stop = source.data.find(b"\n", at + 1)
-        text = source.data[at + 1 : stop if stop >= 0 else end].strip()
-        if text and not text.startswith(b"#"):
-            found.append(at + 1)
-        at = source.data.find(b"\n", at + 1, end)
-    return found

@@ -60,7 +60,7 @@ def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     traffic = Traffic(problem, kernel, outside_constant(problem))
     before = after = 0
     followed = False
-    for geometry in _geometries(problem, place):
+    for geometry in geometries(problem, place):
         now = traffic.sectors(geometry, lambda thread: thread)
         then = traffic.sectors(geometry, partial(interchanged, block=geometry.block))
         followed = followed or place.evidence.line in now
@@ -70,7 +70,7 @@ def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     return before, after
 
 
-def _geometries(problem: Problem, place: Place) -> list[Geometry]:
+def geometries(problem: Problem, place: Place) -> list[Geometry]:
     wide = [geometry for geometry in problem.task.finding.profile.geometries if geometry.block[1] > 1]
     if not wide:
         raise NotApplicable(f"{place}: the kernel is launched with one-dimensional blocks")

@@ -13,6 +13,7 @@ from intelliperf.codegen.syntax.tree import Node
 ELEMENT_BYTES = {
     "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1,
     "short": 2, "unsigned short": 2, "_Float16": 2, "__half": 2, "__hip_bfloat16": 2, "__nv_bfloat16": 2,
+    "hip_bfloat16": 2, "half": 2,
     "int": 4, "unsigned int": 4, "float": 4,
     "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
     "float2": 8, "int2": 8, "uint2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
@@ -99,6 +100,13 @@ def _whole_subscript(use: Node, depth: int) -> Node:
     if user is not None and user.kind == "VarDecl" and user.canonical.endswith("&"):
         raise NotApplicable(f"line {use.line} binds a reference to an element of {name}")
     return node
+
+
+def is_stored(node: Node) -> bool:
+    """Is the element assigned to?"""
+    user = node.user()
+    assigns = user is not None and user.kind in ("BinaryOperator", "CompoundAssignOperator")
+    return assigns and user is not None and user.opcode.endswith("=") and user.children[0].bare() is node
 
 
 def closing_bracket(source: Source, node: Node) -> int:

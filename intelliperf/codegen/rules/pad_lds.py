@@ -19,6 +19,7 @@ from intelliperf.codegen.rules.lds_arrays import (
     SharedArray,
     closing_bracket,
     is_shared,
+    is_stored,
     opening_bracket,
     root_variable,
     shared_array,
@@ -131,19 +132,13 @@ def _blamed_subscripts(function: Node, evidence: SourceEvidence) -> list[Node]:
     if exact:
         return exact
     stores = evidence.access is AccessKind.STORE
-    kind = [node for node in whole if _stored(node) == stores]
+    kind = [node for node in whole if is_stored(node) == stores]
     return kind or whole
 
 
 def _inner(node: Node) -> bool:
     user = node.user()
     return user is not None and user.kind == "ArraySubscriptExpr" and user.children[0].bare() is node
-
-
-def _stored(node: Node) -> bool:
-    user = node.user()
-    assigns = user is not None and user.kind in ("BinaryOperator", "CompoundAssignOperator")
-    return assigns and user is not None and user.opcode.endswith("=") and user.children[0].bare() is node
 
 
 def _padded(indices: list[int], dimensions: tuple[int, ...], amount: int) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, requests
-from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, root_variable
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_stored, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax import outline
@@ -86,7 +86,10 @@ def coordinate_reads(place: Place, prefix: str) -> list[Node]:
 class Traffic:
     """Memory sectors that one wave touches, summed over the accesses that can be followed."""
 
-    def __init__(self, problem: Problem, kernel: Node, constant: Callable[[str], int | None]) -> None:
+    def __init__(
+        self, problem: Problem, kernel: Node, constant: Callable[[str], int | None], stores: bool = False
+    ) -> None:
+        self._stores = stores  # count what is assigned only
         self._kernel = kernel
         self._wave = problem.task.device.wave_size
         self._constant = constant
@@ -101,7 +104,7 @@ class Traffic:
             root = root_variable(request.access)
             if root is None or root.reference is None or root.reference.id in self._shared:
                 continue
-            if pointee(root.canonical) is None:
+            if pointee(root.canonical) is None or (self._stores and not is_stored(request.access)):
                 continue
             size = ELEMENT_BYTES.get(request.access.canonical.replace("const ", "").replace("volatile ", ""), 4)
             touched = {lane[-1] * size // SECTOR_BYTES for lane in request.indices if lane is not None}
