@@ -31,7 +31,7 @@ SOURCE_SUFFIXES = frozenset(
 )
 _BUILD_FILE = re.compile(r"(?:makefile|cmakelists\.txt|.*\.(?:mk|cmake|sh|ninja))$", re.IGNORECASE)
 _OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
-_LEFT_OUT = frozenset({".intelliperf", "__pycache__"})
+_LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
 _ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
 _MAX_ERRORS = 8
 _SCAN_LIMIT_BYTES = 4 << 20

@@ -18,7 +18,7 @@ from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
 from intelliperf.errors import UsageError
 from intelliperf.journal import Journal, storage_errors, to_json
-from intelliperf.protocols import Backend, Rewriter
+from intelliperf.protocols import Rewriter
 from intelliperf.records import Application, Report
 from intelliperf.run import STARTED, Run, Settings
 
@@ -101,10 +101,11 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     from intelliperf.sandbox import Sandbox
 
     formula = find_formula(options.formula)
+    diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
+    rewriters = () if diagnose_only else _rewriters(options, application, journal)
     sandbox = Sandbox.probe(journal.directory)
     backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox)
     journal.event("note", text=f"backend: {why}")
-    diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
     return Run(
         settings=Settings(
             kernel=options.kernel,
@@ -119,13 +120,13 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         application=application,
         backend=backend,
         formula=formula,
-        rewriters=() if diagnose_only else _rewriters(options, application, backend, journal),
+        rewriters=rewriters,
         judge=judge_for(options, backend, sandbox),
         journal=journal,
     )
 
 
-def _rewriters(options: Options, application: Application, backend: Backend, journal: Journal) -> tuple[Rewriter, ...]:
+def _rewriters(options: Options, application: Application, journal: Journal) -> tuple[Rewriter, ...]:
     """The rules, then the model or a replay if one was asked for; a model is checked before any work."""
     from intelliperf.codegen.budget import Budget
     from intelliperf.codegen.rulebook import RuleRewriter
