@@ -1,0 +1,293 @@
+"""A strided store at the end of a kernel goes through LDS and is done by other threads.
+
+Every thread leaves its value in LDS; after a barrier each takes over the store of the thread
+that it is in a numbering with y running fastest, and works out that thread's index and guards
+again. So the same values go to the same addresses, by neighbours that touch neighbouring
+memory. Proof obligations: the store is the last thing that the kernel does, and its index and
+guards are computed from coordinates, parameters and constants alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
+from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.guards import condition_text, enclose_rest
+from intelliperf.codegen.rules.interchange_index import geometries, interchanged
+from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import Traffic, kernel_of
+from intelliperf.codegen.rules.uniformity import Uniformity, exits
+from intelliperf.codegen.rules.wave_aggregate_atomics import unused_name
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, MemorySpace, SourceEvidence
+
+MAX_THREADS = 1024  # of a block, by both vendors
+WORTH_IT = 0.5  # at most this share of the store's sectors may remain
+_PURE = frozenset(
+    (
+        "IntegerLiteral", "CharacterLiteral", "CXXBoolLiteralExpr", "DeclRefExpr", "Coordinate", "ImplicitCastExpr",
+        "CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr", "ParenExpr", "ConditionalOperator",
+        "ConstantExpr", "SubstNonTypeTemplateParmExpr", "UnaryExprOrTypeTraitExpr", "ExprWithCleanups", "BuiltinType",
+        "NonTypeTemplateParmDecl", "MemberExpr",
+    )
+)  # fmt: skip
+
+
+@dataclass
+class Path:
+    """The statements from the kernel's body down to the store, with the declarations on the way."""
+
+    store: Node
+    levels: list[tuple[Node | None, list[Node]]] = field(default_factory=list)  # guard, declarations below it
+    leave: Node | None = None  # an `if (…) return;` in front
+
+
+class TransposeThroughLds:
+    name = "transpose_through_lds"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        return problem.rewrite_lines(
+            "Store through LDS so that neighbours write neighbouring memory",
+            lambda evidence: [self._line(problem, evidence)],
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+        if evidence.space is MemorySpace.SHARED or evidence.access is not AccessKind.STORE:
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not a store to global memory")
+        place = problem.place(evidence)
+        kernel = kernel_of(place)
+        path = _path(place, kernel)
+        if path.leave is not None:
+            check_no_barrier_after(problem, place, body(kernel), path.leave)
+        needed = _needed(place, kernel, path)
+        before, after = _sectors(problem, place, kernel)
+        if after > WORTH_IT * before:
+            raise NotApplicable(
+                f"{place}: by other threads of the block the store would touch {after} memory sectors "
+                f"instead of {before}, which is not worth a barrier"
+            )
+        _apply(problem, place, kernel, path, needed)
+        return f"the store of {kernel.name} at {place}, {before} → {after} sectors per wave"
+
+
+def _path(place: Place, kernel: Node) -> Path:
+    """Raises `NotApplicable` unless the blamed store is the last statement, under plain guards only."""
+    found = [
+        node
+        for node in kernel.walk()
+        if node.kind == "BinaryOperator" and node.opcode == "=" and node.line == place.evidence.line
+        and node.children[0].bare().kind == "ArraySubscriptExpr"
+    ]  # fmt: skip
+    if len(found) != 1:
+        raise NotApplicable(f"{place} has {len(found)} plain stores to an array")
+    path = Path(found[0])
+    block = body(kernel)
+    returns = [jump for jump in exits(block) if jump.kind == "ReturnStmt"]
+    path.leave = _leave(place, block, returns)
+    guard: Node | None = None
+    while True:
+        path.levels.append((guard, [child for child in block.children if child.kind == "DeclStmt"]))
+        last = block.children[-1] if block.children else block
+        while last.kind == "IfStmt":
+            if len(last.children) != 2 or last.in_macro:
+                raise NotApplicable(f"{place}: the condition on line {last.line} is not a plain guard")
+            guard = last
+            if last.children[1].kind == "CompoundStmt":
+                break
+            last = last.children[1]
+            path.levels.append((guard, []))
+        if last is path.store:
+            return path
+        if last.kind != "IfStmt":
+            raise NotApplicable(f"{place}: the store is not the last thing that the kernel does")
+        block = last.children[1]
+
+
+def _leave(place: Place, block: Node, returns: list[Node]) -> Node | None:
+    if not returns:
+        return None
+    guard = next((child for child in block.children if any(part is returns[0] for part in child.walk())), None)
+    if len(returns) > 1 or guard is None or guard.kind != "IfStmt" or len(guard.children) != 2 or guard.in_macro:
+        raise NotApplicable(f"{place}: threads leave the kernel on line {returns[0].line}")
+    branch = guard.children[1]
+    if branch is not returns[0] and not (branch.kind == "CompoundStmt" and branch.children == [returns[0]]):
+        raise NotApplicable(f"{place}: the early return on line {returns[0].line} does more than leave")
+    return guard
+
+
+def _conditions(path: Path) -> list[Node]:
+    guards = [guard for guard, _ in path.levels if guard is not None]
+    return [guard.children[0] for guard in (*guards, *([path.leave] if path.leave else []))]
+
+
+def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
+    """Ids of the local variables that the index and the guards are made of. Raises if they are not pure."""
+    target = path.store.children[0].bare()
+    root = root_variable(target)
+    parameters = {child.id for child in kernel.children if child.kind == "ParmVarDecl"}
+    if root is None or root.reference is None or root.reference.id not in parameters:
+        raise NotApplicable(f"{place}: the store does not go through a pointer parameter")
+    modified = {identity for node in kernel.everything() if (identity := written(node)) is not None}
+    declared = {node.id: node for node in kernel.walk() if node.kind == "VarDecl"}
+    on_path = {node.id for _, statements in path.levels for statement in statements for node in statement.children}
+    pending: list[Node] = [target.children[1], *_conditions(path)]
+    needed: set[str] = set()
+    if root.reference.id in modified or target.children[0].bare() is not root:
+        raise NotApplicable(f"{place}: the stored array is not a plain parameter")
+    while pending:
+        expression = pending.pop()
+        for node in expression.walk():
+            _check_pure(place, node)
+            identity = node.reference.id if node.kind == "DeclRefExpr" and node.reference is not None else ""
+            if identity in modified:
+                raise NotApplicable(
+                    f"{place}: {node.reference.name if node.reference else ''} changes after its declaration"
+                )
+            if identity in declared and identity not in needed:
+                if identity not in on_path:
+                    raise NotApplicable(f"{place}: line {node.line} uses a variable of an inner block")
+                needed.add(identity)
+                pending.append(declared[identity])
+    return needed
+
+
+def _check_pure(place: Place, node: Node) -> None:
+    operators = node.kind in ("BinaryOperator", "UnaryOperator") and node.opcode not in ("=", "++", "--", "*", "&", ",")
+    arithmetic = node.kind == "BinaryOperator" and node.opcode in ("*", "&")
+    plain = node.kind in _PURE and "isArrow" not in node.flags
+    if node.kind == "VarDecl" and (
+        any(c.kind == "CUDASharedAttr" for c in node.children) or node.canonical.endswith("&")
+    ):
+        plain = False
+    elif node.kind == "VarDecl":
+        plain = True
+    if not (plain or operators or arithmetic):
+        raise NotApplicable(f"{place}: the index or a guard depends on more than coordinates and parameters")
+    if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.kind == "VarDecl":
+        outside = not any(
+            node.reference.id == declared.id for declared in _top(node).walk() if declared.kind == "VarDecl"
+        )
+        if outside and not node.canonical.startswith("const "):
+            raise NotApplicable(f"{place}: the index or a guard reads {node.reference.name}")
+    if node.kind == "Coordinate" and node.in_macro:
+        raise NotApplicable(f"{place}: a coordinate is read by a macro")
+
+
+def _top(node: Node) -> Node:
+    return next((parent for parent in node.ancestors() if parent.kind == "FunctionDecl"), node)
+
+
+def _sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
+    traffic = Traffic(problem, kernel, outside_constant(problem), stores=True)
+    before = after = 0
+    line = place.evidence.line
+    for geometry in geometries(problem, place):
+        before += traffic.sectors(geometry, lambda thread: thread).get(line, 0)
+        after += traffic.sectors(geometry, partial(interchanged, block=geometry.block)).get(line, 0)
+    if not before:
+        raise NotApplicable(f"{place}: the stride of the store depends on data")
+    return before, after
+
+
+def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set[str]) -> None:
+    source = problem.source(place.path)
+    whole = body(kernel)
+    target = path.store.children[0].bare()
+    root = root_variable(target)
+    element = written_element(place, kernel, root.reference.name if root and root.reference else "")
+    size = ELEMENT_BYTES.get(target.canonical)
+    if size is None:
+        raise NotApplicable(f"{place}: elements of type {target.canonical} have an unknown size")
+    limit = problem.task.device.limits.lds_bytes_per_block
+    rows = MAX_THREADS + MAX_THREADS // 32
+    if rows * size > limit or Uniformity(kernel).divergent(whole):
+        raise NotApplicable(f"{place}: {rows * size} bytes of LDS are more than the device has")
+    if target.in_macro or whole.in_macro or path.store.in_macro:
+        raise NotApplicable(f"{place}: the store is written by a macro")
+    names = {
+        key: unused_name(problem, key) for key in ("store_tile", "store_slot", "thread_x", "thread_y", "thread_number")
+    }
+    tile, slot = names["store_tile"], names["store_slot"]
+    indent = source.indentation(whole.children[0].start_offset)
+    linear = "(threadIdx.z * blockDim.y + {y}) * blockDim.x + {x}"
+    source.insert(
+        whole.start_offset + 1,
+        f"\n{indent}// The result goes through LDS and is stored by the thread for which it is next to its neighbours'."
+        f"\n{indent}__shared__ {element} {tile}[{MAX_THREADS} + {MAX_THREADS} / 32];  // skewed: no bank conflicts"
+        f"\n{indent}const unsigned int {slot} = {linear.format(y='threadIdx.y', x='threadIdx.x')};",
+    )
+    source.replace(target.start_offset, target.end_offset, f"{tile}[{slot} + {slot} / 32]")
+    number, x, y = names["thread_number"], names["thread_x"], names["thread_y"]
+    lines = [
+        "__syncthreads();",
+        "{  // renumbered with y running fastest",
+        f"  const unsigned int {number} = threadIdx.y * blockDim.x + threadIdx.x;",
+        f"  const unsigned int {x} = {number} / blockDim.y;",
+        f"  const unsigned int {y} = {number} % blockDim.y;",
+        f"  const unsigned int {slot} = {linear.format(y=y, x=x)};",
+        *(f"  {line}" for line in _second_half(source, place, path, needed, (x, y, f"{tile}[{slot} + {slot} / 32]"))),
+        "}",
+    ]
+    added = f"\n{indent}".join(lines)
+    end = whole.end_offset - 1
+    if path.leave is not None:
+        enclose_rest(source, str(place), path.leave, end, ("", added))
+        return
+    start = source.data.rfind(b"\n", 0, end) + 1
+    alone = not source.data[start:end].strip()
+    source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
+
+
+def _second_half(source: Source, place: Place, path: Path, needed: set[str], names: tuple[str, str, str]) -> list[str]:
+    """Declarations, guards and store once more, for the renumbered thread."""
+    x, y, value = names
+    lines: list[str] = []
+    depth = 0
+
+    def opened(guard: Node, form: str) -> None:
+        nonlocal depth
+        text = _renamed(guard.children[0], condition_text(source, str(place), guard), x, y)
+        lines.append("  " * depth + form.format(text))
+        depth += 1
+
+    leave = path.leave
+    for guard, statements in path.levels:
+        if guard is not None:
+            opened(guard, "if ({}) {{")
+        for statement in statements:
+            if leave is not None and statement.start_offset > leave.start_offset:
+                opened(leave, "if (!({})) {{")
+                leave = None
+            wanted = [child.id in needed for child in statement.children]
+            if any(wanted) and not all(wanted):
+                raise NotApplicable(f"{place}: line {statement.line} declares more than index variables")
+            if any(wanted):
+                text = source.slice(statement.start_offset, statement.end_offset)
+                lines.append("  " * depth + _renamed(statement, text, x, y))
+        if leave is not None and guard is None:
+            opened(leave, "if (!({})) {{")
+            leave = None
+    target = path.store.children[0].bare()
+    text = _renamed(target, source.slice(target.start_offset, target.end_offset), x, y)
+    lines.append("  " * depth + f"{text} = {value};")
+    return lines + ["  " * level + "}" for level in reversed(range(depth))]
+
+
+def _renamed(node: Node, text: str, x: str, y: str) -> str:
+    """`text`, which holds `node`, with the thread's coordinates replaced by the new ones."""
+    for name, new in _coordinates(node.walk(), x, y):
+        text = text.replace(name, new)
+    if "threadIdx.x" in text or "threadIdx.y" in text:
+        raise NotApplicable(f"line {node.line}: a coordinate is not written plainly")
+    return " ".join(text.split())
+
+
+def _coordinates(nodes: Iterable[Node], x: str, y: str) -> list[tuple[str, str]]:
+    names = {node.name for node in nodes if node.kind == "Coordinate"}
+    return [(f"threadIdx.{axis}", new) for axis, new in (("x", x), ("y", y)) if f"threadIdx.{axis}" in names]
