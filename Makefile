@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
-	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention -- ./reduction
+	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention -- ./app
 
 test: $(STAMP) ## all tests that this machine can run
 	$(BIN)/python -m pytest

@@ -61,7 +61,7 @@ def test_a_full_disk_is_named_with_the_remedy(tmp_path: Path) -> None:
         pytest.fail("this platform has no /dev/full")
     with Journal(tmp_path / "run") as journal:
         journal._events.close()
-        journal._events = Path("/dev/full").open("a")
+        journal._events = Path("/dev/full").open("a")  # noqa: SIM115
         with pytest.raises(StorageFull, match="no space left"):
             journal.event("note", text="x")
         with pytest.raises(OSError, match="No space"):
