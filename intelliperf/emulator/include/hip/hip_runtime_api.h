@@ -477,12 +477,12 @@ static inline hipExtent make_hipExtent(size_t width, size_t height, size_t depth
 #undef SIMT_MAX_THREADS_PER_BLOCK
 #undef SIMT_WARP_SIZE
 
-template <class T>
-static inline hipError_t hipHostMalloc(T** pointer, size_t bytes, unsigned int flags = 0) {
+template <class _T>
+static inline hipError_t hipHostMalloc(_T** pointer, size_t bytes, unsigned int flags = 0) {
   return hipHostMalloc((void**)pointer, bytes, flags);
 }
-template <class T>
-static inline hipError_t hipExtMallocWithFlags(T** pointer, size_t bytes, unsigned int flags) {
+template <class _T>
+static inline hipError_t hipExtMallocWithFlags(_T** pointer, size_t bytes, unsigned int flags) {
   return hipExtMallocWithFlags((void**)pointer, bytes, flags);
 }
 #if defined(__HIP__)

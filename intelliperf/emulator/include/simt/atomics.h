@@ -14,37 +14,37 @@
 
 namespace __simt {
 // The atomics of a type that has no hardware operation: exchange the enclosing word until nobody interfered.
-template <class Word, class T, class F>
-SIMT_DT T update(T* address, F combine) {
-  static_assert(sizeof(Word) == sizeof(T), "a value is updated through a word of its size");
+template <class Word, class _T, class _F>
+SIMT_DT _T update(_T* address, _F combine) {
+  static_assert(sizeof(Word) == sizeof(_T), "a value is updated through a word of its size");
   Word* place = reinterpret_cast<Word*>(address);
   Word seen = __atomic_load_n(place, __ATOMIC_RELAXED);
   Word wanted;
   do {
-    wanted = __builtin_bit_cast(Word, static_cast<T>(combine(__builtin_bit_cast(T, seen))));
+    wanted = __builtin_bit_cast(Word, static_cast<_T>(combine(__builtin_bit_cast(_T, seen))));
   } while (!__atomic_compare_exchange_n(place, &seen, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return __builtin_bit_cast(T, seen);
+  return __builtin_bit_cast(_T, seen);
 }
 }  // namespace __simt
 
-#define SIMT_COMPARE_FLOAT(T, Word, suffix, scope)                                          \
-  SIMT_D T atomicCAS##suffix(T* address, T expected, T value) {                             \
-    return __builtin_bit_cast(T, atomicCAS##suffix(reinterpret_cast<Word*>(address),        \
+#define SIMT_COMPARE_FLOAT(_T, Word, suffix, scope)                                          \
+  SIMT_D _T atomicCAS##suffix(_T* address, _T expected, _T value) {                             \
+    return __builtin_bit_cast(_T, atomicCAS##suffix(reinterpret_cast<Word*>(address),        \
                                                    __builtin_bit_cast(Word, expected),      \
                                                    __builtin_bit_cast(Word, value)));       \
   }
-#define SIMT_FETCH(name, operation, T, suffix, scope)                                       \
-  SIMT_D T name##suffix(T* address, T value) {                                              \
+#define SIMT_FETCH(name, operation, _T, suffix, scope)                                       \
+  SIMT_D _T name##suffix(_T* address, _T value) {                                              \
     return __scoped_atomic_##operation(address, value, __ATOMIC_RELAXED, scope);            \
   }
-#define SIMT_EXCHANGE(T, suffix, scope)                                                     \
-  SIMT_D T atomicExch##suffix(T* address, T value) {                                        \
-    T old;                                                                                  \
+#define SIMT_EXCHANGE(_T, suffix, scope)                                                     \
+  SIMT_D _T atomicExch##suffix(_T* address, _T value) {                                        \
+    _T old;                                                                                  \
     __scoped_atomic_exchange(address, &value, &old, __ATOMIC_RELAXED, scope);               \
     return old;                                                                             \
   }
-#define SIMT_COMPARE(T, suffix, scope)                                                      \
-  SIMT_D T atomicCAS##suffix(T* address, T expected, T value) {                             \
+#define SIMT_COMPARE(_T, suffix, scope)                                                      \
+  SIMT_D _T atomicCAS##suffix(_T* address, _T expected, _T value) {                             \
     __scoped_atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED,  \
                                        __ATOMIC_RELAXED, scope);                            \
     return expected;                                                                        \
@@ -56,16 +56,16 @@ SIMT_DT T update(T* address, F combine) {
   SIMT_D unsigned int atomicDec##suffix(unsigned int* address, unsigned int limit) {        \
     return __scoped_atomic_fetch_udec(address, limit, __ATOMIC_RELAXED, scope);              \
   }
-#define SIMT_SUM(T, suffix, scope) SIMT_FETCH(atomicAdd, fetch_add, T, suffix, scope) SIMT_EXCHANGE(T, suffix, scope)
-#define SIMT_DIFFERENCE(T, suffix, scope) SIMT_FETCH(atomicSub, fetch_sub, T, suffix, scope)
-#define SIMT_ORDER(T, suffix, scope)                                                        \
-  SIMT_FETCH(atomicMin, fetch_min, T, suffix, scope)                                        \
-  SIMT_FETCH(atomicMax, fetch_max, T, suffix, scope)
-#define SIMT_LOGIC(T, suffix, scope)                                                        \
-  SIMT_FETCH(atomicAnd, fetch_and, T, suffix, scope)                                        \
-  SIMT_FETCH(atomicOr, fetch_or, T, suffix, scope)                                          \
-  SIMT_FETCH(atomicXor, fetch_xor, T, suffix, scope)                                        \
-  SIMT_COMPARE(T, suffix, scope)
+#define SIMT_SUM(_T, suffix, scope) SIMT_FETCH(atomicAdd, fetch_add, _T, suffix, scope) SIMT_EXCHANGE(_T, suffix, scope)
+#define SIMT_DIFFERENCE(_T, suffix, scope) SIMT_FETCH(atomicSub, fetch_sub, _T, suffix, scope)
+#define SIMT_ORDER(_T, suffix, scope)                                                        \
+  SIMT_FETCH(atomicMin, fetch_min, _T, suffix, scope)                                        \
+  SIMT_FETCH(atomicMax, fetch_max, _T, suffix, scope)
+#define SIMT_LOGIC(_T, suffix, scope)                                                        \
+  SIMT_FETCH(atomicAnd, fetch_and, _T, suffix, scope)                                        \
+  SIMT_FETCH(atomicOr, fetch_or, _T, suffix, scope)                                          \
+  SIMT_FETCH(atomicXor, fetch_xor, _T, suffix, scope)                                        \
+  SIMT_COMPARE(_T, suffix, scope)
 
 // Only what the vendor has: programs supply the rest themselves, under the same names.
 #define SIMT_ATOMICS_COMMON(suffix, scope)                                                              \

@@ -44,8 +44,8 @@ struct SIMT_BF16 {
   SIMT_HDT explicit operator unsigned long long() const {
     return static_cast<unsigned long long>(__simt::bfloat_to_float(data));
   }
-  template <class T>
-  SIMT_HDT __simt::enable_if_t<__is_arithmetic(T), SIMT_BF16&> operator=(T v) {
+  template <class _T>
+  SIMT_HDT __simt::enable_if_t<__is_arithmetic(_T), SIMT_BF16&> operator=(_T v) {
     return *this = SIMT_BF16(v);
   }
 };
@@ -75,10 +75,10 @@ SIMT_HD SIMT_BF16 __float2bfloat16_ru(float v) {
   const SIMT_BF16 zero = __float2bfloat16_rz(v);
   return __bfloat162float(zero) < v ? __ushort_as_bfloat16(__simt::step_up(zero.data)) : zero;
 }
-#define SIMT_INTEGER(name, T)                                                                                   \
-  SIMT_HD SIMT_BF16 __##name##2bfloat16_rn(T v) { return SIMT_BF16(v); }                                        \
-  SIMT_D T __bfloat162##name##_rn(SIMT_BF16 v) { return __simt::saturate<T>(__builtin_rintf(__bfloat162float(v))); } \
-  SIMT_D T __bfloat162##name##_rz(SIMT_BF16 v) { return __simt::saturate<T>(__bfloat162float(v)); }
+#define SIMT_INTEGER(name, _T)                                                                                   \
+  SIMT_HD SIMT_BF16 __##name##2bfloat16_rn(_T v) { return SIMT_BF16(v); }                                        \
+  SIMT_D _T __bfloat162##name##_rn(SIMT_BF16 v) { return __simt::saturate<_T>(__builtin_rintf(__bfloat162float(v))); } \
+  SIMT_D _T __bfloat162##name##_rz(SIMT_BF16 v) { return __simt::saturate<_T>(__bfloat162float(v)); }
 SIMT_INTEGER(int, int)
 SIMT_INTEGER(uint, unsigned int)
 SIMT_INTEGER(short, short)

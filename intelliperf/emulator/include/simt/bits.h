@@ -131,11 +131,11 @@ SIMT_D float round_up(float v) { return __builtin_ceilf(v); }
 SIMT_D double round_up(double v) { return __builtin_ceil(v); }
 }  // namespace __simt
 
-#define SIMT_TO_INTEGER(from, F, to, T)                                                                     \
-  SIMT_D T __##from##2##to##_rn(F v) { return __simt::saturate<T>(__simt::round_even(v)); }                 \
-  SIMT_D T __##from##2##to##_rz(F v) { return __simt::saturate<T>(v); }                                     \
-  SIMT_D T __##from##2##to##_rd(F v) { return __simt::saturate<T>(__simt::round_down(v)); }                 \
-  SIMT_D T __##from##2##to##_ru(F v) { return __simt::saturate<T>(__simt::round_up(v)); }
+#define SIMT_TO_INTEGER(from, _F, to, _T)                                                                     \
+  SIMT_D _T __##from##2##to##_rn(_F v) { return __simt::saturate<_T>(__simt::round_even(v)); }                 \
+  SIMT_D _T __##from##2##to##_rz(_F v) { return __simt::saturate<_T>(v); }                                     \
+  SIMT_D _T __##from##2##to##_rd(_F v) { return __simt::saturate<_T>(__simt::round_down(v)); }                 \
+  SIMT_D _T __##from##2##to##_ru(_F v) { return __simt::saturate<_T>(__simt::round_up(v)); }
 SIMT_TO_INTEGER(float, float, int, int)
 SIMT_TO_INTEGER(float, float, uint, unsigned int)
 SIMT_TO_INTEGER(float, float, ll, long long)
@@ -148,7 +148,7 @@ SIMT_TO_INTEGER(double, double, ull, unsigned long long)
 
 // ---- integer to floating point, double to float, with a rounding mode --------------------------------
 namespace __simt {
-template <class F>
+template <class _F>
 struct float_bits;
 template <>
 struct float_bits<float> {
@@ -158,32 +158,32 @@ template <>
 struct float_bits<double> {
   using type = unsigned long long;
 };
-template <class F>
-SIMT_DT F next_up(F v) {
-  using bits_t = typename float_bits<F>::type;
+template <class _F>
+SIMT_DT _F next_up(_F v) {
+  using bits_t = typename float_bits<_F>::type;
   const bits_t bits = __builtin_bit_cast(bits_t, v);
-  if (v == F(0)) return __builtin_bit_cast(F, static_cast<bits_t>(1));
-  return __builtin_bit_cast(F, static_cast<bits_t>(v > F(0) ? bits + 1 : bits - 1));
+  if (v == _F(0)) return __builtin_bit_cast(_F, static_cast<bits_t>(1));
+  return __builtin_bit_cast(_F, static_cast<bits_t>(v > _F(0) ? bits + 1 : bits - 1));
 }
-template <class F>
-SIMT_DT F next_down(F v) {
+template <class _F>
+SIMT_DT _F next_down(_F v) {
   return -next_up(-v);
 }
 enum rounding { kNearest, kZero, kDown, kUp };
 // nearest: the value rounded to nearest; error: a number with the sign of (exact - nearest).
-template <rounding mode, class F, class E>
-SIMT_DT F directed(F nearest, E error) {
-  if constexpr (mode == kDown) return error < E(0) ? next_down(nearest) : nearest;
-  if constexpr (mode == kUp) return error > E(0) ? next_up(nearest) : nearest;
+template <rounding mode, class _F, class _E>
+SIMT_DT _F directed(_F nearest, _E error) {
+  if constexpr (mode == kDown) return error < _E(0) ? next_down(nearest) : nearest;
+  if constexpr (mode == kUp) return error > _E(0) ? next_up(nearest) : nearest;
   if constexpr (mode == kZero) {
-    if (nearest > F(0) && error < E(0)) return next_down(nearest);
-    if (nearest < F(0) && error > E(0)) return next_up(nearest);
+    if (nearest > _F(0) && error < _E(0)) return next_down(nearest);
+    if (nearest < _F(0) && error > _E(0)) return next_up(nearest);
   }
   return nearest;
 }
-template <rounding mode, class F, class I>
-SIMT_DT F from_integer(I v) {
-  const F nearest = static_cast<F>(v);
+template <rounding mode, class _F, class _I>
+SIMT_DT _F from_integer(_I v) {
+  const _F nearest = static_cast<_F>(v);
   if constexpr (mode == kNearest) return nearest;
   return directed<mode>(nearest, static_cast<int>(static_cast<__int128>(v) > static_cast<__int128>(nearest)) -
                                      static_cast<int>(static_cast<__int128>(v) < static_cast<__int128>(nearest)));
@@ -196,11 +196,11 @@ SIMT_DT float narrow(double v) {
 }
 }  // namespace __simt
 
-#define SIMT_FROM_INTEGER(from, I, to, F)                                                           \
-  SIMT_D F __##from##2##to##_rn(I v) { return static_cast<F>(v); }                                  \
-  SIMT_D F __##from##2##to##_rz(I v) { return __simt::from_integer<__simt::kZero, F>(v); }          \
-  SIMT_D F __##from##2##to##_rd(I v) { return __simt::from_integer<__simt::kDown, F>(v); }          \
-  SIMT_D F __##from##2##to##_ru(I v) { return __simt::from_integer<__simt::kUp, F>(v); }
+#define SIMT_FROM_INTEGER(from, _I, to, _F)                                                           \
+  SIMT_D _F __##from##2##to##_rn(_I v) { return static_cast<_F>(v); }                                  \
+  SIMT_D _F __##from##2##to##_rz(_I v) { return __simt::from_integer<__simt::kZero, _F>(v); }          \
+  SIMT_D _F __##from##2##to##_rd(_I v) { return __simt::from_integer<__simt::kDown, _F>(v); }          \
+  SIMT_D _F __##from##2##to##_ru(_I v) { return __simt::from_integer<__simt::kUp, _F>(v); }
 SIMT_FROM_INTEGER(int, int, float, float)
 SIMT_FROM_INTEGER(uint, unsigned int, float, float)
 SIMT_FROM_INTEGER(ll, long long, float, float)
@@ -217,8 +217,8 @@ SIMT_D float __double2float_ru(double v) { return __simt::narrow<__simt::kUp>(v)
 
 // ---- four bytes or two halves of a word at once ------------------------------------------------------
 namespace __simt {
-template <int width, class F>
-SIMT_DT unsigned int each(unsigned int a, unsigned int b, F f) {
+template <int width, class _F>
+SIMT_DT unsigned int each(unsigned int a, unsigned int b, _F f) {
   constexpr unsigned int mask = width == 8 ? 0xffu : 0xffffu;
   unsigned int out = 0;
   for (int at = 0; at < 32; at += width)
@@ -226,7 +226,7 @@ SIMT_DT unsigned int each(unsigned int a, unsigned int b, F f) {
   return out;
 }
 }  // namespace __simt
-#define SIMT_IN_WORD(suffix, width, S)                                                                               \
+#define SIMT_IN_WORD(suffix, width, _S)                                                                               \
   SIMT_D unsigned int __vadd##suffix(unsigned int a, unsigned int b) {                                               \
     return __simt::each<width>(a, b, [](int x, int y) { return x + y; });                                            \
   }                                                                                                                  \
@@ -243,10 +243,10 @@ SIMT_DT unsigned int each(unsigned int a, unsigned int b, F f) {
     return __simt::each<width>(a, b, [](int x, int y) { return x < y ? x : y; });                                    \
   }                                                                                                                  \
   SIMT_D unsigned int __vmaxs##suffix(unsigned int a, unsigned int b) {                                              \
-    return __simt::each<width>(a, b, [](int x, int y) { return S(x) > S(y) ? x : y; });                              \
+    return __simt::each<width>(a, b, [](int x, int y) { return _S(x) > _S(y) ? x : y; });                              \
   }                                                                                                                  \
   SIMT_D unsigned int __vmins##suffix(unsigned int a, unsigned int b) {                                              \
-    return __simt::each<width>(a, b, [](int x, int y) { return S(x) < S(y) ? x : y; });                              \
+    return __simt::each<width>(a, b, [](int x, int y) { return _S(x) < _S(y) ? x : y; });                              \
   }                                                                                                                  \
   SIMT_D unsigned int __vavgu##suffix(unsigned int a, unsigned int b) {                                              \
     return __simt::each<width>(a, b, [](int x, int y) { return (x + y + 1) >> 1; });                                 \
@@ -261,7 +261,7 @@ SIMT_DT unsigned int each(unsigned int a, unsigned int b, F f) {
     return __simt::each<width>(a, b, [](int x, int y) { return x > y ? -1 : 0; });                                   \
   }                                                                                                                  \
   SIMT_D unsigned int __vcmpgts##suffix(unsigned int a, unsigned int b) {                                            \
-    return __simt::each<width>(a, b, [](int x, int y) { return S(x) > S(y) ? -1 : 0; });                             \
+    return __simt::each<width>(a, b, [](int x, int y) { return _S(x) > _S(y) ? -1 : 0; });                             \
   }                                                                                                                  \
   SIMT_D unsigned int __vcmpltu##suffix(unsigned int a, unsigned int b) {                                            \
     return __simt::each<width>(a, b, [](int x, int y) { return x < y ? -1 : 0; });                                   \

@@ -17,30 +17,30 @@ SIMT_D void __threadfence_system() { __simt::fence_system(); }
 SIMT_D unsigned int __lane_id() { return __simt::lane(); }
 
 namespace __simt {
-template <class M>
-SIMT_DT constexpr unsigned long long checked_mask(M mask) {
+template <class _M>
+SIMT_DT constexpr unsigned long long checked_mask(_M mask) {
 #if defined(__HIP__)
-  static_assert(sizeof(M) == 8, "HIP's lane masks are 64 bits wide: write 0xffffffffffffffffull");
+  static_assert(sizeof(_M) == 8, "HIP's lane masks are 64 bits wide: write 0xffffffffffffffffull");
 #endif
   return static_cast<unsigned long long>(mask);
 }
 
 // Moves any trivially copyable value, four or eight bytes at a time.
-template <class T>
-SIMT_DT T shuffle(collective_operation operation, unsigned long long mask, T value, unsigned int argument,
+template <class _T>
+SIMT_DT _T shuffle(collective_operation operation, unsigned long long mask, _T value, unsigned int argument,
                   unsigned int width) {
-  static_assert(__is_trivially_copyable(T), "only trivially copyable values can be shuffled");
-  if constexpr (sizeof(T) <= 4) {
+  static_assert(__is_trivially_copyable(_T), "only trivially copyable values can be shuffled");
+  if constexpr (sizeof(_T) <= 4) {
     unsigned int bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof(T));
+    __builtin_memcpy(&bits, &value, sizeof(_T));
     bits = collective32(operation, mask, bits, argument, width);
-    __builtin_memcpy(&value, &bits, sizeof(T));
+    __builtin_memcpy(&value, &bits, sizeof(_T));
   } else {
-    constexpr size_t words = (sizeof(T) + 7) / 8;
+    constexpr size_t words = (sizeof(_T) + 7) / 8;
     unsigned long long bits[words] = {};
-    __builtin_memcpy(bits, &value, sizeof(T));
+    __builtin_memcpy(bits, &value, sizeof(_T));
     for (size_t i = 0; i < words; ++i) bits[i] = collective(operation, mask, bits[i], argument, width);
-    __builtin_memcpy(&value, bits, sizeof(T));
+    __builtin_memcpy(&value, bits, sizeof(_T));
   }
   return value;
 }
@@ -50,23 +50,23 @@ SIMT_D lane_mask ballot(unsigned long long mask, int predicate) {
 SIMT_D lane_mask active() {
   return static_cast<lane_mask>(collective(kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE));
 }
-template <class T>
-SIMT_DT unsigned long long match_bits(T value) {
-  static_assert(sizeof(T) <= 8, "only values of up to 8 bytes can be matched");
+template <class _T>
+SIMT_DT unsigned long long match_bits(_T value) {
+  static_assert(sizeof(_T) <= 8, "only values of up to 8 bytes can be matched");
   unsigned long long bits = 0;
-  __builtin_memcpy(&bits, &value, sizeof(T));
+  __builtin_memcpy(&bits, &value, sizeof(_T));
   return bits;
 }
 }  // namespace __simt
 
 #define SIMT_SHUFFLE(name, operation, argument_t)                                                      \
-  template <class T>                                                                                   \
-  SIMT_DT T name(T value, argument_t argument, int width = warpSize) {                                 \
+  template <class _T>                                                                                   \
+  SIMT_DT _T name(_T value, argument_t argument, int width = warpSize) {                                 \
     return __simt::shuffle(__simt::operation, 0, value, static_cast<unsigned int>(argument),           \
                            static_cast<unsigned int>(width));                                          \
   }                                                                                                    \
-  template <class M, class T>                                                                          \
-  SIMT_DT T name##_sync(M mask, T value, argument_t argument, int width = warpSize) {                  \
+  template <class _M, class _T>                                                                          \
+  SIMT_DT _T name##_sync(_M mask, _T value, argument_t argument, int width = warpSize) {                  \
     return __simt::shuffle(__simt::operation, __simt::checked_mask(mask), value,                       \
                            static_cast<unsigned int>(argument), static_cast<unsigned int>(width));     \
   }
@@ -80,43 +80,43 @@ SIMT_D __simt::lane_mask __activemask() { return __simt::active(); }
 SIMT_D __simt::lane_mask __ballot(int predicate) { return __simt::ballot(0, predicate); }
 SIMT_D int __any(int predicate) { return __simt::ballot(0, predicate) != 0; }
 SIMT_D int __all(int predicate) { return __simt::ballot(0, predicate == 0) == 0; }
-template <class M>
-SIMT_DT __simt::lane_mask __ballot_sync(M mask, int predicate) {
+template <class _M>
+SIMT_DT __simt::lane_mask __ballot_sync(_M mask, int predicate) {
   return __simt::ballot(__simt::checked_mask(mask), predicate);
 }
-template <class M>
-SIMT_DT int __any_sync(M mask, int predicate) {
+template <class _M>
+SIMT_DT int __any_sync(_M mask, int predicate) {
   return __simt::ballot(__simt::checked_mask(mask), predicate) != 0;
 }
-template <class M>
-SIMT_DT int __all_sync(M mask, int predicate) {
+template <class _M>
+SIMT_DT int __all_sync(_M mask, int predicate) {
   return __simt::ballot(__simt::checked_mask(mask), predicate == 0) == 0;
 }
-template <class M>
-SIMT_DT int __uni_sync(M mask, int predicate) {
+template <class _M>
+SIMT_DT int __uni_sync(_M mask, int predicate) {
   const auto yes = __simt::ballot(__simt::checked_mask(mask), predicate);
   return yes == 0 || yes == static_cast<__simt::lane_mask>(mask);
 }
-template <class M, class T>
-SIMT_DT __simt::lane_mask __match_any_sync(M mask, T value) {
+template <class _M, class _T>
+SIMT_DT __simt::lane_mask __match_any_sync(_M mask, _T value) {
   return static_cast<__simt::lane_mask>(__simt::collective(__simt::kMatchAny, __simt::checked_mask(mask),
                                                            __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
 }
-template <class M, class T>
-SIMT_DT __simt::lane_mask __match_all_sync(M mask, T value, int* predicate) {
+template <class _M, class _T>
+SIMT_DT __simt::lane_mask __match_all_sync(_M mask, _T value, int* predicate) {
   const auto same = static_cast<__simt::lane_mask>(__simt::collective(
       __simt::kMatchAll, __simt::checked_mask(mask), __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
   *predicate = same != 0;
   return same;
 }
 #if defined(__HIP__)
-template <class T>
-SIMT_DT __simt::lane_mask __match_any(T value) {
+template <class _T>
+SIMT_DT __simt::lane_mask __match_any(_T value) {
   return static_cast<__simt::lane_mask>(
       __simt::collective(__simt::kMatchAny, 0, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
 }
-template <class T>
-SIMT_DT __simt::lane_mask __match_all(T value, int* predicate) {
+template <class _T>
+SIMT_DT __simt::lane_mask __match_all(_T value, int* predicate) {
   const auto same = static_cast<__simt::lane_mask>(
       __simt::collective(__simt::kMatchAll, 0, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
   *predicate = same != 0;
@@ -124,8 +124,8 @@ SIMT_DT __simt::lane_mask __match_all(T value, int* predicate) {
 }
 SIMT_D unsigned long long __ballot64(int predicate) { return __simt::ballot(0, predicate); }
 SIMT_D void __syncwarp() { __simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE); }
-template <class M>
-SIMT_DT void __syncwarp(M mask) {
+template <class _M>
+SIMT_DT void __syncwarp(_M mask) {
   __simt::collective(__simt::kSyncWave, __simt::checked_mask(mask), 0, 0, SIMT_WAVE_SIZE);
 }
 #else
@@ -136,12 +136,12 @@ SIMT_D void __syncwarp(unsigned int mask = 0xffffffffu) {
 
 // Reductions over the lanes of a mask, whatever their positions: each lane visits the others' values.
 namespace __simt {
-template <class T, class F>
-SIMT_DT T reduce_lanes(unsigned long long mask, T value, F combine) {
-  T total = value;
+template <class _T, class _F>
+SIMT_DT _T reduce_lanes(unsigned long long mask, _T value, _F combine) {
+  _T total = value;
   bool first = true;
   for (unsigned long long left = mask; left != 0; left &= left - 1) {
-    const T other = shuffle(kShuffle, mask, value, static_cast<unsigned int>(__builtin_ctzll(left)), SIMT_WAVE_SIZE);
+    const _T other = shuffle(kShuffle, mask, value, static_cast<unsigned int>(__builtin_ctzll(left)), SIMT_WAVE_SIZE);
     total = first ? other : combine(total, other);
     first = false;
   }
@@ -149,8 +149,8 @@ SIMT_DT T reduce_lanes(unsigned long long mask, T value, F combine) {
 }
 }  // namespace __simt
 #define SIMT_REDUCE(name, type, expression)                                                                      \
-  template <class M>                                                                                             \
-  SIMT_DT type name(M mask, type value) {                                                                        \
+  template <class _M>                                                                                             \
+  SIMT_DT type name(_M mask, type value) {                                                                        \
     return __simt::reduce_lanes(__simt::checked_mask(mask), value, [](type a, type b) { return expression; });   \
   }
 SIMT_REDUCE(__reduce_add_sync, int, a + b)

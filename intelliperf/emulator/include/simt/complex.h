@@ -8,28 +8,28 @@ typedef float2 SIMT_C(FloatComplex);
 typedef double2 SIMT_C(DoubleComplex);
 typedef float2 SIMT_C(Complex);
 
-#define SIMT_COMPLEX(T, V, f, root, magnitude)                                                      \
-  SIMT_HD T SIMT_C(Creal##f)(V z) { return z.x; }                                                   \
-  SIMT_HD T SIMT_C(Cimag##f)(V z) { return z.y; }                                                   \
-  SIMT_HD V SIMT_C(Conj##f)(V z) { return V{z.x, -z.y}; }                                           \
-  SIMT_HD V SIMT_C(Cadd##f)(V a, V b) { return V{a.x + b.x, a.y + b.y}; }                           \
-  SIMT_HD V SIMT_C(Csub##f)(V a, V b) { return V{a.x - b.x, a.y - b.y}; }                           \
-  SIMT_HD V SIMT_C(Cmul##f)(V a, V b) { return V{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }   \
-  SIMT_HD V SIMT_C(Cdiv##f)(V a, V b) {                                                             \
+#define SIMT_COMPLEX(_T, _V, f, root, magnitude)                                                      \
+  SIMT_HD _T SIMT_C(Creal##f)(_V z) { return z.x; }                                                   \
+  SIMT_HD _T SIMT_C(Cimag##f)(_V z) { return z.y; }                                                   \
+  SIMT_HD _V SIMT_C(Conj##f)(_V z) { return _V{z.x, -z.y}; }                                           \
+  SIMT_HD _V SIMT_C(Cadd##f)(_V a, _V b) { return _V{a.x + b.x, a.y + b.y}; }                           \
+  SIMT_HD _V SIMT_C(Csub##f)(_V a, _V b) { return _V{a.x - b.x, a.y - b.y}; }                           \
+  SIMT_HD _V SIMT_C(Cmul##f)(_V a, _V b) { return _V{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }   \
+  SIMT_HD _V SIMT_C(Cdiv##f)(_V a, _V b) {                                                             \
     /* scaled by |re b| + |im b| against overflow, as cuComplex.h documents */                      \
-    const T scale = T(1) / (magnitude(b.x) + magnitude(b.y));                                       \
-    const T ar = a.x * scale, ai = a.y * scale, br = b.x * scale, bi = b.y * scale;                 \
-    const T inverse = T(1) / (br * br + bi * bi);                                                   \
-    return V{(ar * br + ai * bi) * inverse, (ai * br - ar * bi) * inverse};                         \
+    const _T scale = _T(1) / (magnitude(b.x) + magnitude(b.y));                                       \
+    const _T ar = a.x * scale, ai = a.y * scale, br = b.x * scale, bi = b.y * scale;                 \
+    const _T inverse = _T(1) / (br * br + bi * bi);                                                   \
+    return _V{(ar * br + ai * bi) * inverse, (ai * br - ar * bi) * inverse};                         \
   }                                                                                                 \
-  SIMT_HD T SIMT_C(Cabs##f)(V z) {                                                                  \
-    const T a = magnitude(z.x), b = magnitude(z.y), big = a > b ? a : b, small = a > b ? b : a;     \
-    if (big == T(0) || !(big - big == T(0))) return a + b;                                          \
-    const T ratio = small / big;                                                                    \
-    return big * root(T(1) + ratio * ratio);                                                        \
+  SIMT_HD _T SIMT_C(Cabs##f)(_V z) {                                                                  \
+    const _T a = magnitude(z.x), b = magnitude(z.y), big = a > b ? a : b, small = a > b ? b : a;     \
+    if (big == _T(0) || !(big - big == _T(0))) return a + b;                                          \
+    const _T ratio = small / big;                                                                    \
+    return big * root(_T(1) + ratio * ratio);                                                        \
   }                                                                                                 \
-  SIMT_HD V SIMT_C(Cfma##f)(V a, V b, V c) {                                                        \
-    return V{a.x * b.x - a.y * b.y + c.x, a.x * b.y + a.y * b.x + c.y};                             \
+  SIMT_HD _V SIMT_C(Cfma##f)(_V a, _V b, _V c) {                                                        \
+    return _V{a.x * b.x - a.y * b.y + c.x, a.x * b.y + a.y * b.x + c.y};                             \
   }
 SIMT_COMPLEX(double, double2, , __builtin_sqrt, __builtin_fabs)
 SIMT_COMPLEX(float, float2, f, __builtin_sqrtf, __builtin_fabsf)

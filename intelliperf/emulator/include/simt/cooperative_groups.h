@@ -92,17 +92,17 @@ class coalesced_group : public thread_group {
   SIMT_DT unsigned int thread_rank() const { return simt::count_below(mask_, __simt::lane()); }
   SIMT_DT unsigned int meta_group_size() const { return 1; }
   SIMT_DT unsigned int meta_group_rank() const { return 0; }
-  template <class T>
-  SIMT_DT T shfl(T value, unsigned int rank) const {
+  template <class _T>
+  SIMT_DT _T shfl(_T value, unsigned int rank) const {
     return __simt::shuffle(__simt::kShuffle, mask_, value, simt::nth_lane(mask_, rank % count()), SIMT_WAVE_SIZE);
   }
-  template <class T>
-  SIMT_DT T shfl_up(T value, unsigned int delta) const {
+  template <class _T>
+  SIMT_DT _T shfl_up(_T value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return shfl(value, rank >= delta ? rank - delta : rank);
   }
-  template <class T>
-  SIMT_DT T shfl_down(T value, unsigned int delta) const {
+  template <class _T>
+  SIMT_DT _T shfl_down(_T value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return shfl(value, rank + delta < count() ? rank + delta : rank);
   }
@@ -111,8 +111,8 @@ class coalesced_group : public thread_group {
   }
   SIMT_DT int any(int predicate) const { return __simt::ballot(mask_, predicate) != 0; }
   SIMT_DT int all(int predicate) const { return __simt::ballot(mask_, !predicate) == 0; }
-  template <class T>
-  SIMT_DT __simt::lane_mask match_any(T value) const {
+  template <class _T>
+  SIMT_DT __simt::lane_mask match_any(_T value) const {
     const auto same = __simt::collective(__simt::kMatchAny, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE);
     return static_cast<__simt::lane_mask>(simt::squeeze(same, mask_));
   }
@@ -133,31 +133,31 @@ class thread_block_tile : public thread_group {
   static SIMT_DT unsigned int thread_rank() { return __simt::thread_rank() % n; }
   static SIMT_DT unsigned int meta_group_rank() { return __simt::thread_rank() / n; }
   static SIMT_DT unsigned int meta_group_size() { return (__simt::block_threads() + n - 1) / n; }
-  template <class T>
-  SIMT_DT T shfl(T value, int rank) const {
+  template <class _T>
+  SIMT_DT _T shfl(_T value, int rank) const {
     return __simt::shuffle(__simt::kShuffle, mask_, value, static_cast<unsigned int>(rank), n);
   }
-  template <class T>
-  SIMT_DT T shfl_up(T value, unsigned int delta) const {
+  template <class _T>
+  SIMT_DT _T shfl_up(_T value, unsigned int delta) const {
     return __simt::shuffle(__simt::kShuffleUp, mask_, value, delta, n);
   }
-  template <class T>
-  SIMT_DT T shfl_down(T value, unsigned int delta) const {
+  template <class _T>
+  SIMT_DT _T shfl_down(_T value, unsigned int delta) const {
     return __simt::shuffle(__simt::kShuffleDown, mask_, value, delta, n);
   }
-  template <class T>
-  SIMT_DT T shfl_xor(T value, unsigned int lanes) const {
+  template <class _T>
+  SIMT_DT _T shfl_xor(_T value, unsigned int lanes) const {
     return __simt::shuffle(__simt::kShuffleXor, mask_, value, lanes, n);
   }
   SIMT_DT __simt::lane_mask ballot(int predicate) const { return shifted(__simt::ballot(mask_, predicate)); }
   SIMT_DT int any(int predicate) const { return __simt::ballot(mask_, predicate) != 0; }
   SIMT_DT int all(int predicate) const { return __simt::ballot(mask_, !predicate) == 0; }
-  template <class T>
-  SIMT_DT __simt::lane_mask match_any(T value) const {
+  template <class _T>
+  SIMT_DT __simt::lane_mask match_any(_T value) const {
     return shifted(__simt::collective(__simt::kMatchAny, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE));
   }
-  template <class T>
-  SIMT_DT __simt::lane_mask match_all(T value, int& predicate) const {
+  template <class _T>
+  SIMT_DT __simt::lane_mask match_all(_T value, int& predicate) const {
     const auto same = __simt::collective(__simt::kMatchAll, mask_, __simt::match_bits(value), 0, SIMT_WAVE_SIZE);
     predicate = same != 0;
     return shifted(same);
@@ -194,8 +194,8 @@ SIMT_DT coalesced_group binary_partition(const Group&, bool predicate) {
   const unsigned long long yes = __simt::collective(__simt::kBallot, active, predicate, 0, SIMT_WAVE_SIZE);
   return coalesced_group(predicate ? yes : active & ~yes);
 }
-template <class Group, class T>
-SIMT_DT coalesced_group labeled_partition(const Group&, T label) {
+template <class Group, class _T>
+SIMT_DT coalesced_group labeled_partition(const Group&, _T label) {
   const unsigned long long active = __simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE);
   return coalesced_group(
       __simt::collective(__simt::kMatchAny, active, __simt::match_bits(label), 0, SIMT_WAVE_SIZE));
@@ -214,74 +214,74 @@ SIMT_DT auto group_size(const Group& group) {
 }
 
 // ---- reduce.h and scan.h -----------------------------------------------------------------------------
-template <class T = void>
+template <class _T = void>
 struct plus {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return a + b; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a + b; }
 };
-template <class T = void>
+template <class _T = void>
 struct less {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return b < a ? b : a; }
 };
-template <class T = void>
+template <class _T = void>
 struct greater {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a < b ? b : a; }
 };
-template <class T = void>
+template <class _T = void>
 struct bit_and {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return a & b; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a & b; }
 };
-template <class T = void>
+template <class _T = void>
 struct bit_or {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return a | b; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a | b; }
 };
-template <class T = void>
+template <class _T = void>
 struct bit_xor {
-  SIMT_HDT T operator()(const T& a, const T& b) const { return a ^ b; }
+  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a ^ b; }
 };
 
-template <unsigned int n, class Parent, class T, class F>
-SIMT_DT T reduce(const thread_block_tile<n, Parent>& group, T value, F&& combine) {
+template <unsigned int n, class Parent, class _T, class _F>
+SIMT_DT _T reduce(const thread_block_tile<n, Parent>& group, _T value, _F&& combine) {
   for (unsigned int distance = n / 2; distance != 0; distance /= 2)
     value = combine(value, group.shfl_xor(value, distance));
   return value;
 }
-template <class T, class F>
-SIMT_DT T reduce(const coalesced_group& group, T value, F&& combine) {
-  T total = group.shfl(value, 0);
+template <class _T, class _F>
+SIMT_DT _T reduce(const coalesced_group& group, _T value, _F&& combine) {
+  _T total = group.shfl(value, 0);
   for (unsigned int rank = 1; rank < group.size(); ++rank) total = combine(total, group.shfl(value, rank));
   return total;
 }
-template <class Group, class T, class F>
-SIMT_DT T inclusive_scan(const Group& group, T value, F&& combine) {
+template <class Group, class _T, class _F>
+SIMT_DT _T inclusive_scan(const Group& group, _T value, _F&& combine) {
   const auto rank = group.thread_rank();
   for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
-    const T below = group.shfl_up(value, distance);
+    const _T below = group.shfl_up(value, distance);
     if (rank >= distance) value = combine(below, value);
   }
   return value;
 }
-template <class Group, class T>
-SIMT_DT T inclusive_scan(const Group& group, T value) {
-  return inclusive_scan(group, value, plus<T>());
+template <class Group, class _T>
+SIMT_DT _T inclusive_scan(const Group& group, _T value) {
+  return inclusive_scan(group, value, plus<_T>());
 }
-template <class Group, class T, class F>
-SIMT_DT T exclusive_scan(const Group& group, T value, F&& combine) {
-  const T below = group.shfl_up(inclusive_scan(group, value, combine), 1);
-  return group.thread_rank() == 0 ? T() : below;
+template <class Group, class _T, class _F>
+SIMT_DT _T exclusive_scan(const Group& group, _T value, _F&& combine) {
+  const _T below = group.shfl_up(inclusive_scan(group, value, combine), 1);
+  return group.thread_rank() == 0 ? _T() : below;
 }
-template <class Group, class T>
-SIMT_DT T exclusive_scan(const Group& group, T value) {
-  return exclusive_scan(group, value, plus<T>());
+template <class Group, class _T>
+SIMT_DT _T exclusive_scan(const Group& group, _T value) {
+  return exclusive_scan(group, value, plus<_T>());
 }
-template <class Group, class F>
-SIMT_DT void invoke_one(const Group& group, F&& action) {
+template <class Group, class _F>
+SIMT_DT void invoke_one(const Group& group, _F&& action) {
   if (group.thread_rank() == 0) action();
 }
 
 // Asynchronous copies are done at once, in turns by the group's threads.
-template <class Group, class T>
-SIMT_DT void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
-  for (size_t i = group.thread_rank(); i < bytes / sizeof(T); i += group.size()) to[i] = from[i];
+template <class Group, class _T>
+SIMT_DT void memcpy_async(const Group& group, _T* to, const _T* from, size_t bytes) {
+  for (size_t i = group.thread_rank(); i < bytes / sizeof(_T); i += group.size()) to[i] = from[i];
 }
 template <class Group>
 SIMT_DT void wait(const Group& group) {

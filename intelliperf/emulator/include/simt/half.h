@@ -41,8 +41,8 @@ struct __half {
   SIMT_HDT explicit operator unsigned long long() const {
     return static_cast<unsigned long long>(__simt::half_to_float(data));
   }
-  template <class T>
-  SIMT_HDT __simt::enable_if_t<__is_arithmetic(T), __half&> operator=(T v) {
+  template <class _T>
+  SIMT_HDT __simt::enable_if_t<__is_arithmetic(_T), __half&> operator=(_T v) {
     return *this = __half(v);
   }
 };
@@ -89,12 +89,12 @@ SIMT_HD unsigned short half_up(float v) {
 SIMT_HD __half __float2half_rd(float v) { return __ushort_as_half(__simt::half_down(v)); }
 SIMT_HD __half __float2half_ru(float v) { return __ushort_as_half(__simt::half_up(v)); }
 SIMT_HD __half __float2half_rz(float v) { return v < 0.0f ? __float2half_ru(v) : __float2half_rd(v); }
-#define SIMT_INTEGER(name, T)                                                                            \
-  SIMT_HD __half __##name##2half_rn(T v) { return __half(v); }                                           \
-  SIMT_D T __half2##name##_rn(__half v) { return __simt::saturate<T>(__builtin_rintf(__half2float(v))); } \
-  SIMT_D T __half2##name##_rz(__half v) { return __simt::saturate<T>(__half2float(v)); }                 \
-  SIMT_D T __half2##name##_rd(__half v) { return __simt::saturate<T>(__builtin_floorf(__half2float(v))); } \
-  SIMT_D T __half2##name##_ru(__half v) { return __simt::saturate<T>(__builtin_ceilf(__half2float(v))); }
+#define SIMT_INTEGER(name, _T)                                                                            \
+  SIMT_HD __half __##name##2half_rn(_T v) { return __half(v); }                                           \
+  SIMT_D _T __half2##name##_rn(__half v) { return __simt::saturate<_T>(__builtin_rintf(__half2float(v))); } \
+  SIMT_D _T __half2##name##_rz(__half v) { return __simt::saturate<_T>(__half2float(v)); }                 \
+  SIMT_D _T __half2##name##_rd(__half v) { return __simt::saturate<_T>(__builtin_floorf(__half2float(v))); } \
+  SIMT_D _T __half2##name##_ru(__half v) { return __simt::saturate<_T>(__builtin_ceilf(__half2float(v))); }
 SIMT_INTEGER(int, int)
 SIMT_INTEGER(uint, unsigned int)
 SIMT_INTEGER(short, short)

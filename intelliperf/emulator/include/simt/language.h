@@ -1,4 +1,5 @@
 // Keywords, version macros and the shorthands that the other headers declare functions with.
+// Template parameters have reserved names throughout (_T): programs define macros of one letter.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 #include <stddef.h>
@@ -92,20 +93,20 @@ using lane_mask = unsigned long long;
 #else
 using lane_mask = unsigned int;
 #endif
-template <bool B, class T = void>
+template <bool _B, class _T = void>
 struct enable_if {};
-template <class T>
-struct enable_if<true, T> {
-  using type = T;
+template <class _T>
+struct enable_if<true, _T> {
+  using type = _T;
 };
-template <bool B, class T = void>
-using enable_if_t = typename enable_if<B, T>::type;
-template <class T>
+template <bool _B, class _T = void>
+using enable_if_t = typename enable_if<_B, _T>::type;
+template <class _T>
 struct type_identity {
-  using type = T;
+  using type = _T;
 };
-template <class T>
-using same_as_t = typename type_identity<T>::type;  // keeps a parameter out of template argument deduction
-template <class A, class B>
-inline constexpr bool is_same = __is_same(A, B);
+template <class _T>
+using same_as_t = typename type_identity<_T>::type;  // keeps a parameter out of template argument deduction
+template <class _A, class _B>
+inline constexpr bool is_same = __is_same(_A, _B);
 }  // namespace __simt

@@ -3,8 +3,8 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
-template <class... A>
-SIMT_DT int printf(const char* format, A... values) {
+template <class... _A>
+SIMT_DT int printf(const char* format, _A... values) {
   return __simt::print(format, values...);
 }
 namespace std {
@@ -64,11 +64,11 @@ using ::memset;
 using ::strcmp;
 using ::strlen;
 using ::strncmp;
-template <class T>
-SIMT_DT void swap(T& a, T& b) {
-  T kept = static_cast<T&&>(a);
-  a = static_cast<T&&>(b);
-  b = static_cast<T&&>(kept);
+template <class _T>
+SIMT_DT void swap(_T& a, _T& b) {
+  _T kept = static_cast<_T&&>(a);
+  a = static_cast<_T&&>(b);
+  b = static_cast<_T&&>(kept);
 }
 }  // namespace std
 

@@ -13,11 +13,11 @@
 #endif
 
 namespace __simt {
-template <class T>
-inline constexpr bool is_integer = __is_integral(T);
-template <class A, class B>
-using promoted = enable_if_t<__is_arithmetic(A) && __is_arithmetic(B) &&
-                                 !(is_same<A, B> && __is_floating_point(A)), double>;
+template <class _T>
+inline constexpr bool is_integer = __is_integral(_T);
+template <class _A, class _B>
+using promoted = enable_if_t<__is_arithmetic(_A) && __is_arithmetic(_B) &&
+                                 !(is_same<_A, _B> && __is_floating_point(_A)), double>;
 }  // namespace __simt
 
 // ---- one, two and three arguments: f(double), f(float), ff(float), integers as double -------------------
@@ -25,8 +25,8 @@ using promoted = enable_if_t<__is_arithmetic(A) && __is_arithmetic(B) &&
   SIMT_D double name(double x) { return SIMT_DOUBLE(name)(x); }                                   \
   SIMT_D float name(float x) { return SIMT_FLOAT(name)(x); }                                      \
   SIMT_D float name##f(float x) { return SIMT_FLOAT(name)(x); }                                   \
-  template <class T, class = __simt::enable_if_t<__simt::is_integer<T>>>                          \
-  SIMT_DT double name(T x) {                                                                      \
+  template <class _T, class = __simt::enable_if_t<__simt::is_integer<_T>>>                          \
+  SIMT_DT double name(_T x) {                                                                      \
     return SIMT_DOUBLE(name)(static_cast<double>(x));                                             \
   }                                                                                               \
   namespace std {                                                                                 \
@@ -37,8 +37,8 @@ using promoted = enable_if_t<__is_arithmetic(A) && __is_arithmetic(B) &&
   SIMT_D double name(double x, double y) { return SIMT_DOUBLE(name)(x, y); }                      \
   SIMT_D float name(float x, float y) { return SIMT_FLOAT(name)(x, y); }                          \
   SIMT_D float name##f(float x, float y) { return SIMT_FLOAT(name)(x, y); }                       \
-  template <class A, class B>                                                                     \
-  SIMT_DT __simt::promoted<A, B> name(A x, B y) {                                                 \
+  template <class _A, class _B>                                                                     \
+  SIMT_DT __simt::promoted<_A, _B> name(_A x, _B y) {                                                 \
     return SIMT_DOUBLE(name)(static_cast<double>(x), static_cast<double>(y));                     \
   }                                                                                               \
   namespace std {                                                                                 \
@@ -149,8 +149,8 @@ SIMT_D long long llabs(long long x) { return x < 0 ? -x : x; }
 #define SIMT_CLASSIFY(name, builtin)                                                              \
   SIMT_D bool name(double x) { return builtin(x); }                                               \
   SIMT_D bool name(float x) { return builtin(x); }                                                \
-  template <class T, class = __simt::enable_if_t<__simt::is_integer<T>>>                          \
-  SIMT_DT bool name(T x) {                                                                        \
+  template <class _T, class = __simt::enable_if_t<__simt::is_integer<_T>>>                          \
+  SIMT_DT bool name(_T x) {                                                                        \
     return builtin(static_cast<double>(x));                                                       \
   }                                                                                               \
   namespace std {                                                                                 \
@@ -197,9 +197,9 @@ using ::scalbn;
 }  // namespace std
 
 // ---- min and max, also on the host: both vendors have them in the global namespace -----------------------
-#define SIMT_ORDERED(T)                                          \
-  SIMT_HD constexpr T min(T a, T b) { return b < a ? b : a; }    \
-  SIMT_HD constexpr T max(T a, T b) { return a < b ? b : a; }
+#define SIMT_ORDERED(_T)                                          \
+  SIMT_HD constexpr _T min(_T a, _T b) { return b < a ? b : a; }    \
+  SIMT_HD constexpr _T max(_T a, _T b) { return a < b ? b : a; }
 SIMT_ORDERED(int)
 SIMT_ORDERED(unsigned int)
 SIMT_ORDERED(long)
@@ -213,16 +213,16 @@ SIMT_HD double min(double a, double b) { return __builtin_fmin(a, b); }
 SIMT_HD double max(double a, double b) { return __builtin_fmax(a, b); }
 namespace __simt {
 // The usual arithmetic conversions decide for operands of two types.
-template <class A, class B>
-using common = enable_if_t<__is_arithmetic(A) && __is_arithmetic(B) && !is_same<A, B>, decltype(A() + B())>;
+template <class _A, class _B>
+using common = enable_if_t<__is_arithmetic(_A) && __is_arithmetic(_B) && !is_same<_A, _B>, decltype(_A() + _B())>;
 }  // namespace __simt
-template <class A, class B>
-SIMT_HDT constexpr __simt::common<A, B> min(A a, B b) {
-  return min(static_cast<__simt::common<A, B>>(a), static_cast<__simt::common<A, B>>(b));
+template <class _A, class _B>
+SIMT_HDT constexpr __simt::common<_A, _B> min(_A a, _B b) {
+  return min(static_cast<__simt::common<_A, _B>>(a), static_cast<__simt::common<_A, _B>>(b));
 }
-template <class A, class B>
-SIMT_HDT constexpr __simt::common<A, B> max(A a, B b) {
-  return max(static_cast<__simt::common<A, B>>(a), static_cast<__simt::common<A, B>>(b));
+template <class _A, class _B>
+SIMT_HDT constexpr __simt::common<_A, _B> max(_A a, _B b) {
+  return max(static_cast<__simt::common<_A, _B>>(a), static_cast<__simt::common<_A, _B>>(b));
 }
 SIMT_D int __mad24(int a, int b, int c) { return __mul24(a, b) + c; }
 SIMT_D unsigned int umin(unsigned int a, unsigned int b) { return min(a, b); }

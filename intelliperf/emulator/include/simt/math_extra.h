@@ -51,16 +51,16 @@ SIMT_D void sincosf(float x, float* sine, float* cosine) { sincos(x, sine, cosin
 
 namespace __simt {
 // sin(pi x + quarter pi/2): x less the nearest multiple of 1/2 is exact, so only the remainder is rounded.
-template <class T>
-SIMT_DT T sine_of_pi(T x, int quarter) {
+template <class _T>
+SIMT_DT _T sine_of_pi(_T x, int quarter) {
   if (!(__builtin_fabs(static_cast<double>(x)) < 4503599627370496.0))
-    return x - x + static_cast<T>(quarter & 1);  // even integers; NaN for infinities
+    return x - x + static_cast<_T>(quarter & 1);  // even integers; NaN for infinities
   const double wide = static_cast<double>(x);
   const double halves = __builtin_rint(wide * 2.0);
   const double rest = (wide - halves * 0.5) * 3.14159265358979323846;
   const long long turn = (static_cast<long long>(halves) + quarter) & 3;
   const double value = (turn & 1) ? ::cos(rest) : ::sin(rest);
-  return static_cast<T>((turn & 2) ? -value : value);
+  return static_cast<_T>((turn & 2) ? -value : value);
 }
 }  // namespace __simt
 SIMT_D double sinpi(double x) { return __simt::sine_of_pi(x, 0); }

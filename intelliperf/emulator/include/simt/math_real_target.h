@@ -37,10 +37,10 @@ SIMT_D double frexp(double x, int* n) {
   *n = static_cast<int>((bits >> 52) & 2047u) - 1022;
   return __builtin_bit_cast(double, (bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
 }
-template <class T, int n>
-SIMT_DT T horner(T x, const double (&c)[n]) {
-  T sum = static_cast<T>(c[n - 1]);
-  for (int i = n - 2; i >= 0; --i) sum = sum * x + static_cast<T>(c[i]);
+template <class _T, int n>
+SIMT_DT _T horner(_T x, const double (&c)[n]) {
+  _T sum = static_cast<_T>(c[n - 1]);
+  for (int i = n - 2; i >= 0; --i) sum = sum * x + static_cast<_T>(c[i]);
   return sum;
 }
 
@@ -95,75 +95,75 @@ SIMT_D double log10(double x) { return log(x) * 0.43429448190325182765; }
 // ---- the rest from these, for both types ---------------------------------------------------------------------
 #define SIMT_BOTH(name, expression)                        \
   SIMT_D float name(float x) {                             \
-    using T = float;                                       \
+    using _T = float;                                       \
     return expression;                                     \
   }                                                        \
   SIMT_D double name(double x) {                           \
-    using T = double;                                      \
+    using _T = double;                                      \
     return expression;                                     \
   }
-template <class T>
-SIMT_DT T arc_tangent(T x) {
-  const T magnitude = fabs(x);
-  const bool swap = magnitude > T(1);
-  const T t = swap ? T(1) / magnitude : magnitude;
+template <class _T>
+SIMT_DT _T arc_tangent(_T x) {
+  const _T magnitude = fabs(x);
+  const bool swap = magnitude > _T(1);
+  const _T t = swap ? _T(1) / magnitude : magnitude;
   constexpr double c[] = {1.0, -0.333333333, 0.199999, -0.142842, 0.110908, -0.0897, 0.0731, -0.0560, 0.0372, -0.0171, 0.0037};
-  const T p = t * horner(t * t, c);
-  return copysign(swap ? T(1.57079632679489661923) - p : p, x);
+  const _T p = t * horner(t * t, c);
+  return copysign(swap ? _T(1.57079632679489661923) - p : p, x);
 }
-template <class T>
-SIMT_DT T error_function(T x) {
+template <class _T>
+SIMT_DT _T error_function(_T x) {
   constexpr double c[] = {1.128379167, -0.376126389, 0.112837917, -0.0268661, 0.00522397, -0.000854832, 0.000120553,
                           -0.0000149256, 0.00000164621};
-  const T tail = T(1) - exp(-x * x) * horner(T(1) / (T(1) + T(0.3275911) * fabs(x)), c);
-  return fabs(x) < T(1) ? x * horner(x * x, c) : copysign(tail, x);
+  const _T tail = _T(1) - exp(-x * x) * horner(_T(1) / (_T(1) + _T(0.3275911) * fabs(x)), c);
+  return fabs(x) < _T(1) ? x * horner(x * x, c) : copysign(tail, x);
 }
-template <class T>
-SIMT_DT T log_gamma(T x) {
+template <class _T>
+SIMT_DT _T log_gamma(_T x) {
   constexpr double c[] = {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188};
-  const T shifted = x + T(7), inverse = T(1) / shifted;
-  const T product = x * (x + T(1)) * (x + T(2)) * (x + T(3)) * (x + T(4)) * (x + T(5)) * (x + T(6));
-  return (shifted - T(0.5)) * log(shifted) - shifted + T(0.91893853320467274178) +
+  const _T shifted = x + _T(7), inverse = _T(1) / shifted;
+  const _T product = x * (x + _T(1)) * (x + _T(2)) * (x + _T(3)) * (x + _T(4)) * (x + _T(5)) * (x + _T(6));
+  return (shifted - _T(0.5)) * log(shifted) - shifted + _T(0.91893853320467274178) +
          inverse * horner(inverse * inverse, c) - log(fabs(product));
 }
 SIMT_BOTH(tan, sin(x) / cos(x))
-SIMT_BOTH(atan, arc_tangent<T>(x))
-SIMT_BOTH(asin, arc_tangent<T>(x / sqrt(T(1) - x * x)))
-SIMT_BOTH(acos, T(1.57079632679489661923) - asin(x))
-SIMT_BOTH(expm1, fabs(x) < T(0.1) ? x * (T(1) + x * (T(0.5) + x * T(1.0 / 6))) : exp(x) - T(1))
-SIMT_BOTH(log1p, fabs(x) < T(0.1) ? x * (T(1) - x * (T(0.5) - x * T(1.0 / 3))) : log(T(1) + x))
-SIMT_BOTH(sinh, T(0.5) * (exp(x) - exp(-x)))
-SIMT_BOTH(cosh, T(0.5) * (exp(x) + exp(-x)))
-SIMT_BOTH(tanh, T(1) - T(2) / (exp(x + x) + T(1)))
-SIMT_BOTH(asinh, copysign(log(fabs(x) + sqrt(x * x + T(1))), x))
-SIMT_BOTH(acosh, log(x + sqrt(x * x - T(1))))
-SIMT_BOTH(atanh, T(0.5) * log((T(1) + x) / (T(1) - x)))
-SIMT_BOTH(cbrt, copysign(exp2(log2(fabs(x)) * T(1.0 / 3)), x))
-SIMT_BOTH(erf, error_function<T>(x))
-SIMT_BOTH(erfc, T(1) - error_function<T>(x))
-SIMT_BOTH(lgamma, log_gamma<T>(x))
-SIMT_BOTH(tgamma, exp(log_gamma<T>(x)))
+SIMT_BOTH(atan, arc_tangent<_T>(x))
+SIMT_BOTH(asin, arc_tangent<_T>(x / sqrt(_T(1) - x * x)))
+SIMT_BOTH(acos, _T(1.57079632679489661923) - asin(x))
+SIMT_BOTH(expm1, fabs(x) < _T(0.1) ? x * (_T(1) + x * (_T(0.5) + x * _T(1.0 / 6))) : exp(x) - _T(1))
+SIMT_BOTH(log1p, fabs(x) < _T(0.1) ? x * (_T(1) - x * (_T(0.5) - x * _T(1.0 / 3))) : log(_T(1) + x))
+SIMT_BOTH(sinh, _T(0.5) * (exp(x) - exp(-x)))
+SIMT_BOTH(cosh, _T(0.5) * (exp(x) + exp(-x)))
+SIMT_BOTH(tanh, _T(1) - _T(2) / (exp(x + x) + _T(1)))
+SIMT_BOTH(asinh, copysign(log(fabs(x) + sqrt(x * x + _T(1))), x))
+SIMT_BOTH(acosh, log(x + sqrt(x * x - _T(1))))
+SIMT_BOTH(atanh, _T(0.5) * log((_T(1) + x) / (_T(1) - x)))
+SIMT_BOTH(cbrt, copysign(exp2(log2(fabs(x)) * _T(1.0 / 3)), x))
+SIMT_BOTH(erf, error_function<_T>(x))
+SIMT_BOTH(erfc, _T(1) - error_function<_T>(x))
+SIMT_BOTH(lgamma, log_gamma<_T>(x))
+SIMT_BOTH(tgamma, exp(log_gamma<_T>(x)))
 #undef SIMT_BOTH
 #define SIMT_BOTH(name, expression)                        \
   SIMT_D float name(float x, float y) {                    \
-    using T = float;                                       \
+    using _T = float;                                       \
     return expression;                                     \
   }                                                        \
   SIMT_D double name(double x, double y) {                 \
-    using T = double;                                      \
+    using _T = double;                                      \
     return expression;                                     \
   }
-template <class T>
-SIMT_DT T power(T x, T y) {
-  const T magnitude = exp2(y * log2(fabs(x)));
-  const bool odd = y == trunc(y) && trunc(y * T(0.5)) * T(2) != y;
-  return x < T(0) && odd ? -magnitude : magnitude;
+template <class _T>
+SIMT_DT _T power(_T x, _T y) {
+  const _T magnitude = exp2(y * log2(fabs(x)));
+  const bool odd = y == trunc(y) && trunc(y * _T(0.5)) * _T(2) != y;
+  return x < _T(0) && odd ? -magnitude : magnitude;
 }
-SIMT_BOTH(atan2, arc_tangent<T>(y / x) + (x < T(0) ? copysign(T(3.14159265358979323846), y) : T(0)))
-SIMT_BOTH(fdim, x > y ? x - y : T(0))
+SIMT_BOTH(atan2, arc_tangent<_T>(y / x) + (x < _T(0) ? copysign(_T(3.14159265358979323846), y) : _T(0)))
+SIMT_BOTH(fdim, x > y ? x - y : _T(0))
 SIMT_BOTH(fmod, x - trunc(x / y) * y)
 SIMT_BOTH(hypot, sqrt(x * x + y * y))
-SIMT_BOTH(pow, power<T>(x, y))
+SIMT_BOTH(pow, power<_T>(x, y))
 SIMT_BOTH(remainder, x - rint(x / y) * y)
 #undef SIMT_BOTH
 SIMT_D float nextafter(float x, float y) {
@@ -174,16 +174,16 @@ SIMT_D double nextafter(double x, double y) {
   const long long bits = __builtin_bit_cast(long long, x);
   return x == y ? y : __builtin_bit_cast(double, (y > x) == (x > 0.0) ? bits + 1 : bits - 1);
 }
-template <class T>
-SIMT_DT int ilogb(T x) {
+template <class _T>
+SIMT_DT int ilogb(_T x) {
   int n;
   (void)frexp(x, &n);
   return n - 1;
 }
 SIMT_D float logb(float x) { return static_cast<float>(ilogb(x)); }
 SIMT_D double logb(double x) { return static_cast<double>(ilogb(x)); }
-template <class T>
-SIMT_DT T remquo(T x, T y, int* quotient) {
+template <class _T>
+SIMT_DT _T remquo(_T x, _T y, int* quotient) {
   *quotient = static_cast<int>(rint(x / y));
   return remainder(x, y);
 }

@@ -3,8 +3,8 @@
 #pragma GCC system_header  // no warnings from here in a program's build
 
 #define SIMT_LOAD(name)             \
-  template <class T>                \
-  SIMT_DT T name(const T* address) { \
+  template <class _T>                \
+  SIMT_DT _T name(const _T* address) { \
     return *address;                \
   }
 SIMT_LOAD(__ldg)
@@ -13,14 +13,14 @@ SIMT_LOAD(__ldcg)
 SIMT_LOAD(__ldcs)
 SIMT_LOAD(__ldlu)
 #undef SIMT_LOAD
-template <class T>
-SIMT_DT T __ldcv(const T* address) {  // fetches again every time
+template <class _T>
+SIMT_DT _T __ldcv(const _T* address) {  // fetches again every time
   __simt::fence_device();
   return *address;
 }
 #define SIMT_STORE(name)                                         \
-  template <class T>                                             \
-  SIMT_DT void name(T* address, __simt::same_as_t<T> value) {    \
+  template <class _T>                                             \
+  SIMT_DT void name(_T* address, __simt::same_as_t<_T> value) {    \
     *address = value;                                            \
   }
 SIMT_STORE(__stwb)

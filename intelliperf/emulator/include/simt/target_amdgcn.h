@@ -112,8 +112,8 @@ SIMT_D unsigned long long clock() { return __builtin_readcyclecounter(); }
 SIMT_D unsigned long long wall_clock() { return __builtin_readsteadycounter(); }
 SIMT_D void trap() { __builtin_trap(); }
 SIMT_D void assert_fail(const char*, const char*, unsigned int, const char*) { __builtin_trap(); }
-template <class... A>
-SIMT_DT int print(const char*, A... values) {
+template <class... _A>
+SIMT_DT int print(const char*, _A... values) {
   ((void)values, ...);
   return 0;
 }

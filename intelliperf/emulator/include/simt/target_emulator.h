@@ -76,8 +76,8 @@ SIMT_D void trap() { ::__simt_trap(); }
 SIMT_D void assert_fail(const char* expression, const char* file, unsigned int line, const char* function) {
   ::__simt_assert_fail(expression, file, line, function);
 }
-template <class... A>
-SIMT_DT int print(const char* format, A... values) {
+template <class... _A>
+SIMT_DT int print(const char* format, _A... values) {
   return ::__simt_printf(format, values...);
 }
 SIMT_D void* allocate(size_t bytes) { return ::__simt_device_malloc(bytes); }

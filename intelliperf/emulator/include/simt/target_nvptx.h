@@ -72,8 +72,8 @@ SIMT_D unsigned long long clock() { return static_cast<unsigned long long>(__nvv
 SIMT_D unsigned long long wall_clock() { return static_cast<unsigned long long>(__nvvm_read_ptx_sreg_globaltimer()); }
 SIMT_D void trap() { __builtin_trap(); }
 SIMT_D void assert_fail(const char*, const char*, unsigned int, const char*) { __builtin_trap(); }
-template <class... A>
-SIMT_DT int print(const char*, A... values) {
+template <class... _A>
+SIMT_DT int print(const char*, _A... values) {
   ((void)values, ...);
   return 0;
 }

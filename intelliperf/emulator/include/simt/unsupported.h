@@ -2,16 +2,16 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
-#define SIMT_UNSUPPORTED(what) static_assert(__simt::never<T>, "intelliperf: " what " are not supported by the emulator")
+#define SIMT_UNSUPPORTED(what) static_assert(__simt::never<_T>, "intelliperf: " what " are not supported by the emulator")
 namespace __simt {
 template <class...>
 inline constexpr bool never = false;
 }
 #define SIMT_NO_TEXTURE(name)                                        \
-  template <class T, class... A>                                     \
-  SIMT_DT T name(A...) {                                             \
+  template <class _T, class... _A>                                     \
+  SIMT_DT _T name(_A...) {                                             \
     SIMT_UNSUPPORTED("textures and surfaces");                       \
-    return T();                                                      \
+    return _T();                                                      \
   }
 SIMT_NO_TEXTURE(tex1D)
 SIMT_NO_TEXTURE(tex1Dfetch)
@@ -23,20 +23,51 @@ SIMT_NO_TEXTURE(surf1Dread)
 SIMT_NO_TEXTURE(surf2Dread)
 SIMT_NO_TEXTURE(surf3Dread)
 #undef SIMT_NO_TEXTURE
-template <class T, class... A>
-SIMT_DT void surf1Dwrite(T, A...) {
+template <class _T, class... _A>
+SIMT_DT void surf1Dwrite(_T, _A...) {
   SIMT_UNSUPPORTED("textures and surfaces");
 }
-template <class T, class... A>
-SIMT_DT void surf2Dwrite(T, A...) {
+template <class _T, class... _A>
+SIMT_DT void surf2Dwrite(_T, _A...) {
   SIMT_UNSUPPORTED("textures and surfaces");
 }
-template <class T, int dimensions = 1, int mode = 0>
+template <class _T, int dimensions = 1, int mode = 0>
 struct texture {
   SIMT_UNSUPPORTED("texture references");
 };
-template <class T, int dimensions = 1>
+template <class _T, int dimensions = 1>
 struct surface {
   SIMT_UNSUPPORTED("surface references");
 };
 #undef SIMT_UNSUPPORTED
+
+// Matrix instructions of AMD's compiler. On the real targets they are builtins and pass.
+#if defined(__HIP__) && !defined(__AMDGCN__)
+namespace __simt {
+template <class... _A>
+__attribute__((host, device)) int matrix_core(_A...) = delete("intelliperf: matrix cores (MFMA, WMMA) are not supported by the emulator");
+}
+#define __builtin_amdgcn_mfma_f32_32x32x1f32 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x1f32 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_4x4x1f32 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_32x32x2f32 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x4f32 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_32x32x4f16 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x4f16 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_4x4x4f16 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_32x32x8f16 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x16f16 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_32x32x8bf16_1k __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k __simt::matrix_core
+#define __builtin_amdgcn_mfma_i32_32x32x8i8 __simt::matrix_core
+#define __builtin_amdgcn_mfma_i32_16x16x16i8 __simt::matrix_core
+#define __builtin_amdgcn_mfma_i32_32x32x16_i8 __simt::matrix_core
+#define __builtin_amdgcn_mfma_i32_16x16x32_i8 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f64_16x16x4f64 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f64_4x4x4f64 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8 __simt::matrix_core
+#define __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8 __simt::matrix_core
+#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32 __simt::matrix_core
+#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32 __simt::matrix_core
+#define __builtin_amdgcn_wmma_f16_16x16x16_f16_w32 __simt::matrix_core
+#endif

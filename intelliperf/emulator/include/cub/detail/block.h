@@ -23,21 +23,21 @@ enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
   SIMT_DT name() : temp_(own_storage()) {}                                             \
   SIMT_DT explicit name(TempStorage& temp) : temp_(temp) {}
 
-template <class T, int lanes = SIMT_WAVE_SIZE>
+template <class _T, int lanes = SIMT_WAVE_SIZE>
 class WarpReduce {
  public:
   struct TempStorage {};
   SIMT_COLLECTIVE(WarpReduce)
-  template <class F>
-  SIMT_DT T Reduce(T input, F combine, int valid = lanes) {
+  template <class _F>
+  SIMT_DT _T Reduce(_T input, _F combine, int valid = lanes) {
     const int lane = static_cast<int>(__simt::lane()) % lanes;
     for (int distance = 1; distance < lanes; distance *= 2) {
-      const T other = __simt::shuffle(__simt::kShuffleDown, 0, input, static_cast<unsigned int>(distance), width());
+      const _T other = __simt::shuffle(__simt::kShuffleDown, 0, input, static_cast<unsigned int>(distance), width());
       if (lane + distance < valid) input = combine(input, other);
     }
     return input;
   }
-  SIMT_DT T Sum(T input, int valid = lanes) { return Reduce(input, cub::Sum(), valid); }
+  SIMT_DT _T Sum(_T input, int valid = lanes) { return Reduce(input, cub::Sum(), valid); }
 
  private:
   static SIMT_HDT constexpr unsigned int width() {
@@ -47,212 +47,212 @@ class WarpReduce {
   }
 };
 
-template <class T, int lanes = SIMT_WAVE_SIZE>
+template <class _T, int lanes = SIMT_WAVE_SIZE>
 class WarpScan {
  public:
   struct TempStorage {};
   SIMT_COLLECTIVE(WarpScan)
-  template <class F>
-  SIMT_DT void InclusiveScan(T input, T& output, F combine) {
+  template <class _F>
+  SIMT_DT void InclusiveScan(_T input, _T& output, _F combine) {
     const int lane = static_cast<int>(__simt::lane()) % lanes;
     for (int distance = 1; distance < lanes; distance *= 2) {
-      const T other = __simt::shuffle(__simt::kShuffleUp, 0, input, static_cast<unsigned int>(distance), lanes);
+      const _T other = __simt::shuffle(__simt::kShuffleUp, 0, input, static_cast<unsigned int>(distance), lanes);
       if (lane >= distance) input = combine(other, input);
     }
     output = input;
   }
-  template <class F>
-  SIMT_DT void InclusiveScan(T input, T& output, F combine, T& aggregate) {
+  template <class _F>
+  SIMT_DT void InclusiveScan(_T input, _T& output, _F combine, _T& aggregate) {
     InclusiveScan(input, output, combine);
     aggregate = Broadcast(output, lanes - 1);
   }
-  template <class F>
-  SIMT_DT void ExclusiveScan(T input, T& output, T initial, F combine) {
-    T inclusive;
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _T initial, _F combine) {
+    _T inclusive;
     InclusiveScan(input, inclusive, combine);
-    const T below = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, lanes);
+    const _T below = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, lanes);
     output = __simt::lane() % lanes == 0 ? initial : combine(initial, below);
   }
-  template <class F>
-  SIMT_DT void ExclusiveScan(T input, T& output, F combine) {  // lane 0's output is undefined
-    T inclusive;
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _F combine) {  // lane 0's output is undefined
+    _T inclusive;
     InclusiveScan(input, inclusive, combine);
     output = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, lanes);
   }
-  SIMT_DT void InclusiveSum(T input, T& output) { InclusiveScan(input, output, cub::Sum()); }
-  SIMT_DT void InclusiveSum(T input, T& output, T& aggregate) { InclusiveScan(input, output, cub::Sum(), aggregate); }
-  SIMT_DT void ExclusiveSum(T input, T& output) { ExclusiveScan(input, output, T(), cub::Sum()); }
-  SIMT_DT void ExclusiveSum(T input, T& output, T& aggregate) {
+  SIMT_DT void InclusiveSum(_T input, _T& output) { InclusiveScan(input, output, cub::Sum()); }
+  SIMT_DT void InclusiveSum(_T input, _T& output, _T& aggregate) { InclusiveScan(input, output, cub::Sum(), aggregate); }
+  SIMT_DT void ExclusiveSum(_T input, _T& output) { ExclusiveScan(input, output, _T(), cub::Sum()); }
+  SIMT_DT void ExclusiveSum(_T input, _T& output, _T& aggregate) {
     ExclusiveSum(input, output);
     aggregate = Broadcast(output + input, lanes - 1);
   }
-  SIMT_DT T Broadcast(T input, unsigned int source) { return __simt::shuffle(__simt::kShuffle, 0, input, source, lanes); }
+  SIMT_DT _T Broadcast(_T input, unsigned int source) { return __simt::shuffle(__simt::kShuffle, 0, input, source, lanes); }
 };
 
-template <class T, int block_x, BlockReduceAlgorithm algorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int block_y = 1, int block_z = 1, int architecture = 0>
+template <class _T, int block_x, BlockReduceAlgorithm algorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int block_y = 1, int block_z = 1, int architecture = 0>
 class BlockReduce {
   static constexpr int threads = block_x * block_y * block_z;
   static constexpr int waves = (threads + SIMT_WAVE_SIZE - 1) / SIMT_WAVE_SIZE;
 
  public:
   struct TempStorage {
-    detail::storage<T, waves> partial;
+    detail::storage<_T, waves> partial;
   };
   SIMT_COLLECTIVE(BlockReduce)
   // The result is valid in thread 0 only.
-  template <class F>
-  SIMT_DT T Reduce(T input, F combine, int valid = threads) {
+  template <class _F>
+  SIMT_DT _T Reduce(_T input, _F combine, int valid = threads) {
     const int rank = static_cast<int>(__simt::thread_rank()), wave = rank / SIMT_WAVE_SIZE;
-    typename WarpReduce<T>::TempStorage none;
-    const T sum = WarpReduce<T>(none).Reduce(input, combine, valid - wave * SIMT_WAVE_SIZE);
+    typename WarpReduce<_T>::TempStorage none;
+    const _T sum = WarpReduce<_T>(none).Reduce(input, combine, valid - wave * SIMT_WAVE_SIZE);
     if constexpr (waves == 1) return sum;
-    if (rank % SIMT_WAVE_SIZE == 0) new (&temp_.partial[wave]) T(sum);
+    if (rank % SIMT_WAVE_SIZE == 0) new (&temp_.partial[wave]) _T(sum);
     __simt::barrier();
-    T total = sum;
+    _T total = sum;
     if (rank == 0)
       for (int i = 1; i < waves && i * SIMT_WAVE_SIZE < valid; ++i) total = combine(total, temp_.partial[i]);
     return total;
   }
-  template <int items, class F>
-  SIMT_DT T Reduce(T (&input)[items], F combine) {
-    T sum = input[0];
+  template <int items, class _F>
+  SIMT_DT _T Reduce(_T (&input)[items], _F combine) {
+    _T sum = input[0];
     for (int i = 1; i < items; ++i) sum = combine(sum, input[i]);
     return Reduce(sum, combine);
   }
-  SIMT_DT T Sum(T input) { return Reduce(input, cub::Sum()); }
-  SIMT_DT T Sum(T input, int valid) { return Reduce(input, cub::Sum(), valid); }
+  SIMT_DT _T Sum(_T input) { return Reduce(input, cub::Sum()); }
+  SIMT_DT _T Sum(_T input, int valid) { return Reduce(input, cub::Sum(), valid); }
   template <int items>
-  SIMT_DT T Sum(T (&input)[items]) { return Reduce(input, cub::Sum()); }
+  SIMT_DT _T Sum(_T (&input)[items]) { return Reduce(input, cub::Sum()); }
 };
 
-template <class T, int block_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_WARP_SCANS, int block_y = 1, int block_z = 1, int architecture = 0>
+template <class _T, int block_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_WARP_SCANS, int block_y = 1, int block_z = 1, int architecture = 0>
 class BlockScan {
   static constexpr int threads = block_x * block_y * block_z;
   static constexpr int waves = (threads + SIMT_WAVE_SIZE - 1) / SIMT_WAVE_SIZE;
 
  public:
   struct TempStorage {
-    detail::storage<T, waves + 1> total;
+    detail::storage<_T, waves + 1> total;
   };
   SIMT_COLLECTIVE(BlockScan)
 
-  template <class F>
-  SIMT_DT void InclusiveScan(T input, T& output, F combine, T& aggregate) {
+  template <class _F>
+  SIMT_DT void InclusiveScan(_T input, _T& output, _F combine, _T& aggregate) {
     bool has_prefix;
-    T prefix, inclusive;
+    _T prefix, inclusive;
     scan(input, inclusive, prefix, has_prefix, aggregate, combine);
     output = inclusive;
   }
-  template <class F>
-  SIMT_DT void InclusiveScan(T input, T& output, F combine) {
-    T aggregate;
+  template <class _F>
+  SIMT_DT void InclusiveScan(_T input, _T& output, _F combine) {
+    _T aggregate;
     InclusiveScan(input, output, combine, aggregate);
   }
-  template <class F>
-  SIMT_DT void ExclusiveScan(T input, T& output, T initial, F combine, T& aggregate) {
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _T initial, _F combine, _T& aggregate) {
     bool has_prefix;
-    T prefix, inclusive;
+    _T prefix, inclusive;
     scan(input, inclusive, prefix, has_prefix, aggregate, combine);
-    output = has_prefix ? static_cast<T>(combine(initial, prefix)) : initial;
+    output = has_prefix ? static_cast<_T>(combine(initial, prefix)) : initial;
   }
-  template <class F>
-  SIMT_DT void ExclusiveScan(T input, T& output, T initial, F combine) {
-    T aggregate;
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _T initial, _F combine) {
+    _T aggregate;
     ExclusiveScan(input, output, initial, combine, aggregate);
   }
-  template <class F>
-  SIMT_DT void ExclusiveScan(T input, T& output, F combine) {  // thread 0's output is undefined
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _F combine) {  // thread 0's output is undefined
     ExclusiveScan(input, output, input, combine);
   }
-  SIMT_DT void InclusiveSum(T input, T& output) { InclusiveScan(input, output, cub::Sum()); }
-  SIMT_DT void InclusiveSum(T input, T& output, T& aggregate) { InclusiveScan(input, output, cub::Sum(), aggregate); }
-  SIMT_DT void ExclusiveSum(T input, T& output) { ExclusiveScan(input, output, T(), cub::Sum()); }
-  SIMT_DT void ExclusiveSum(T input, T& output, T& aggregate) { ExclusiveScan(input, output, T(), cub::Sum(), aggregate); }
+  SIMT_DT void InclusiveSum(_T input, _T& output) { InclusiveScan(input, output, cub::Sum()); }
+  SIMT_DT void InclusiveSum(_T input, _T& output, _T& aggregate) { InclusiveScan(input, output, cub::Sum(), aggregate); }
+  SIMT_DT void ExclusiveSum(_T input, _T& output) { ExclusiveScan(input, output, _T(), cub::Sum()); }
+  SIMT_DT void ExclusiveSum(_T input, _T& output, _T& aggregate) { ExclusiveScan(input, output, _T(), cub::Sum(), aggregate); }
   // prefix_of(aggregate) is called by the first wave; lane 0's answer starts the block.
-  template <class Prefix, class = std::enable_if_t<!std::is_convertible_v<Prefix, T>>>
-  SIMT_DT void ExclusiveSum(T input, T& output, Prefix& prefix_of) {
-    T aggregate;
+  template <class Prefix, class = std::enable_if_t<!std::is_convertible_v<Prefix, _T>>>
+  SIMT_DT void ExclusiveSum(_T input, _T& output, Prefix& prefix_of) {
+    _T aggregate;
     ExclusiveSum(input, output, aggregate);
     output = output + start_of(aggregate, prefix_of);
   }
-  template <class Prefix, class = std::enable_if_t<!std::is_convertible_v<Prefix, T>>>
-  SIMT_DT void InclusiveSum(T input, T& output, Prefix& prefix_of) {
-    T aggregate;
+  template <class Prefix, class = std::enable_if_t<!std::is_convertible_v<Prefix, _T>>>
+  SIMT_DT void InclusiveSum(_T input, _T& output, Prefix& prefix_of) {
+    _T aggregate;
     InclusiveSum(input, output, aggregate);
     output = output + start_of(aggregate, prefix_of);
   }
-  template <int items, class F>
-  SIMT_DT void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, F combine, T& aggregate) {
-    T sum = input[0], start;
+  template <int items, class _F>
+  SIMT_DT void ExclusiveScan(_T (&input)[items], _T (&output)[items], _T initial, _F combine, _T& aggregate) {
+    _T sum = input[0], start;
     for (int i = 1; i < items; ++i) sum = combine(sum, input[i]);
     ExclusiveScan(sum, start, initial, combine, aggregate);
     for (int i = 0; i < items; ++i) {
-      const T next = combine(start, input[i]);
+      const _T next = combine(start, input[i]);
       output[i] = start;
       start = next;
     }
   }
-  template <int items, class F>
-  SIMT_DT void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, F combine) {
-    T aggregate;
+  template <int items, class _F>
+  SIMT_DT void ExclusiveScan(_T (&input)[items], _T (&output)[items], _T initial, _F combine) {
+    _T aggregate;
     ExclusiveScan(input, output, initial, combine, aggregate);
   }
   template <int items>
-  SIMT_DT void ExclusiveSum(T (&input)[items], T (&output)[items]) { ExclusiveScan(input, output, T(), cub::Sum()); }
+  SIMT_DT void ExclusiveSum(_T (&input)[items], _T (&output)[items]) { ExclusiveScan(input, output, _T(), cub::Sum()); }
   template <int items>
-  SIMT_DT void ExclusiveSum(T (&input)[items], T (&output)[items], T& aggregate) {
-    ExclusiveScan(input, output, T(), cub::Sum(), aggregate);
+  SIMT_DT void ExclusiveSum(_T (&input)[items], _T (&output)[items], _T& aggregate) {
+    ExclusiveScan(input, output, _T(), cub::Sum(), aggregate);
   }
-  template <int items, class F>
-  SIMT_DT void InclusiveScan(T (&input)[items], T (&output)[items], F combine, T& aggregate) {
-    T sum = input[0], inclusive, prefix;
+  template <int items, class _F>
+  SIMT_DT void InclusiveScan(_T (&input)[items], _T (&output)[items], _F combine, _T& aggregate) {
+    _T sum = input[0], inclusive, prefix;
     for (int i = 1; i < items; ++i) sum = combine(sum, input[i]);
     bool has_prefix;
     scan(sum, inclusive, prefix, has_prefix, aggregate, combine);
     for (int i = 0; i < items; ++i) {
-      prefix = has_prefix ? static_cast<T>(combine(prefix, input[i])) : input[i];
+      prefix = has_prefix ? static_cast<_T>(combine(prefix, input[i])) : input[i];
       has_prefix = true;
       output[i] = prefix;
     }
   }
-  template <int items, class F>
-  SIMT_DT void InclusiveScan(T (&input)[items], T (&output)[items], F combine) {
-    T aggregate;
+  template <int items, class _F>
+  SIMT_DT void InclusiveScan(_T (&input)[items], _T (&output)[items], _F combine) {
+    _T aggregate;
     InclusiveScan(input, output, combine, aggregate);
   }
   template <int items>
-  SIMT_DT void InclusiveSum(T (&input)[items], T (&output)[items]) { InclusiveScan(input, output, cub::Sum()); }
+  SIMT_DT void InclusiveSum(_T (&input)[items], _T (&output)[items]) { InclusiveScan(input, output, cub::Sum()); }
   template <int items>
-  SIMT_DT void InclusiveSum(T (&input)[items], T (&output)[items], T& aggregate) {
+  SIMT_DT void InclusiveSum(_T (&input)[items], _T (&output)[items], _T& aggregate) {
     InclusiveScan(input, output, cub::Sum(), aggregate);
   }
 
  private:
-  template <class F>
-  SIMT_DT void scan(T input, T& inclusive, T& prefix, bool& has_prefix, T& aggregate, F combine) {
+  template <class _F>
+  SIMT_DT void scan(_T input, _T& inclusive, _T& prefix, bool& has_prefix, _T& aggregate, _F combine) {
     const int rank = static_cast<int>(__simt::thread_rank()), wave = rank / SIMT_WAVE_SIZE, lane = rank % SIMT_WAVE_SIZE;
-    typename WarpScan<T>::TempStorage none;
-    WarpScan<T>(none).InclusiveScan(input, inclusive, combine);
-    const T below = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, SIMT_WAVE_SIZE);
-    if (lane == SIMT_WAVE_SIZE - 1 || rank == threads - 1) new (&temp_.total[wave]) T(inclusive);
+    typename WarpScan<_T>::TempStorage none;
+    WarpScan<_T>(none).InclusiveScan(input, inclusive, combine);
+    const _T below = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, SIMT_WAVE_SIZE);
+    if (lane == SIMT_WAVE_SIZE - 1 || rank == threads - 1) new (&temp_.total[wave]) _T(inclusive);
     __simt::barrier();
     has_prefix = lane != 0;
     prefix = below;
     if (wave > 0) {
-      T before = temp_.total[0];
+      _T before = temp_.total[0];
       for (int i = 1; i < wave; ++i) before = combine(before, temp_.total[i]);
       inclusive = combine(before, inclusive);
-      prefix = lane != 0 ? static_cast<T>(combine(before, below)) : before;
+      prefix = lane != 0 ? static_cast<_T>(combine(before, below)) : before;
       has_prefix = true;
     }
     aggregate = temp_.total[0];
     for (int i = 1; i < waves; ++i) aggregate = combine(aggregate, temp_.total[i]);
   }
   template <class Prefix>
-  SIMT_DT T start_of(T aggregate, Prefix& prefix_of) {
+  SIMT_DT _T start_of(_T aggregate, Prefix& prefix_of) {
     if (__simt::thread_rank() < SIMT_WAVE_SIZE) {
-      const T start = prefix_of(aggregate);
-      if (__simt::thread_rank() == 0) new (&temp_.total[waves]) T(start);
+      const _T start = prefix_of(aggregate);
+      if (__simt::thread_rank() == 0) new (&temp_.total[waves]) _T(start);
     }
     __simt::barrier();
     return temp_.total[waves];
@@ -260,66 +260,66 @@ class BlockScan {
 };
 
 // Blocked: thread t has items t*items …; striped: items t, t + threads, ….
-template <class T, int block_x, int items, bool time_slicing = false, int block_y = 1, int block_z = 1, int architecture = 0>
+template <class _T, int block_x, int items, bool time_slicing = false, int block_y = 1, int block_z = 1, int architecture = 0>
 class BlockExchange {
   static constexpr int threads = block_x * block_y * block_z;
 
  public:
   struct TempStorage {
-    detail::storage<T, threads * items> values;
+    detail::storage<_T, threads * items> values;
   };
   SIMT_COLLECTIVE(BlockExchange)
-  SIMT_DT void BlockedToStriped(const T (&input)[items], T (&output)[items]) {
+  SIMT_DT void BlockedToStriped(const _T (&input)[items], _T (&output)[items]) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    for (int i = 0; i < items; ++i) new (&temp_.values[rank * items + i]) T(input[i]);
+    for (int i = 0; i < items; ++i) new (&temp_.values[rank * items + i]) _T(input[i]);
     __simt::barrier();
     for (int i = 0; i < items; ++i) output[i] = temp_.values[i * threads + rank];
   }
-  SIMT_DT void StripedToBlocked(const T (&input)[items], T (&output)[items]) {
+  SIMT_DT void StripedToBlocked(const _T (&input)[items], _T (&output)[items]) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    for (int i = 0; i < items; ++i) new (&temp_.values[i * threads + rank]) T(input[i]);
+    for (int i = 0; i < items; ++i) new (&temp_.values[i * threads + rank]) _T(input[i]);
     __simt::barrier();
     for (int i = 0; i < items; ++i) output[i] = temp_.values[rank * items + i];
   }
   template <class Offset>
-  SIMT_DT void ScatterToBlocked(const T (&input)[items], T (&output)[items], const Offset (&ranks)[items]) {
+  SIMT_DT void ScatterToBlocked(const _T (&input)[items], _T (&output)[items], const Offset (&ranks)[items]) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    for (int i = 0; i < items; ++i) new (&temp_.values[ranks[i]]) T(input[i]);
+    for (int i = 0; i < items; ++i) new (&temp_.values[ranks[i]]) _T(input[i]);
     __simt::barrier();
     for (int i = 0; i < items; ++i) output[i] = temp_.values[rank * items + i];
   }
   template <class Offset>
-  SIMT_DT void ScatterToStriped(const T (&input)[items], T (&output)[items], const Offset (&ranks)[items]) {
+  SIMT_DT void ScatterToStriped(const _T (&input)[items], _T (&output)[items], const Offset (&ranks)[items]) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    for (int i = 0; i < items; ++i) new (&temp_.values[ranks[i]]) T(input[i]);
+    for (int i = 0; i < items; ++i) new (&temp_.values[ranks[i]]) _T(input[i]);
     __simt::barrier();
     for (int i = 0; i < items; ++i) output[i] = temp_.values[i * threads + rank];
   }
 };
 
-template <class T, int block_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT, int block_y = 1, int block_z = 1, int architecture = 0>
+template <class _T, int block_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT, int block_y = 1, int block_z = 1, int architecture = 0>
 class BlockLoad {
   static constexpr int threads = block_x * block_y * block_z;
   static constexpr bool transposed = algorithm == BLOCK_LOAD_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE;
   static constexpr bool by_stripes = transposed || algorithm == BLOCK_LOAD_STRIPED;
-  using Exchange = BlockExchange<T, block_x, items, false, block_y, block_z>;
+  using Exchange = BlockExchange<_T, block_x, items, false, block_y, block_z>;
   struct Nothing {};
 
  public:
   using TempStorage = std::conditional_t<transposed, typename Exchange::TempStorage, Nothing>;
   SIMT_COLLECTIVE(BlockLoad)
   template <class It>
-  SIMT_DT void Load(It from, T (&output)[items]) { load(from, output, threads * items, false, T()); }
+  SIMT_DT void Load(It from, _T (&output)[items]) { load(from, output, threads * items, false, _T()); }
   template <class It>
-  SIMT_DT void Load(It from, T (&output)[items], int valid) { load(from, output, valid, false, T()); }
+  SIMT_DT void Load(It from, _T (&output)[items], int valid) { load(from, output, valid, false, _T()); }
   template <class It, class Default>
-  SIMT_DT void Load(It from, T (&output)[items], int valid, Default otherwise) {
-    load(from, output, valid, true, static_cast<T>(otherwise));
+  SIMT_DT void Load(It from, _T (&output)[items], int valid, Default otherwise) {
+    load(from, output, valid, true, static_cast<_T>(otherwise));
   }
 
  private:
   template <class It>
-  SIMT_DT void load(It from, T (&output)[items], int valid, bool has_default, T otherwise) {
+  SIMT_DT void load(It from, _T (&output)[items], int valid, bool has_default, _T otherwise) {
     const int rank = static_cast<int>(__simt::thread_rank());
     for (int i = 0; i < items; ++i) {
       const int at = by_stripes ? i * threads + rank : rank * items + i;
@@ -329,19 +329,19 @@ class BlockLoad {
   }
 };
 
-template <class T, int block_x, int items, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT, int block_y = 1, int block_z = 1, int architecture = 0>
+template <class _T, int block_x, int items, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT, int block_y = 1, int block_z = 1, int architecture = 0>
 class BlockStore {
   static constexpr int threads = block_x * block_y * block_z;
   static constexpr bool transposed = algorithm == BLOCK_STORE_TRANSPOSE || algorithm == BLOCK_STORE_WARP_TRANSPOSE;
   static constexpr bool by_stripes = transposed || algorithm == BLOCK_STORE_STRIPED;
-  using Exchange = BlockExchange<T, block_x, items, false, block_y, block_z>;
+  using Exchange = BlockExchange<_T, block_x, items, false, block_y, block_z>;
   struct Nothing {};
 
  public:
   using TempStorage = std::conditional_t<transposed, typename Exchange::TempStorage, Nothing>;
   SIMT_COLLECTIVE(BlockStore)
   template <class It>
-  SIMT_DT void Store(It to, T (&input)[items], int valid = threads * items) {
+  SIMT_DT void Store(It to, _T (&input)[items], int valid = threads * items) {
     const int rank = static_cast<int>(__simt::thread_rank());
     if constexpr (transposed) Exchange(temp_).BlockedToStriped(input, input);
     for (int i = 0; i < items; ++i) {
@@ -415,7 +415,7 @@ class BlockRadixSort {
   }
 };
 
-template <class T, int block_x, int items, int bins, BlockHistogramAlgorithm algorithm = BLOCK_HISTO_SORT, int block_y = 1, int block_z = 1>
+template <class _T, int block_x, int items, int bins, BlockHistogramAlgorithm algorithm = BLOCK_HISTO_SORT, int block_y = 1, int block_z = 1>
 class BlockHistogram {
   static constexpr int threads = block_x * block_y * block_z;
 
@@ -428,38 +428,38 @@ class BlockHistogram {
     __simt::barrier();
   }
   template <class Count>
-  SIMT_DT void Composite(T (&values)[items], Count (&histogram)[bins]) {
+  SIMT_DT void Composite(_T (&values)[items], Count (&histogram)[bins]) {
     for (int i = 0; i < items; ++i) atomicAdd(&histogram[values[i]], Count(1));
     __simt::barrier();
   }
   template <class Count>
-  SIMT_DT void Histogram(T (&values)[items], Count (&histogram)[bins]) {
+  SIMT_DT void Histogram(_T (&values)[items], Count (&histogram)[bins]) {
     InitHistogram(histogram);
     Composite(values, histogram);
   }
 };
 
-template <class T, int block_x, int block_y = 1, int block_z = 1>
+template <class _T, int block_x, int block_y = 1, int block_z = 1>
 class BlockDiscontinuity {
   static constexpr int threads = block_x * block_y * block_z;
 
  public:
   struct TempStorage {
-    detail::storage<T, threads> last;
+    detail::storage<_T, threads> last;
   };
   SIMT_COLLECTIVE(BlockDiscontinuity)
-  template <int items, class Flag, class F>
-  SIMT_DT void FlagHeads(Flag (&flags)[items], T (&values)[items], F differ) {
+  template <int items, class Flag, class _F>
+  SIMT_DT void FlagHeads(Flag (&flags)[items], _T (&values)[items], _F differ) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    new (&temp_.last[rank]) T(values[items - 1]);
+    new (&temp_.last[rank]) _T(values[items - 1]);
     __simt::barrier();
     flags[0] = rank == 0 ? 1 : differ(temp_.last[rank - 1], values[0]);
     for (int i = 1; i < items; ++i) flags[i] = differ(values[i - 1], values[i]);
   }
-  template <int items, class Flag, class F>
-  SIMT_DT void FlagTails(Flag (&flags)[items], T (&values)[items], F differ) {
+  template <int items, class Flag, class _F>
+  SIMT_DT void FlagTails(Flag (&flags)[items], _T (&values)[items], _F differ) {
     const int rank = static_cast<int>(__simt::thread_rank());
-    new (&temp_.last[rank]) T(values[0]);
+    new (&temp_.last[rank]) _T(values[0]);
     __simt::barrier();
     flags[items - 1] = rank == threads - 1 ? 1 : differ(values[items - 1], temp_.last[rank + 1]);
     for (int i = 0; i + 1 < items; ++i) flags[i] = differ(values[i], values[i + 1]);
@@ -467,20 +467,20 @@ class BlockDiscontinuity {
 };
 #undef SIMT_COLLECTIVE
 
-template <int threads, class T, class It, int items>
-SIMT_DT void LoadDirectStriped(int rank, It from, T (&output)[items]) {
+template <int threads, class _T, class It, int items>
+SIMT_DT void LoadDirectStriped(int rank, It from, _T (&output)[items]) {
   for (int i = 0; i < items; ++i) output[i] = from[i * threads + rank];
 }
-template <int threads, class T, class It, int items>
-SIMT_DT void StoreDirectStriped(int rank, It to, T (&input)[items]) {
+template <int threads, class _T, class It, int items>
+SIMT_DT void StoreDirectStriped(int rank, It to, _T (&input)[items]) {
   for (int i = 0; i < items; ++i) to[i * threads + rank] = input[i];
 }
-template <class T, class It, int items>
-SIMT_DT void LoadDirectBlocked(int rank, It from, T (&output)[items]) {
+template <class _T, class It, int items>
+SIMT_DT void LoadDirectBlocked(int rank, It from, _T (&output)[items]) {
   for (int i = 0; i < items; ++i) output[i] = from[rank * items + i];
 }
-template <class T, class It, int items>
-SIMT_DT void StoreDirectBlocked(int rank, It to, T (&input)[items]) {
+template <class _T, class It, int items>
+SIMT_DT void StoreDirectBlocked(int rank, It to, _T (&input)[items]) {
   for (int i = 0; i < items; ++i) to[rank * items + i] = input[i];
 }
 }  // namespace cub

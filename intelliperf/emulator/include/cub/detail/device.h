@@ -23,33 +23,33 @@ status_t two_calls(void* storage, size_t& bytes, stream_t stream, Work work) {
   }
   return SIMT_GPU(Success);
 }
-template <class Out, class T>
-void put(const thrust::device_policy& where, Out out, T value) {
+template <class Out, class _T>
+void put(const thrust::device_policy& where, Out out, _T value) {
   thrust::detail::for_each_index(where, 1, [=] __host__ __device__(long) mutable { *out = value; });
 }
 template <class It>
 using value_t = thrust::detail::value_t<It>;
-template <class T>
-T lowest() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::lowest();
+template <class _T>
+_T lowest() {
+  if constexpr (std::is_floating_point_v<_T>) return -std::numeric_limits<_T>::infinity();
+  else return std::numeric_limits<_T>::lowest();
 }
-template <class T>
-T highest() {
-  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::max();
+template <class _T>
+_T highest() {
+  if constexpr (std::is_floating_point_v<_T>) return std::numeric_limits<_T>::infinity();
+  else return std::numeric_limits<_T>::max();
 }
 }  // namespace detail
 #define SIMT_TWO_CALLS void *storage, size_t &bytes
 #define SIMT_WORK return detail::two_calls(storage, bytes, stream, [=](const thrust::device_policy& where)
 
 struct DeviceReduce {
-  template <class In, class Out, class Size, class F, class T>
-  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, T init, detail::stream_t stream = 0) {
+  template <class In, class Out, class Size, class _F, class _T>
+  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, Size n, _F combine, _T init, detail::stream_t stream = 0) {
     SIMT_WORK { detail::put(where, out, thrust::reduce(where, in, in + n, init, combine)); });
   }
-  template <class In, class Out, class Size, class F, class G, class T>
-  static detail::status_t TransformReduce(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, G map, T init, detail::stream_t stream = 0) {
+  template <class In, class Out, class Size, class _F, class _G, class _T>
+  static detail::status_t TransformReduce(SIMT_TWO_CALLS, In in, Out out, Size n, _F combine, _G map, _T init, detail::stream_t stream = 0) {
     SIMT_WORK { detail::put(where, out, thrust::transform_reduce(where, in, in + n, map, init, combine)); });
   }
   template <class In, class Out, class Size>
@@ -72,8 +72,8 @@ struct DeviceReduce {
   static detail::status_t ArgMax(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
     return arg(storage, bytes, in, out, n, cub::ArgMax(), detail::lowest<detail::value_t<In>>(), stream);
   }
-  template <class K, class KOut, class V, class VOut, class Runs, class F, class Size>
-  static detail::status_t ReduceByKey(SIMT_TWO_CALLS, K keys, KOut keys_out, V values, VOut values_out, Runs runs, F combine, Size n, detail::stream_t stream = 0) {
+  template <class _K, class KOut, class _V, class VOut, class Runs, class _F, class Size>
+  static detail::status_t ReduceByKey(SIMT_TWO_CALLS, _K keys, KOut keys_out, _V values, VOut values_out, Runs runs, _F combine, Size n, detail::stream_t stream = 0) {
     SIMT_WORK {
       const auto end = thrust::reduce_by_key(where, keys, keys + n, values, keys_out, values_out, thrust::equal_to<>(), combine);
       detail::put(where, runs, static_cast<detail::value_t<Runs>>(end.first - keys_out));
@@ -81,9 +81,9 @@ struct DeviceReduce {
   }
 
  private:
-  template <class In, class Out, class Size, class F, class T>
-  static detail::status_t arg(SIMT_TWO_CALLS, In in, Out out, Size n, F combine, T init, detail::stream_t stream) {
-    using Pair = KeyValuePair<int, T>;
+  template <class In, class Out, class Size, class _F, class _T>
+  static detail::status_t arg(SIMT_TWO_CALLS, In in, Out out, Size n, _F combine, _T init, detail::stream_t stream) {
+    using Pair = KeyValuePair<int, _T>;
     SIMT_WORK {
       const Pair best = thrust::transform_reduce(
           where, thrust::counting_iterator<long>(0), thrust::counting_iterator<long>(static_cast<long>(n)),
@@ -94,12 +94,12 @@ struct DeviceReduce {
 };
 
 struct DeviceScan {
-  template <class In, class Out, class F, class T, class Size>
-  static detail::status_t ExclusiveScan(SIMT_TWO_CALLS, In in, Out out, F combine, T init, Size n, detail::stream_t stream = 0) {
+  template <class In, class Out, class _F, class _T, class Size>
+  static detail::status_t ExclusiveScan(SIMT_TWO_CALLS, In in, Out out, _F combine, _T init, Size n, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::exclusive_scan(where, in, in + n, out, init, combine); });
   }
-  template <class In, class Out, class F, class Size>
-  static detail::status_t InclusiveScan(SIMT_TWO_CALLS, In in, Out out, F combine, Size n, detail::stream_t stream = 0) {
+  template <class In, class Out, class _F, class Size>
+  static detail::status_t InclusiveScan(SIMT_TWO_CALLS, In in, Out out, _F combine, Size n, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::inclusive_scan(where, in, in + n, out, combine); });
   }
   template <class In, class Out, class Size>
@@ -110,73 +110,73 @@ struct DeviceScan {
   static detail::status_t InclusiveSum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
     return InclusiveScan(storage, bytes, in, out, cub::Sum(), n, stream);
   }
-  template <class K, class V, class Out, class Size>
-  static detail::status_t ExclusiveSumByKey(SIMT_TWO_CALLS, K keys, V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
+  template <class _K, class _V, class Out, class Size>
+  static detail::status_t ExclusiveSumByKey(SIMT_TWO_CALLS, _K keys, _V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::exclusive_scan_by_key(where, keys, keys + n, in, out); });
   }
-  template <class K, class V, class Out, class Size>
-  static detail::status_t InclusiveSumByKey(SIMT_TWO_CALLS, K keys, V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
+  template <class _K, class _V, class Out, class Size>
+  static detail::status_t InclusiveSumByKey(SIMT_TWO_CALLS, _K keys, _V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::inclusive_scan_by_key(where, keys, keys + n, in, out); });
   }
 };
 
 namespace detail {
-template <class K>
+template <class _K>
 struct radix_less {
   int begin_bit, end_bit;
   bool descending;
-  SIMT_HDT bool operator()(const K& a, const K& b) const {
+  SIMT_HDT bool operator()(const _K& a, const _K& b) const {
     const auto x = radix_digits(a, begin_bit, end_bit), y = radix_digits(b, begin_bit, end_bit);
     return descending ? y < x : x < y;
   }
 };
-template <class K>
-void sort_copy(const thrust::device_policy& where, const K* in, K* out, long n, radix_less<K> order) {
+template <class _K>
+void sort_copy(const thrust::device_policy& where, const _K* in, _K* out, long n, radix_less<_K> order) {
   if (in != out) thrust::copy(where, in, in + n, out);
   thrust::stable_sort(where, out, out + n, order);
 }
-template <class K, class V>
-void sort_copy(const thrust::device_policy& where, const K* in, K* out, const V* values, V* values_out, long n, radix_less<K> order) {
+template <class _K, class _V>
+void sort_copy(const thrust::device_policy& where, const _K* in, _K* out, const _V* values, _V* values_out, long n, radix_less<_K> order) {
   if (in != out) thrust::copy(where, in, in + n, out);
   if (values != values_out) thrust::copy(where, values, values + n, values_out);
   thrust::stable_sort_by_key(where, out, out + n, values_out, order);
 }
 }  // namespace detail
 struct DeviceRadixSort {
-#define SIMT_BITS int begin_bit = 0, int end_bit = 8 * sizeof(K), detail::stream_t stream = 0
+#define SIMT_BITS int begin_bit = 0, int end_bit = 8 * sizeof(_K), detail::stream_t stream = 0
 #define SIMT_SORTS(suffix, descending)                                                                               \
-  template <class K, class Size>                                                                                     \
-  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const K* in, K* out, Size n, SIMT_BITS) {                 \
-    SIMT_WORK { detail::sort_copy(where, in, out, static_cast<long>(n), detail::radix_less<K>{begin_bit, end_bit, descending}); }); \
+  template <class _K, class Size>                                                                                     \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, Size n, SIMT_BITS) {                 \
+    SIMT_WORK { detail::sort_copy(where, in, out, static_cast<long>(n), detail::radix_less<_K>{begin_bit, end_bit, descending}); }); \
   }                                                                                                                  \
-  template <class K, class Size>                                                                                     \
-  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, DoubleBuffer<K>& keys, Size n, SIMT_BITS) {               \
-    K* data = keys.Current();                                                                                        \
-    return SortKeys##suffix(storage, bytes, const_cast<const K*>(data), data, n, begin_bit, end_bit, stream);        \
+  template <class _K, class Size>                                                                                     \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, Size n, SIMT_BITS) {               \
+    _K* data = keys.Current();                                                                                        \
+    return SortKeys##suffix(storage, bytes, const_cast<const _K*>(data), data, n, begin_bit, end_bit, stream);        \
   }                                                                                                                  \
-  template <class K, class V, class Size>                                                                            \
-  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const K* in, K* out, const V* values, V* values_out, Size n, SIMT_BITS) { \
+  template <class _K, class _V, class Size>                                                                            \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, Size n, SIMT_BITS) { \
     SIMT_WORK {                                                                                                      \
-      detail::sort_copy(where, in, out, values, values_out, static_cast<long>(n), detail::radix_less<K>{begin_bit, end_bit, descending}); \
+      detail::sort_copy(where, in, out, values, values_out, static_cast<long>(n), detail::radix_less<_K>{begin_bit, end_bit, descending}); \
     });                                                                                                              \
   }                                                                                                                  \
-  template <class K, class V, class Size>                                                                            \
-  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, DoubleBuffer<K>& keys, DoubleBuffer<V>& values, Size n, SIMT_BITS) { \
-    K* data = keys.Current();                                                                                        \
-    V* with = values.Current();                                                                                      \
-    return SortPairs##suffix(storage, bytes, const_cast<const K*>(data), data, const_cast<const V*>(with), with, n, begin_bit, end_bit, stream); \
+  template <class _K, class _V, class Size>                                                                            \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, DoubleBuffer<_V>& values, Size n, SIMT_BITS) { \
+    _K* data = keys.Current();                                                                                        \
+    _V* with = values.Current();                                                                                      \
+    return SortPairs##suffix(storage, bytes, const_cast<const _K*>(data), data, const_cast<const _V*>(with), with, n, begin_bit, end_bit, stream); \
   }
   SIMT_SORTS(, false)
   SIMT_SORTS(Descending, true)
 #undef SIMT_SORTS
 };
 struct DeviceMergeSort {
-  template <class K, class Size, class Less>
-  static detail::status_t SortKeys(SIMT_TWO_CALLS, K keys, Size n, Less less_than, detail::stream_t stream = 0) {
+  template <class _K, class Size, class Less>
+  static detail::status_t SortKeys(SIMT_TWO_CALLS, _K keys, Size n, Less less_than, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::stable_sort(where, keys, keys + n, less_than); });
   }
-  template <class K, class V, class Size, class Less>
-  static detail::status_t SortPairs(SIMT_TWO_CALLS, K keys, V values, Size n, Less less_than, detail::stream_t stream = 0) {
+  template <class _K, class _V, class Size, class Less>
+  static detail::status_t SortPairs(SIMT_TWO_CALLS, _K keys, _V values, Size n, Less less_than, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::stable_sort_by_key(where, keys, keys + n, values, less_than); });
   }
 };
@@ -210,9 +210,9 @@ struct DevicePartition {  // the rest follows the selected in reverse order
 struct DeviceRunLengthEncode {
   template <class In, class Out, class Lengths, class Runs, class Size>
   static detail::status_t Encode(SIMT_TWO_CALLS, In in, Out out, Lengths lengths, Runs runs, Size n, detail::stream_t stream = 0) {
-    using L = detail::value_t<Lengths>;
+    using _L = detail::value_t<Lengths>;
     SIMT_WORK {
-      const auto end = thrust::reduce_by_key(where, in, in + n, thrust::constant_iterator<L>(L(1)), out, lengths);
+      const auto end = thrust::reduce_by_key(where, in, in + n, thrust::constant_iterator<_L>(_L(1)), out, lengths);
       detail::put(where, runs, static_cast<detail::value_t<Runs>>(end.first - out));
     });
   }
@@ -246,11 +246,11 @@ struct DeviceHistogram {
 };
 
 struct DeviceSegmentedReduce {
-  template <class In, class Out, class Begin, class End, class F, class T>
-  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, F combine, T init, detail::stream_t stream = 0) {
+  template <class In, class Out, class Begin, class End, class _F, class _T>
+  static detail::status_t Reduce(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, _F combine, _T init, detail::stream_t stream = 0) {
     SIMT_WORK {
       thrust::detail::for_each_index(where, segments, [=] __host__ __device__(long s) mutable {
-        T sum = init;
+        _T sum = init;
         for (auto i = begin[s]; i < end[s]; ++i) sum = combine(sum, in[i]);
         out[s] = sum;
       });
@@ -271,18 +271,18 @@ struct DeviceSegmentedReduce {
 };
 namespace detail {
 // Sorts all segments at once: by segment first, then by key.
-template <class K>
+template <class _K>
 struct segment_less {
-  const K* keys;
+  const _K* keys;
   const long* segment;
-  radix_less<K> order;
+  radix_less<_K> order;
   SIMT_HDT bool operator()(long a, long b) const {
     return segment[a] != segment[b] ? segment[a] < segment[b] : order(keys[a], keys[b]);
   }
 };
-template <class K, class V, class Begin, class End>
-void sort_segments(const thrust::device_policy& where, const K* in, K* out, const V* values, V* values_out, long n,
-                   int segments, Begin begin, End end, radix_less<K> order) {
+template <class _K, class _V, class Begin, class End>
+void sort_segments(const thrust::device_policy& where, const _K* in, _K* out, const _V* values, _V* values_out, long n,
+                   int segments, Begin begin, End end, radix_less<_K> order) {
   thrust::detail::scratch<long, thrust::device_policy> a(where, n), b(where, n), c(where, n);
   long *segment = a.data(), *index = b.data();
   thrust::fill(where, segment, segment + n, -1l);
@@ -290,7 +290,7 @@ void sort_segments(const thrust::device_policy& where, const K* in, K* out, cons
     for (long i = begin[s]; i < end[s]; ++i) segment[i] = s;
   });
   const long* place = thrust::detail::sorted_index(where, thrust::counting_iterator<long>(0), n, index, c.data(),
-                                                   segment_less<K>{in, segment, order});
+                                                   segment_less<_K>{in, segment, order});
   thrust::detail::for_each_index(where, n, [=] __host__ __device__(long i) {
     out[i] = in[place[i]];
     if (values_out != nullptr) values_out[i] = values[place[i]];
@@ -299,16 +299,16 @@ void sort_segments(const thrust::device_policy& where, const K* in, K* out, cons
 }  // namespace detail
 struct DeviceSegmentedRadixSort {
 #define SIMT_SORTS(suffix, descending)                                                                               \
-  template <class K, class Begin, class End>                                                                         \
-  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const K* in, K* out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+  template <class _K, class Begin, class End>                                                                         \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
     SIMT_WORK {                                                                                                      \
-      detail::sort_segments<K, char>(where, in, out, nullptr, nullptr, n, segments, begin, end, detail::radix_less<K>{begin_bit, end_bit, descending}); \
+      detail::sort_segments<_K, char>(where, in, out, nullptr, nullptr, n, segments, begin, end, detail::radix_less<_K>{begin_bit, end_bit, descending}); \
     });                                                                                                              \
   }                                                                                                                  \
-  template <class K, class V, class Begin, class End>                                                                \
-  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const K* in, K* out, const V* values, V* values_out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+  template <class _K, class _V, class Begin, class End>                                                                \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
     SIMT_WORK {                                                                                                      \
-      detail::sort_segments(where, in, out, values, values_out, n, segments, begin, end, detail::radix_less<K>{begin_bit, end_bit, descending}); \
+      detail::sort_segments(where, in, out, values, values_out, n, segments, begin, end, detail::radix_less<_K>{begin_bit, end_bit, descending}); \
     });                                                                                                              \
   }
   SIMT_SORTS(, false)
@@ -317,8 +317,8 @@ struct DeviceSegmentedRadixSort {
 #undef SIMT_BITS
 };
 struct DeviceFor {
-  template <class Size, class F>
-  static detail::status_t Bulk(Size n, F f, detail::stream_t stream = 0) {
+  template <class Size, class _F>
+  static detail::status_t Bulk(Size n, _F f, detail::stream_t stream = 0) {
     size_t bytes = 0;
     int storage = 0;
     return detail::two_calls(&storage, bytes, stream, [=](const thrust::device_policy& where) {

@@ -14,8 +14,8 @@
 namespace cub {
 #define SIMT_FUNCTION(name, expression)                                 \
   struct name {                                                         \
-    template <class A, class B>                                         \
-    SIMT_HDT constexpr auto operator()(const A& a, const B& b) const {  \
+    template <class _A, class _B>                                         \
+    SIMT_HDT constexpr auto operator()(const _A& a, const _B& b) const {  \
       return expression;                                                \
     }                                                                   \
   };
@@ -36,65 +36,65 @@ struct KeyValuePair {
   SIMT_HDT KeyValuePair(const Key& k, const Value& v) : key(k), value(v) {}
 };
 struct ArgMax {
-  template <class P>
-  SIMT_HDT P operator()(const P& a, const P& b) const {
+  template <class _P>
+  SIMT_HDT _P operator()(const _P& a, const _P& b) const {
     return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
   }
 };
 struct ArgMin {
-  template <class P>
-  SIMT_HDT P operator()(const P& a, const P& b) const {
+  template <class _P>
+  SIMT_HDT _P operator()(const _P& a, const _P& b) const {
     return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
   }
 };
 
-template <class T, class Offset = std::ptrdiff_t>
-using CountingInputIterator = thrust::counting_iterator<T>;
-template <class T, class Offset = std::ptrdiff_t>
-using ConstantInputIterator = thrust::constant_iterator<T>;
-template <class T, class F, class It, class Offset = std::ptrdiff_t>
-class TransformInputIterator : public thrust::transform_iterator<F, It> {
+template <class _T, class Offset = std::ptrdiff_t>
+using CountingInputIterator = thrust::counting_iterator<_T>;
+template <class _T, class Offset = std::ptrdiff_t>
+using ConstantInputIterator = thrust::constant_iterator<_T>;
+template <class _T, class _F, class It, class Offset = std::ptrdiff_t>
+class TransformInputIterator : public thrust::transform_iterator<_F, It> {
  public:
-  SIMT_HDT TransformInputIterator(It base, F f) : thrust::transform_iterator<F, It>(base, f) {}
+  SIMT_HDT TransformInputIterator(It base, _F f) : thrust::transform_iterator<_F, It>(base, f) {}
 };
-template <int modifier, class T, class Offset = std::ptrdiff_t>
-using CacheModifiedInputIterator = const T*;
+template <int modifier, class _T, class Offset = std::ptrdiff_t>
+using CacheModifiedInputIterator = const _T*;
 template <class Offset = std::ptrdiff_t>
 using DiscardOutputIterator = thrust::discard_iterator<>;
 
-template <class T>
+template <class _T>
 struct DoubleBuffer {
-  T* d_buffers[2] = {nullptr, nullptr};
+  _T* d_buffers[2] = {nullptr, nullptr};
   int selector = 0;
   DoubleBuffer() = default;
-  SIMT_HDT DoubleBuffer(T* current, T* alternate) : d_buffers{current, alternate} {}
-  SIMT_HDT T* Current() { return d_buffers[selector]; }
-  SIMT_HDT T* Alternate() { return d_buffers[selector ^ 1]; }
+  SIMT_HDT DoubleBuffer(_T* current, _T* alternate) : d_buffers{current, alternate} {}
+  SIMT_HDT _T* Current() { return d_buffers[selector]; }
+  SIMT_HDT _T* Alternate() { return d_buffers[selector ^ 1]; }
 };
 
 namespace detail {
 // Bits whose unsigned order is the order of the keys.
-template <class K>
-SIMT_HDT unsigned long long radix_bits(K key) {
+template <class _K>
+SIMT_HDT unsigned long long radix_bits(_K key) {
   unsigned long long bits = 0;
-  __builtin_memcpy(&bits, &key, sizeof(K));
-  constexpr unsigned long long sign = 1ull << (8 * sizeof(K) - 1), all = sign | (sign - 1);
-  if constexpr (std::is_integral_v<K>) {
-    return std::is_signed_v<K> ? bits ^ sign : bits;
+  __builtin_memcpy(&bits, &key, sizeof(_K));
+  constexpr unsigned long long sign = 1ull << (8 * sizeof(_K) - 1), all = sign | (sign - 1);
+  if constexpr (std::is_integral_v<_K>) {
+    return std::is_signed_v<_K> ? bits ^ sign : bits;
   } else {
     return (bits & sign) ? ~bits & all : bits | sign;
   }
 }
-template <class K>
-SIMT_HDT unsigned long long radix_digits(K key, int begin_bit, int end_bit) {
+template <class _K>
+SIMT_HDT unsigned long long radix_digits(_K key, int begin_bit, int end_bit) {
   const unsigned long long bits = radix_bits(key) >> begin_bit;
   return end_bit - begin_bit >= 64 ? bits : bits & ((1ull << (end_bit - begin_bit)) - 1);
 }
 // Memory in LDS for n values, without running constructors.
-template <class T, int n>
+template <class _T, int n>
 struct storage {
-  alignas(T) unsigned char bytes[sizeof(T) * (n > 0 ? n : 1)];
-  SIMT_DT T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
+  alignas(_T) unsigned char bytes[sizeof(_T) * (n > 0 ? n : 1)];
+  SIMT_DT _T& operator[](int i) { return reinterpret_cast<_T*>(bytes)[i]; }
 };
 }  // namespace detail
 }  // namespace cub

@@ -15,7 +15,7 @@ template <class... Iterator>
 policy<joint_system<Iterator...>> choose(const Iterator&...) {
   return {};
 }
-#define SIMT_IF_POLICY template <class P, class = std::enable_if_t<detail::is_policy<P>>,
+#define SIMT_IF_POLICY template <class _P, class = std::enable_if_t<detail::is_policy<_P>>,
 #define SIMT_IF_NO_POLICY(It) class = std::enable_if_t<!detail::is_policy<It>>
 
 constexpr long kChunks = 2048;  // partial results of reductions and scans
@@ -23,52 +23,52 @@ inline long chunks_of(long n) { return n < kChunks ? n : kChunks; }
 }  // namespace detail
 
 // ---- element by element -----------------------------------------------------------------------------------
-SIMT_IF_POLICY class It, class Size, class F>
-It for_each_n(const P& where, It first, Size n, F f) {
+SIMT_IF_POLICY class It, class Size, class _F>
+It for_each_n(const _P& where, It first, Size n, _F f) {
   detail::for_each_index(where, static_cast<long>(n), [=] __host__ __device__(long i) mutable { f(first[i]); });
   return first + static_cast<std::ptrdiff_t>(n);
 }
-SIMT_IF_POLICY class It, class F>
-It for_each(const P& where, It first, It last, F f) {
+SIMT_IF_POLICY class It, class _F>
+It for_each(const _P& where, It first, It last, _F f) {
   return for_each_n(where, first, last - first, f);
 }
-template <class It, class F, SIMT_IF_NO_POLICY(It)>
-It for_each(It first, It last, F f) { return thrust::for_each(detail::choose(first), first, last, f); }
-template <class It, class Size, class F, SIMT_IF_NO_POLICY(It)>
-It for_each_n(It first, Size n, F f) { return thrust::for_each_n(detail::choose(first), first, n, f); }
+template <class It, class _F, SIMT_IF_NO_POLICY(It)>
+It for_each(It first, It last, _F f) { return thrust::for_each(detail::choose(first), first, last, f); }
+template <class It, class Size, class _F, SIMT_IF_NO_POLICY(It)>
+It for_each_n(It first, Size n, _F f) { return thrust::for_each_n(detail::choose(first), first, n, f); }
 
-SIMT_IF_POLICY class In, class Out, class F>
-Out transform(const P& where, In first, In last, Out out, F f) {
+SIMT_IF_POLICY class In, class Out, class _F>
+Out transform(const _P& where, In first, In last, Out out, _F f) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable { out[i] = f(first[i]); });
   return out + (last - first);
 }
-SIMT_IF_POLICY class In1, class In2, class Out, class F>
-Out transform(const P& where, In1 first, In1 last, In2 second, Out out, F f) {
+SIMT_IF_POLICY class In1, class In2, class Out, class _F>
+Out transform(const _P& where, In1 first, In1 last, In2 second, Out out, _F f) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable { out[i] = f(first[i], second[i]); });
   return out + (last - first);
 }
-template <class In, class Out, class F, SIMT_IF_NO_POLICY(In)>
-Out transform(In first, In last, Out out, F f) {
+template <class In, class Out, class _F, SIMT_IF_NO_POLICY(In)>
+Out transform(In first, In last, Out out, _F f) {
   return thrust::transform(detail::choose(first, out), first, last, out, f);
 }
-template <class In1, class In2, class Out, class F, SIMT_IF_NO_POLICY(In1)>
-Out transform(In1 first, In1 last, In2 second, Out out, F f) {
+template <class In1, class In2, class Out, class _F, SIMT_IF_NO_POLICY(In1)>
+Out transform(In1 first, In1 last, In2 second, Out out, _F f) {
   return thrust::transform(detail::choose(first, second, out), first, last, second, out, f);
 }
-SIMT_IF_POLICY class In, class Stencil, class Out, class F, class Predicate>
-Out transform_if(const P& where, In first, In last, Stencil stencil, Out out, F f, Predicate keep) {
+SIMT_IF_POLICY class In, class Stencil, class Out, class _F, class Predicate>
+Out transform_if(const _P& where, In first, In last, Stencil stencil, Out out, _F f, Predicate keep) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     if (keep(stencil[i])) out[i] = f(first[i]);
   });
   return out + (last - first);
 }
-template <class In, class Out, class F, class Predicate, SIMT_IF_NO_POLICY(In),
+template <class In, class Out, class _F, class Predicate, SIMT_IF_NO_POLICY(In),
           class = std::enable_if_t<!std::is_same_v<Predicate, void>>>
-Out transform_if(In first, In last, Out out, F f, Predicate keep) {
+Out transform_if(In first, In last, Out out, _F f, Predicate keep) {
   return thrust::transform_if(detail::choose(first, out), first, last, first, out, f, keep);
 }
-template <class In, class Stencil, class Out, class F, class Predicate, SIMT_IF_NO_POLICY(In)>
-Out transform_if(In first, In last, Stencil stencil, Out out, F f, Predicate keep) {
+template <class In, class Stencil, class Out, class _F, class Predicate, SIMT_IF_NO_POLICY(In)>
+Out transform_if(In first, In last, Stencil stencil, Out out, _F f, Predicate keep) {
   return thrust::transform_if(detail::choose(first, stencil, out), first, last, stencil, out, f, keep);
 }
 
@@ -81,8 +81,8 @@ auto raw(It it) {
 }
 template <class It, class = void>
 struct contiguous : std::is_pointer<It> {};
-template <class T>
-struct contiguous<device_ptr<T>> : std::true_type {};
+template <class _T>
+struct contiguous<device_ptr<_T>> : std::true_type {};
 template <class It>
 struct contiguous<It, std::enable_if_t<std::is_same_v<It, typename std::vector<value_t<It>>::iterator> ||
                                        std::is_same_v<It, typename std::vector<value_t<It>>::const_iterator>>>
@@ -90,7 +90,7 @@ struct contiguous<It, std::enable_if_t<std::is_same_v<It, typename std::vector<v
 }  // namespace detail
 
 SIMT_IF_POLICY class In, class Out>
-Out copy(const P& where, In first, In last, Out out) {
+Out copy(const _P& where, In first, In last, Out out) {
   return thrust::transform(where, first, last, out, identity<>());
 }
 // Between host and device memory a copy is a transfer when both are contiguous and of one type.
@@ -113,72 +113,72 @@ Out copy(In first, In last, Out out) {
 template <class In, class Size, class Out, SIMT_IF_NO_POLICY(In)>
 Out copy_n(In first, Size n, Out out) { return thrust::copy(first, first + static_cast<std::ptrdiff_t>(n), out); }
 SIMT_IF_POLICY class In, class Size, class Out>
-Out copy_n(const P& where, In first, Size n, Out out) {
+Out copy_n(const _P& where, In first, Size n, Out out) {
   return thrust::copy(where, first, first + static_cast<std::ptrdiff_t>(n), out);
 }
 
-SIMT_IF_POLICY class It, class T>
-void fill(const P& where, It first, It last, const T& value) {
-  const T kept = value;
+SIMT_IF_POLICY class It, class _T>
+void fill(const _P& where, It first, It last, const _T& value) {
+  const _T kept = value;
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable { first[i] = kept; });
 }
-SIMT_IF_POLICY class It, class T>
-void sequence(const P& where, It first, It last, T start, T step) {
+SIMT_IF_POLICY class It, class _T>
+void sequence(const _P& where, It first, It last, _T start, _T step) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
-    first[i] = static_cast<detail::value_t<It>>(start + static_cast<T>(i) * step);
+    first[i] = static_cast<detail::value_t<It>>(start + static_cast<_T>(i) * step);
   });
 }
-SIMT_IF_POLICY class It, class T>
-void sequence(const P& where, It first, It last, T start) { thrust::sequence(where, first, last, start, T(1)); }
+SIMT_IF_POLICY class It, class _T>
+void sequence(const _P& where, It first, It last, _T start) { thrust::sequence(where, first, last, start, _T(1)); }
 SIMT_IF_POLICY class It>
-void sequence(const P& where, It first, It last) {
+void sequence(const _P& where, It first, It last) {
   thrust::sequence(where, first, last, detail::value_t<It>(0), detail::value_t<It>(1));
 }
-SIMT_IF_POLICY class It, class F>
-void generate(const P& where, It first, It last, F f) {
+SIMT_IF_POLICY class It, class _F>
+void generate(const _P& where, It first, It last, _F f) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable { first[i] = f(); });
 }
-SIMT_IF_POLICY class It, class F>
-void tabulate(const P& where, It first, It last, F f) {
+SIMT_IF_POLICY class It, class _F>
+void tabulate(const _P& where, It first, It last, _F f) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable { first[i] = f(i); });
 }
-SIMT_IF_POLICY class It, class Predicate, class T>
-void replace_if(const P& where, It first, It last, Predicate wanted, const T& value) {
-  const T kept = value;
+SIMT_IF_POLICY class It, class Predicate, class _T>
+void replace_if(const _P& where, It first, It last, Predicate wanted, const _T& value) {
+  const _T kept = value;
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     if (wanted(first[i])) first[i] = kept;
   });
 }
-SIMT_IF_POLICY class It, class T>
-void replace(const P& where, It first, It last, const T& old, const T& value) {
-  const T from = old;
-  thrust::replace_if(where, first, last, [=] __host__ __device__(const T& v) { return v == from; }, value);
+SIMT_IF_POLICY class It, class _T>
+void replace(const _P& where, It first, It last, const _T& old, const _T& value) {
+  const _T from = old;
+  thrust::replace_if(where, first, last, [=] __host__ __device__(const _T& v) { return v == from; }, value);
 }
 SIMT_IF_POLICY class Map, class In, class Out>
-Out gather(const P& where, Map first, Map last, In in, Out out) {
+Out gather(const _P& where, Map first, Map last, In in, Out out) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     out[i] = in[static_cast<std::ptrdiff_t>(first[i])];
   });
   return out + (last - first);
 }
 SIMT_IF_POLICY class In, class Map, class Out>
-void scatter(const P& where, In first, In last, Map map, Out out) {
+void scatter(const _P& where, In first, In last, Map map, Out out) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     out[static_cast<std::ptrdiff_t>(map[i])] = first[i];
   });
 }
 SIMT_IF_POLICY class In, class Map, class Stencil, class Out>
-void scatter_if(const P& where, In first, In last, Map map, Stencil stencil, Out out) {
+void scatter_if(const _P& where, In first, In last, Map map, Stencil stencil, Out out) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     if (stencil[i]) out[static_cast<std::ptrdiff_t>(map[i])] = first[i];
   });
 }
-SIMT_IF_POLICY class In, class Out, class F>
-Out adjacent_difference(const P& where, In first, In last, Out out, F f) {
-  using T = detail::value_t<In>;
+SIMT_IF_POLICY class In, class Out, class _F>
+Out adjacent_difference(const _P& where, In first, In last, Out out, _F f) {
+  using _T = detail::value_t<In>;
   const long n = last - first;
-  detail::scratch<T, P> kept(where, n);
-  T* old = kept.data();
+  detail::scratch<_T, _P> kept(where, n);
+  _T* old = kept.data();
   detail::for_each_index(where, n, [=] __host__ __device__(long i) { old[i] = first[i]; });
   detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable {
     if (i == 0) out[i] = old[i]; else out[i] = f(old[i], old[i - 1]);
@@ -186,11 +186,11 @@ Out adjacent_difference(const P& where, In first, In last, Out out, F f) {
   return out + n;
 }
 SIMT_IF_POLICY class In, class Out>
-Out adjacent_difference(const P& where, In first, In last, Out out) {
+Out adjacent_difference(const _P& where, In first, In last, Out out) {
   return thrust::adjacent_difference(where, first, last, out, minus<>());
 }
 SIMT_IF_POLICY class It>
-void reverse(const P& where, It first, It last) {
+void reverse(const _P& where, It first, It last) {
   const long n = last - first;
   detail::for_each_index(where, n / 2, [=] __host__ __device__(long i) mutable {
     detail::value_t<It> kept = first[i];
@@ -199,7 +199,7 @@ void reverse(const P& where, It first, It last) {
   });
 }
 SIMT_IF_POLICY class It1, class It2>
-It2 swap_ranges(const P& where, It1 first, It1 last, It2 other) {
+It2 swap_ranges(const _P& where, It1 first, It1 last, It2 other) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     detail::value_t<It1> kept = first[i];
     first[i] = other[i];
@@ -209,14 +209,14 @@ It2 swap_ranges(const P& where, It1 first, It1 last, It2 other) {
 }
 
 // Without a policy: the first iterator and the last one decide together.
-#define SIMT_DEFAULT(name, R)                                                          \
-  template <class It, class... A, SIMT_IF_NO_POLICY(It)>                               \
-  R name(It first, It last, A... arguments) {                                          \
+#define SIMT_DEFAULT(name, _R)                                                          \
+  template <class It, class... _A, SIMT_IF_NO_POLICY(It)>                               \
+  _R name(It first, It last, _A... arguments) {                                          \
     return thrust::name(detail::choose(first), first, last, arguments...);             \
   }
 #define SIMT_DEFAULT_OUT(name)                                                         \
-  template <class It, class Second, class... A, SIMT_IF_NO_POLICY(It)>                 \
-  auto name(It first, It last, Second second, A... arguments) {                        \
+  template <class It, class Second, class... _A, SIMT_IF_NO_POLICY(It)>                 \
+  auto name(It first, It last, Second second, _A... arguments) {                        \
     return thrust::name(detail::choose(first, second), first, last, second, arguments...); \
   }
 SIMT_DEFAULT(fill, void)
@@ -231,95 +231,95 @@ SIMT_DEFAULT_OUT(scatter)
 SIMT_DEFAULT_OUT(scatter_if)
 SIMT_DEFAULT_OUT(adjacent_difference)
 SIMT_DEFAULT_OUT(swap_ranges)
-SIMT_IF_POLICY class It, class Size, class T>
-It fill_n(const P& where, It first, Size n, const T& value) {
+SIMT_IF_POLICY class It, class Size, class _T>
+It fill_n(const _P& where, It first, Size n, const _T& value) {
   thrust::fill(where, first, first + static_cast<std::ptrdiff_t>(n), value);
   return first + static_cast<std::ptrdiff_t>(n);
 }
-template <class It, class Size, class T, SIMT_IF_NO_POLICY(It)>
-It fill_n(It first, Size n, const T& value) { return thrust::fill_n(detail::choose(first), first, n, value); }
-template <class It, class T, SIMT_IF_NO_POLICY(It)>
-void uninitialized_fill(It first, It last, const T& value) { thrust::fill(first, last, value); }
+template <class It, class Size, class _T, SIMT_IF_NO_POLICY(It)>
+It fill_n(It first, Size n, const _T& value) { return thrust::fill_n(detail::choose(first), first, n, value); }
+template <class It, class _T, SIMT_IF_NO_POLICY(It)>
+void uninitialized_fill(It first, It last, const _T& value) { thrust::fill(first, last, value); }
 
 // ---- reductions: strided partial results, then one thread over the partial results -----------------------------
-SIMT_IF_POLICY class It, class F, class T, class Combine>
-T transform_reduce(const P& where, It first, It last, F f, T init, Combine combine) {
+SIMT_IF_POLICY class It, class _F, class _T, class Combine>
+_T transform_reduce(const _P& where, It first, It last, _F f, _T init, Combine combine) {
   const long n = last - first, parts = detail::chunks_of(n);
   if (n <= 0) return init;
-  detail::scratch<T, P> kept(where, parts);
-  T* partial = kept.data();
+  detail::scratch<_T, _P> kept(where, parts);
+  _T* partial = kept.data();
   detail::for_each_index(where, parts, [=] __host__ __device__(long part) mutable {
-    T sum = static_cast<T>(f(first[part]));
+    _T sum = static_cast<_T>(f(first[part]));
     for (long i = part + parts; i < n; i += parts) sum = combine(sum, f(first[i]));
-    new (partial + part) T(sum);
+    new (partial + part) _T(sum);
   });
   detail::for_each_index(where, 1, [=] __host__ __device__(long) mutable {
-    T sum = init;
+    _T sum = init;
     for (long part = 0; part < parts; ++part) sum = combine(sum, partial[part]);
     partial[0] = sum;
   });
   return kept.read(0);
 }
-SIMT_IF_POLICY class It, class T, class Combine>
-T reduce(const P& where, It first, It last, T init, Combine combine) {
+SIMT_IF_POLICY class It, class _T, class Combine>
+_T reduce(const _P& where, It first, It last, _T init, Combine combine) {
   return thrust::transform_reduce(where, first, last, identity<>(), init, combine);
 }
-SIMT_IF_POLICY class It, class T>
-T reduce(const P& where, It first, It last, T init) { return thrust::reduce(where, first, last, init, plus<>()); }
+SIMT_IF_POLICY class It, class _T>
+_T reduce(const _P& where, It first, It last, _T init) { return thrust::reduce(where, first, last, init, plus<>()); }
 SIMT_IF_POLICY class It>
-detail::value_t<It> reduce(const P& where, It first, It last) {
+detail::value_t<It> reduce(const _P& where, It first, It last) {
   return thrust::reduce(where, first, last, detail::value_t<It>(), plus<>());
 }
-template <class It, class... A, SIMT_IF_NO_POLICY(It)>
-auto reduce(It first, It last, A... arguments) {
+template <class It, class... _A, SIMT_IF_NO_POLICY(It)>
+auto reduce(It first, It last, _A... arguments) {
   return thrust::reduce(detail::choose(first), first, last, arguments...);
 }
-template <class It, class F, class T, class Combine, SIMT_IF_NO_POLICY(It)>
-T transform_reduce(It first, It last, F f, T init, Combine combine) {
+template <class It, class _F, class _T, class Combine, SIMT_IF_NO_POLICY(It)>
+_T transform_reduce(It first, It last, _F f, _T init, Combine combine) {
   return thrust::transform_reduce(detail::choose(first), first, last, f, init, combine);
 }
-SIMT_IF_POLICY class It1, class It2, class T, class Combine, class F>
-T inner_product(const P& where, It1 first, It1 last, It2 second, T init, Combine combine, F f) {
+SIMT_IF_POLICY class It1, class It2, class _T, class Combine, class _F>
+_T inner_product(const _P& where, It1 first, It1 last, It2 second, _T init, Combine combine, _F f) {
   return thrust::transform_reduce(where, counting_iterator<long>(0), counting_iterator<long>(last - first),
                                   [=] __host__ __device__(long i) { return f(first[i], second[i]); }, init, combine);
 }
-SIMT_IF_POLICY class It1, class It2, class T>
-T inner_product(const P& where, It1 first, It1 last, It2 second, T init) {
+SIMT_IF_POLICY class It1, class It2, class _T>
+_T inner_product(const _P& where, It1 first, It1 last, It2 second, _T init) {
   return thrust::inner_product(where, first, last, second, init, plus<>(), multiplies<>());
 }
 SIMT_DEFAULT_OUT(inner_product)
 SIMT_IF_POLICY class It, class Predicate>
-std::ptrdiff_t count_if(const P& where, It first, It last, Predicate wanted) {
+std::ptrdiff_t count_if(const _P& where, It first, It last, Predicate wanted) {
   return thrust::transform_reduce(
       where, first, last, [=] __host__ __device__(const auto& v) { return wanted(v) ? 1l : 0l; }, 0l, plus<long>());
 }
-SIMT_IF_POLICY class It, class T>
-std::ptrdiff_t count(const P& where, It first, It last, T value) {
+SIMT_IF_POLICY class It, class _T>
+std::ptrdiff_t count(const _P& where, It first, It last, _T value) {
   return thrust::count_if(where, first, last, [=] __host__ __device__(const auto& v) { return v == value; });
 }
 SIMT_IF_POLICY class It, class Predicate>
-bool all_of(const P& where, It first, It last, Predicate wanted) {
+bool all_of(const _P& where, It first, It last, Predicate wanted) {
   return thrust::count_if(where, first, last, wanted) == last - first;
 }
 SIMT_IF_POLICY class It, class Predicate>
-bool any_of(const P& where, It first, It last, Predicate wanted) {
+bool any_of(const _P& where, It first, It last, Predicate wanted) {
   return thrust::count_if(where, first, last, wanted) != 0;
 }
 SIMT_IF_POLICY class It, class Predicate>
-bool none_of(const P& where, It first, It last, Predicate wanted) {
+bool none_of(const _P& where, It first, It last, Predicate wanted) {
   return thrust::count_if(where, first, last, wanted) == 0;
 }
 namespace detail {
 // The smallest index below n for which the predicate holds; n if there is none.
-template <class P, class Predicate>
-long first_index(const P& where, long n, Predicate wanted) {
+template <class _P, class Predicate>
+long first_index(const _P& where, long n, Predicate wanted) {
   return thrust::transform_reduce(
       where, counting_iterator<long>(0), counting_iterator<long>(n),
       [=] __host__ __device__(long i) { return wanted(i) ? i : n; }, n, minimum<long>());
 }
 // The index of the first element that no other is better than.
-template <class P, class It, class Better>
-long best_index(const P& where, It first, long n, Better better) {
+template <class _P, class It, class Better>
+long best_index(const _P& where, It first, long n, Better better) {
   return thrust::reduce(where, counting_iterator<long>(0), counting_iterator<long>(n), 0l,
                         [=] __host__ __device__(long a, long b) {
                           if (better(first[b], first[a])) return b;
@@ -329,56 +329,56 @@ long best_index(const P& where, It first, long n, Better better) {
 }
 }  // namespace detail
 SIMT_IF_POLICY class It, class Predicate>
-It find_if(const P& where, It first, It last, Predicate wanted) {
+It find_if(const _P& where, It first, It last, Predicate wanted) {
   return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return wanted(first[i]); });
 }
 SIMT_IF_POLICY class It, class Predicate>
-It find_if_not(const P& where, It first, It last, Predicate wanted) {
+It find_if_not(const _P& where, It first, It last, Predicate wanted) {
   return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return !wanted(first[i]); });
 }
-SIMT_IF_POLICY class It, class T>
-It find(const P& where, It first, It last, T value) {
+SIMT_IF_POLICY class It, class _T>
+It find(const _P& where, It first, It last, _T value) {
   return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return first[i] == value; });
 }
 SIMT_IF_POLICY class It, class Less>
-It min_element(const P& where, It first, It last, Less less_than) {
+It min_element(const _P& where, It first, It last, Less less_than) {
   return first == last ? last : first + detail::best_index(where, first, last - first, less_than);
 }
 SIMT_IF_POLICY class It, class Less>
-It max_element(const P& where, It first, It last, Less less_than) {
+It max_element(const _P& where, It first, It last, Less less_than) {
   return first == last ? last : first + detail::best_index(where, first, last - first, [=] __host__ __device__(const auto& a, const auto& b) {
     return less_than(b, a);
   });
 }
 SIMT_IF_POLICY class It>
-It min_element(const P& where, It first, It last) { return thrust::min_element(where, first, last, less<>()); }
+It min_element(const _P& where, It first, It last) { return thrust::min_element(where, first, last, less<>()); }
 SIMT_IF_POLICY class It>
-It max_element(const P& where, It first, It last) { return thrust::max_element(where, first, last, less<>()); }
+It max_element(const _P& where, It first, It last) { return thrust::max_element(where, first, last, less<>()); }
 SIMT_IF_POLICY class It, class... Less>
-pair<It, It> minmax_element(const P& where, It first, It last, Less... less_than) {
+pair<It, It> minmax_element(const _P& where, It first, It last, Less... less_than) {
   return {thrust::min_element(where, first, last, less_than...), thrust::max_element(where, first, last, less_than...)};
 }
 SIMT_IF_POLICY class It1, class It2, class Same>
-bool equal(const P& where, It1 first, It1 last, It2 second, Same same) {
+bool equal(const _P& where, It1 first, It1 last, It2 second, Same same) {
   const long n = last - first;
   return detail::first_index(where, n, [=] __host__ __device__(long i) { return !same(first[i], second[i]); }) == n;
 }
 SIMT_IF_POLICY class It1, class It2>
-bool equal(const P& where, It1 first, It1 last, It2 second) {
+bool equal(const _P& where, It1 first, It1 last, It2 second) {
   return thrust::equal(where, first, last, second, equal_to<>());
 }
 SIMT_IF_POLICY class It1, class It2>
-pair<It1, It2> mismatch(const P& where, It1 first, It1 last, It2 second) {
+pair<It1, It2> mismatch(const _P& where, It1 first, It1 last, It2 second) {
   const long at = detail::first_index(where, last - first, [=] __host__ __device__(long i) { return !(first[i] == second[i]); });
   return {first + at, second + at};
 }
 SIMT_IF_POLICY class It, class Less>
-bool is_sorted(const P& where, It first, It last, Less less_than) {
+bool is_sorted(const _P& where, It first, It last, Less less_than) {
   const long n = last - first - 1;
   return n <= 0 || detail::first_index(where, n, [=] __host__ __device__(long i) { return less_than(first[i + 1], first[i]); }) == n;
 }
 SIMT_IF_POLICY class It>
-bool is_sorted(const P& where, It first, It last) { return thrust::is_sorted(where, first, last, less<>()); }
+bool is_sorted(const _P& where, It first, It last) { return thrust::is_sorted(where, first, last, less<>()); }
 SIMT_DEFAULT(count_if, std::ptrdiff_t)
 SIMT_DEFAULT(count, std::ptrdiff_t)
 SIMT_DEFAULT(all_of, bool)

@@ -4,33 +4,33 @@
 #include <thrust/detail/tuple.h>
 
 namespace thrust {
-#define SIMT_BINARY_FUNCTION(name, R, expression)                        \
-  template <class T = void>                                             \
+#define SIMT_BINARY_FUNCTION(name, _R, expression)                        \
+  template <class _T = void>                                             \
   struct name {                                                         \
-    using first_argument_type = T;                                      \
-    using second_argument_type = T;                                     \
-    using result_type = R;                                              \
-    SIMT_HDT constexpr R operator()(const T& a, const T& b) const {     \
+    using first_argument_type = _T;                                      \
+    using second_argument_type = _T;                                     \
+    using result_type = _R;                                              \
+    SIMT_HDT constexpr _R operator()(const _T& a, const _T& b) const {     \
       return expression;                                                \
     }                                                                   \
   };                                                                    \
   template <>                                                           \
   struct name<void> {                                                   \
-    template <class A, class B>                                         \
-    SIMT_HDT constexpr auto operator()(const A& a, const B& b) const {  \
+    template <class _A, class _B>                                         \
+    SIMT_HDT constexpr auto operator()(const _A& a, const _B& b) const {  \
       return expression;                                                \
     }                                                                   \
   };
-SIMT_BINARY_FUNCTION(plus, T, a + b)
-SIMT_BINARY_FUNCTION(minus, T, a - b)
-SIMT_BINARY_FUNCTION(multiplies, T, a * b)
-SIMT_BINARY_FUNCTION(divides, T, a / b)
-SIMT_BINARY_FUNCTION(modulus, T, a % b)
-SIMT_BINARY_FUNCTION(bit_and, T, a & b)
-SIMT_BINARY_FUNCTION(bit_or, T, a | b)
-SIMT_BINARY_FUNCTION(bit_xor, T, a ^ b)
-SIMT_BINARY_FUNCTION(maximum, T, a < b ? b : a)
-SIMT_BINARY_FUNCTION(minimum, T, b < a ? b : a)
+SIMT_BINARY_FUNCTION(plus, _T, a + b)
+SIMT_BINARY_FUNCTION(minus, _T, a - b)
+SIMT_BINARY_FUNCTION(multiplies, _T, a * b)
+SIMT_BINARY_FUNCTION(divides, _T, a / b)
+SIMT_BINARY_FUNCTION(modulus, _T, a % b)
+SIMT_BINARY_FUNCTION(bit_and, _T, a & b)
+SIMT_BINARY_FUNCTION(bit_or, _T, a | b)
+SIMT_BINARY_FUNCTION(bit_xor, _T, a ^ b)
+SIMT_BINARY_FUNCTION(maximum, _T, a < b ? b : a)
+SIMT_BINARY_FUNCTION(minimum, _T, b < a ? b : a)
 SIMT_BINARY_FUNCTION(equal_to, bool, a == b)
 SIMT_BINARY_FUNCTION(not_equal_to, bool, !(a == b))
 SIMT_BINARY_FUNCTION(greater, bool, b < a)
@@ -40,36 +40,36 @@ SIMT_BINARY_FUNCTION(less_equal, bool, !(b < a))
 SIMT_BINARY_FUNCTION(logical_and, bool, a && b)
 SIMT_BINARY_FUNCTION(logical_or, bool, a || b)
 #undef SIMT_BINARY_FUNCTION
-#define SIMT_UNARY_FUNCTION(name, R, expression)         \
-  template <class T = void>                              \
+#define SIMT_UNARY_FUNCTION(name, _R, expression)         \
+  template <class _T = void>                              \
   struct name {                                          \
-    using argument_type = T;                             \
-    using result_type = R;                               \
-    SIMT_HDT constexpr R operator()(const T& a) const {  \
+    using argument_type = _T;                             \
+    using result_type = _R;                               \
+    SIMT_HDT constexpr _R operator()(const _T& a) const {  \
       return expression;                                 \
     }                                                    \
   };                                                     \
   template <>                                            \
   struct name<void> {                                    \
-    template <class A>                                   \
-    SIMT_HDT constexpr auto operator()(const A& a) const { \
+    template <class _A>                                   \
+    SIMT_HDT constexpr auto operator()(const _A& a) const { \
       return expression;                                 \
     }                                                    \
   };
-SIMT_UNARY_FUNCTION(identity, T, a)
-SIMT_UNARY_FUNCTION(negate, T, -a)
-SIMT_UNARY_FUNCTION(square, T, a* a)
+SIMT_UNARY_FUNCTION(identity, _T, a)
+SIMT_UNARY_FUNCTION(negate, _T, -a)
+SIMT_UNARY_FUNCTION(square, _T, a* a)
 SIMT_UNARY_FUNCTION(logical_not, bool, !a)
 #undef SIMT_UNARY_FUNCTION
-template <class A = void, class B = void>
+template <class _A = void, class _B = void>
 struct project1st {
-  template <class X, class Y>
-  SIMT_HDT constexpr X operator()(const X& a, const Y&) const { return a; }
+  template <class _X, class _Y>
+  SIMT_HDT constexpr _X operator()(const _X& a, const _Y&) const { return a; }
 };
-template <class A = void, class B = void>
+template <class _A = void, class _B = void>
 struct project2nd {
-  template <class X, class Y>
-  SIMT_HDT constexpr Y operator()(const X&, const Y& b) const { return b; }
+  template <class _X, class _Y>
+  SIMT_HDT constexpr _Y operator()(const _X&, const _Y& b) const { return b; }
 };
 template <class Argument, class Result>
 struct unary_function {
@@ -82,16 +82,16 @@ struct binary_function {
   using second_argument_type = Second;
   using result_type = Result;
 };
-template <class F>
+template <class _F>
 struct negated {
-  F f;
-  template <class... A>
-  SIMT_HDT constexpr bool operator()(const A&... a) const { return !f(a...); }
+  _F f;
+  template <class... _A>
+  SIMT_HDT constexpr bool operator()(const _A&... a) const { return !f(a...); }
 };
-template <class F>
-SIMT_HDT constexpr negated<F> not_fn(F f) { return {f}; }
-template <class F>
-SIMT_HDT constexpr negated<F> not1(F f) { return {f}; }
-template <class F>
-SIMT_HDT constexpr negated<F> not2(F f) { return {f}; }
+template <class _F>
+SIMT_HDT constexpr negated<_F> not_fn(_F f) { return {f}; }
+template <class _F>
+SIMT_HDT constexpr negated<_F> not1(_F f) { return {f}; }
+template <class _F>
+SIMT_HDT constexpr negated<_F> not2(_F f) { return {f}; }
 }  // namespace thrust

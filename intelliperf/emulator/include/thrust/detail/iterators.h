@@ -89,88 +89,88 @@ struct iterator_system {
   using type = detail::system_of_t<Iterator>;
 };
 
-template <class T>
-class device_ptr : public iterator_facade<device_ptr<T>, std::remove_cv_t<T>, T&> {
+template <class _T>
+class device_ptr : public iterator_facade<device_ptr<_T>, std::remove_cv_t<_T>, _T&> {
  public:
   using thrust_system = device_system;
-  using element_type = T;
+  using element_type = _T;
   device_ptr() = default;
   SIMT_HDT device_ptr(std::nullptr_t) {}
-  SIMT_HDT explicit device_ptr(T* raw) : raw_(raw) {}
-  template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
-  SIMT_HDT device_ptr(const device_ptr<U>& other) : raw_(other.get()) {}
-  SIMT_HDT T* get() const { return raw_; }
-  SIMT_HDT T* operator->() const { return raw_; }
+  SIMT_HDT explicit device_ptr(_T* raw) : raw_(raw) {}
+  template <class _U, class = std::enable_if_t<std::is_convertible_v<_U*, _T*>>>
+  SIMT_HDT device_ptr(const device_ptr<_U>& other) : raw_(other.get()) {}
+  SIMT_HDT _T* get() const { return raw_; }
+  SIMT_HDT _T* operator->() const { return raw_; }
   SIMT_HDT explicit operator bool() const { return raw_ != nullptr; }
-  SIMT_HDT T& at(std::ptrdiff_t n) const { return raw_[n]; }
+  SIMT_HDT _T& at(std::ptrdiff_t n) const { return raw_[n]; }
   SIMT_HDT void advance(std::ptrdiff_t n) { raw_ += n; }
   SIMT_HDT std::ptrdiff_t distance_to(const device_ptr& other) const { return other.raw_ - raw_; }
 
  private:
-  T* raw_ = nullptr;
+  _T* raw_ = nullptr;
 };
-template <class T>
-using device_reference = T&;
-template <class T>
-SIMT_HDT device_ptr<T> device_pointer_cast(T* raw) { return device_ptr<T>(raw); }
-template <class T>
-SIMT_HDT device_ptr<T> device_pointer_cast(const device_ptr<T>& p) { return p; }
-template <class T>
-SIMT_HDT T* raw_pointer_cast(T* raw) { return raw; }
-template <class T>
-SIMT_HDT T* raw_pointer_cast(const device_ptr<T>& p) { return p.get(); }
-template <class T>
-SIMT_HDT T& raw_reference_cast(T& value) { return value; }
-template <class T>
-device_ptr<T> device_malloc(size_t n) {
+template <class _T>
+using device_reference = _T&;
+template <class _T>
+SIMT_HDT device_ptr<_T> device_pointer_cast(_T* raw) { return device_ptr<_T>(raw); }
+template <class _T>
+SIMT_HDT device_ptr<_T> device_pointer_cast(const device_ptr<_T>& p) { return p; }
+template <class _T>
+SIMT_HDT _T* raw_pointer_cast(_T* raw) { return raw; }
+template <class _T>
+SIMT_HDT _T* raw_pointer_cast(const device_ptr<_T>& p) { return p.get(); }
+template <class _T>
+SIMT_HDT _T& raw_reference_cast(_T& value) { return value; }
+template <class _T>
+device_ptr<_T> device_malloc(size_t n) {
   void* raw = nullptr;
-  detail::check(SIMT_GPU(Malloc)(&raw, n * sizeof(T)), "device_malloc");
-  return device_ptr<T>(static_cast<T*>(raw));
+  detail::check(SIMT_GPU(Malloc)(&raw, n * sizeof(_T)), "device_malloc");
+  return device_ptr<_T>(static_cast<_T*>(raw));
 }
-template <class T>
-void device_free(device_ptr<T> p) { (void)SIMT_GPU(Free)(p.get()); }
+template <class _T>
+void device_free(device_ptr<_T> p) { (void)SIMT_GPU(Free)(p.get()); }
 
-template <class T, class System = any_system, class Traversal = use_default, class Difference = use_default>
-class counting_iterator : public iterator_facade<counting_iterator<T, System, Traversal, Difference>, T, T> {
+template <class _T, class System = any_system, class Traversal = use_default, class Difference = use_default>
+class counting_iterator : public iterator_facade<counting_iterator<_T, System, Traversal, Difference>, _T, _T> {
  public:
   using thrust_system = any_system;
   counting_iterator() = default;
-  SIMT_HDT explicit counting_iterator(T start) : value_(start) {}
-  SIMT_HDT T at(std::ptrdiff_t n) const { return static_cast<T>(value_ + static_cast<T>(n)); }
+  SIMT_HDT explicit counting_iterator(_T start) : value_(start) {}
+  SIMT_HDT _T at(std::ptrdiff_t n) const { return static_cast<_T>(value_ + static_cast<_T>(n)); }
   SIMT_HDT void advance(std::ptrdiff_t n) { value_ = at(n); }
   SIMT_HDT std::ptrdiff_t distance_to(const counting_iterator& other) const {
     return static_cast<std::ptrdiff_t>(other.value_) - static_cast<std::ptrdiff_t>(value_);
   }
 
  private:
-  T value_{};
+  _T value_{};
 };
-template <class T>
-SIMT_HDT counting_iterator<T> make_counting_iterator(T start) { return counting_iterator<T>(start); }
+template <class _T>
+SIMT_HDT counting_iterator<_T> make_counting_iterator(_T start) { return counting_iterator<_T>(start); }
 
-template <class T, class Incrementable = use_default, class System = any_system>
-class constant_iterator : public iterator_facade<constant_iterator<T, Incrementable, System>, T, T> {
+template <class _T, class Incrementable = use_default, class System = any_system>
+class constant_iterator : public iterator_facade<constant_iterator<_T, Incrementable, System>, _T, _T> {
  public:
   using thrust_system = any_system;
   constant_iterator() = default;
-  SIMT_HDT explicit constant_iterator(const T& value, std::ptrdiff_t index = 0) : value_(value), index_(index) {}
-  SIMT_HDT T at(std::ptrdiff_t) const { return value_; }
+  SIMT_HDT explicit constant_iterator(const _T& value, std::ptrdiff_t index = 0) : value_(value), index_(index) {}
+  SIMT_HDT _T at(std::ptrdiff_t) const { return value_; }
   SIMT_HDT void advance(std::ptrdiff_t n) { index_ += n; }
   SIMT_HDT std::ptrdiff_t distance_to(const constant_iterator& other) const { return other.index_ - index_; }
 
  private:
-  T value_{};
+  _T value_{};
   std::ptrdiff_t index_ = 0;
 };
-template <class T>
-SIMT_HDT constant_iterator<T> make_constant_iterator(T value, std::ptrdiff_t index = 0) {
-  return constant_iterator<T>(value, index);
+template <class _T>
+SIMT_HDT constant_iterator<_T> make_constant_iterator(_T value, std::ptrdiff_t index = 0) {
+  return constant_iterator<_T>(value, index);
 }
 
 namespace detail {
 struct swallow {
-  template <class T>
-  SIMT_HDT const swallow& operator=(const T&) const { return *this; }
+  template <class _T>
+  SIMT_HDT const swallow& operator=(const _T&) const { return *this; }
 };
 }  // namespace detail
 template <class System = any_system>
@@ -187,27 +187,27 @@ class discard_iterator : public iterator_facade<discard_iterator<System>, detail
 };
 SIMT_HD discard_iterator<> make_discard_iterator(std::ptrdiff_t index = 0) { return discard_iterator<>(index); }
 
-template <class F, class Iterator, class Reference = use_default, class Value = use_default>
+template <class _F, class Iterator, class Reference = use_default, class Value = use_default>
 class transform_iterator
-    : public iterator_facade<transform_iterator<F, Iterator, Reference, Value>,
-                             std::decay_t<std::invoke_result_t<F, detail::reference_t<Iterator>>>,
-                             std::invoke_result_t<F, detail::reference_t<Iterator>>> {
+    : public iterator_facade<transform_iterator<_F, Iterator, Reference, Value>,
+                             std::decay_t<std::invoke_result_t<_F, detail::reference_t<Iterator>>>,
+                             std::invoke_result_t<_F, detail::reference_t<Iterator>>> {
  public:
   using thrust_system = detail::system_of_t<Iterator>;
-  SIMT_HDT transform_iterator(Iterator base, F f) : base_(base), f_(f) {}
+  SIMT_HDT transform_iterator(Iterator base, _F f) : base_(base), f_(f) {}
   SIMT_HDT explicit transform_iterator(Iterator base) : base_(base) {}
-  SIMT_HDT std::invoke_result_t<F, detail::reference_t<Iterator>> at(std::ptrdiff_t n) const { return f_(*(base_ + n)); }
+  SIMT_HDT std::invoke_result_t<_F, detail::reference_t<Iterator>> at(std::ptrdiff_t n) const { return f_(*(base_ + n)); }
   SIMT_HDT void advance(std::ptrdiff_t n) { base_ += n; }
   SIMT_HDT std::ptrdiff_t distance_to(const transform_iterator& other) const { return other.base_ - base_; }
   SIMT_HDT const Iterator& base() const { return base_; }
 
  private:
   Iterator base_;
-  mutable F f_;
+  mutable _F f_;
 };
-template <class F, class Iterator>
-SIMT_HDT transform_iterator<F, Iterator> make_transform_iterator(Iterator base, F f) {
-  return transform_iterator<F, Iterator>(base, f);
+template <class _F, class Iterator>
+SIMT_HDT transform_iterator<_F, Iterator> make_transform_iterator(Iterator base, _F f) {
+  return transform_iterator<_F, Iterator>(base, f);
 }
 
 template <class Elements, class Indices>
@@ -278,18 +278,18 @@ template <class... It>
 SIMT_HDT zip_iterator<tuple<It...>> make_zip_iterator(It... its) {
   return zip_iterator<tuple<It...>>(tuple<It...>(its...));
 }
-template <class F>
+template <class _F>
 struct zip_function {
-  F f;
-  template <class... T>
-  SIMT_HDT auto operator()(const tuple<T...>& values) const { return apply(values, std::index_sequence_for<T...>()); }
+  _F f;
+  template <class... _T>
+  SIMT_HDT auto operator()(const tuple<_T...>& values) const { return apply(values, std::index_sequence_for<_T...>()); }
 
  private:
   template <class Tuple, size_t... i>
   SIMT_HDT auto apply(const Tuple& values, std::index_sequence<i...>) const { return f(get<i>(values)...); }
 };
-template <class F>
-SIMT_HDT zip_function<F> make_zip_function(F f) { return {f}; }
+template <class _F>
+SIMT_HDT zip_function<_F> make_zip_function(_F f) { return {f}; }
 
 template <class Iterator>
 SIMT_HDT std::ptrdiff_t distance(Iterator first, Iterator last) { return last - first; }

@@ -34,20 +34,20 @@ struct policy : policy_base {
   template <class Allocator>
   policy operator()(Allocator&) const { return *this; }
 };
-template <class P>
-inline constexpr bool is_policy = std::is_base_of<policy_base, std::decay_t<P>>::value;
+template <class _P>
+inline constexpr bool is_policy = std::is_base_of<policy_base, std::decay_t<_P>>::value;
 
 inline void check(SIMT_GPU(Error_t) status, const char* what) {
   if (status != SIMT_GPU(Success)) throw system_error(std::string("thrust: ") + what + ": " + SIMT_GPU(GetErrorString)(status));
 }
 
-template <class F>
-__global__ void for_each_index_kernel(long n, F f) {
+template <class _F>
+__global__ void for_each_index_kernel(long n, _F f) {
   const long step = static_cast<long>(blockDim.x) * gridDim.x;
   for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) f(i);
 }
-template <class F>
-void for_each_index(const policy<device_system>& where, long n, F f) {
+template <class _F>
+void for_each_index(const policy<device_system>& where, long n, _F f) {
   if (n <= 0) return;
   constexpr long threads = 256;
   const long blocks = (n + threads - 1) / threads;
@@ -56,20 +56,20 @@ void for_each_index(const policy<device_system>& where, long n, F f) {
   check(SIMT_GPU(GetLastError)(), "launch");
   check(SIMT_GPU(StreamSynchronize)(where.stream), "kernel");
 }
-template <class F>
-void for_each_index(const policy<host_system>&, long n, F f) {
+template <class _F>
+void for_each_index(const policy<host_system>&, long n, _F f) {
   for (long i = 0; i < n; ++i) f(i);
 }
 
 // Uninitialised memory of the policy's system, for trivially destructible values.
-template <class T, class Policy>
+template <class _T, class Policy>
 class scratch {
  public:
   scratch(const Policy&, long n) {
     if constexpr (on_device) {
       check(SIMT_GPU(Malloc)(reinterpret_cast<void**>(&data_), bytes(n)), "temporary memory");
     } else {
-      data_ = static_cast<T*>(::operator new(bytes(n)));
+      data_ = static_cast<_T*>(::operator new(bytes(n)));
     }
   }
   scratch(const scratch&) = delete;
@@ -80,21 +80,21 @@ class scratch {
       ::operator delete(data_);
     }
   }
-  T* data() const { return data_; }
-  T read(long i) const {
-    alignas(T) unsigned char kept[sizeof(T)];
+  _T* data() const { return data_; }
+  _T read(long i) const {
+    alignas(_T) unsigned char kept[sizeof(_T)];
     if constexpr (on_device) {
-      check(SIMT_GPU(Memcpy)(kept, data_ + i, sizeof(T), SIMT_GPU(MemcpyDeviceToHost)), "copy");
+      check(SIMT_GPU(Memcpy)(kept, data_ + i, sizeof(_T), SIMT_GPU(MemcpyDeviceToHost)), "copy");
     } else {
-      __builtin_memcpy(kept, data_ + i, sizeof(T));
+      __builtin_memcpy(kept, data_ + i, sizeof(_T));
     }
-    return *std::launder(reinterpret_cast<T*>(kept));
+    return *std::launder(reinterpret_cast<_T*>(kept));
   }
 
  private:
   static constexpr bool on_device = std::is_same<typename Policy::system, device_system>::value;
-  static size_t bytes(long n) { return sizeof(T) * static_cast<size_t>(n > 0 ? n : 1); }
-  T* data_ = nullptr;
+  static size_t bytes(long n) { return sizeof(_T) * static_cast<size_t>(n > 0 ? n : 1); }
+  _T* data_ = nullptr;
 };
 }  // namespace detail
 
@@ -103,8 +103,8 @@ using device_policy = detail::policy<device_system>;
 static const host_policy host{};
 static const device_policy device{};
 static const host_policy seq{};
-template <class P>
-using execution_policy = detail::policy<P>;
+template <class _P>
+using execution_policy = detail::policy<_P>;
 
 namespace system {
 namespace gpu {

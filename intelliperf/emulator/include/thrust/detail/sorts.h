@@ -6,8 +6,8 @@
 namespace thrust {
 namespace detail {
 // How many elements of [first, first + n) come before the value (or, for upper, not after it).
-template <class It, class T, class Less>
-SIMT_HDT long rank_of(It first, long n, const T& value, Less less_than, bool upper) {
+template <class It, class _T, class Less>
+SIMT_HDT long rank_of(It first, long n, const _T& value, Less less_than, bool upper) {
   long low = 0, high = n;
   while (low < high) {
     const long middle = low + (high - low) / 2;
@@ -18,8 +18,8 @@ SIMT_HDT long rank_of(It first, long n, const T& value, Less less_than, bool upp
 }
 
 // Sorts an index by the keys, so that keys and values are moved once each.
-template <class P, class Keys, class Less>
-long* sorted_index(const P& where, Keys keys, long n, long* index, long* other, Less less_than) {
+template <class _P, class Keys, class Less>
+long* sorted_index(const _P& where, Keys keys, long n, long* index, long* other, Less less_than) {
   constexpr long run = 16;
   for_each_index(where, (n + run - 1) / run, [=] __host__ __device__(long part) mutable {
     const long begin = part * run, end = begin + run < n ? begin + run : n;
@@ -53,42 +53,42 @@ long* sorted_index(const P& where, Keys keys, long n, long* index, long* other, 
   }
   return index;
 }
-template <class P, class It>
-void permute(const P& where, It first, long n, const long* index) {
-  using T = value_t<It>;
-  scratch<T, P> kept(where, n);
-  T* copy_of = kept.data();
-  for_each_index(where, n, [=] __host__ __device__(long i) { new (copy_of + i) T(first[index[i]]); });
+template <class _P, class It>
+void permute(const _P& where, It first, long n, const long* index) {
+  using _T = value_t<It>;
+  scratch<_T, _P> kept(where, n);
+  _T* copy_of = kept.data();
+  for_each_index(where, n, [=] __host__ __device__(long i) { new (copy_of + i) _T(first[index[i]]); });
   for_each_index(where, n, [=] __host__ __device__(long i) mutable { first[i] = copy_of[i]; });
 }
 }  // namespace detail
 
 SIMT_IF_POLICY class It, class Less>
-void stable_sort(const P& where, It first, It last, Less less_than) {
+void stable_sort(const _P& where, It first, It last, Less less_than) {
   const long n = last - first;
   if (n <= 1) return;
-  detail::scratch<long, P> a(where, n), b(where, n);
+  detail::scratch<long, _P> a(where, n), b(where, n);
   detail::permute(where, first, n, detail::sorted_index(where, first, n, a.data(), b.data(), less_than));
 }
 SIMT_IF_POLICY class It>
-void stable_sort(const P& where, It first, It last) { thrust::stable_sort(where, first, last, less<>()); }
+void stable_sort(const _P& where, It first, It last) { thrust::stable_sort(where, first, last, less<>()); }
 SIMT_IF_POLICY class It, class... Less>
-void sort(const P& where, It first, It last, Less... less_than) { thrust::stable_sort(where, first, last, less_than...); }
-SIMT_IF_POLICY class K, class V, class Less>
-void stable_sort_by_key(const P& where, K first, K last, V values, Less less_than) {
+void sort(const _P& where, It first, It last, Less... less_than) { thrust::stable_sort(where, first, last, less_than...); }
+SIMT_IF_POLICY class _K, class _V, class Less>
+void stable_sort_by_key(const _P& where, _K first, _K last, _V values, Less less_than) {
   const long n = last - first;
   if (n <= 1) return;
-  detail::scratch<long, P> a(where, n), b(where, n);
+  detail::scratch<long, _P> a(where, n), b(where, n);
   const long* index = detail::sorted_index(where, first, n, a.data(), b.data(), less_than);
   detail::permute(where, values, n, index);
   detail::permute(where, first, n, index);
 }
-SIMT_IF_POLICY class K, class V>
-void stable_sort_by_key(const P& where, K first, K last, V values) {
+SIMT_IF_POLICY class _K, class _V>
+void stable_sort_by_key(const _P& where, _K first, _K last, _V values) {
   thrust::stable_sort_by_key(where, first, last, values, less<>());
 }
-SIMT_IF_POLICY class K, class V, class... Less>
-void sort_by_key(const P& where, K first, K last, V values, Less... less_than) {
+SIMT_IF_POLICY class _K, class _V, class... Less>
+void sort_by_key(const _P& where, _K first, _K last, _V values, Less... less_than) {
   thrust::stable_sort_by_key(where, first, last, values, less_than...);
 }
 SIMT_DEFAULT(stable_sort, void)
@@ -98,7 +98,7 @@ SIMT_DEFAULT_OUT(sort_by_key)
 
 // ---- searching ----------------------------------------------------------------------------------------------
 SIMT_IF_POLICY class It, class Values, class Out>
-Out lower_bound(const P& where, It first, It last, Values values, Values values_last, Out out) {
+Out lower_bound(const _P& where, It first, It last, Values values, Values values_last, Out out) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
     out[i] = detail::rank_of(first, n, values[i], less<>(), false);
@@ -106,7 +106,7 @@ Out lower_bound(const P& where, It first, It last, Values values, Values values_
   return out + (values_last - values);
 }
 SIMT_IF_POLICY class It, class Values, class Out>
-Out upper_bound(const P& where, It first, It last, Values values, Values values_last, Out out) {
+Out upper_bound(const _P& where, It first, It last, Values values, Values values_last, Out out) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
     out[i] = detail::rank_of(first, n, values[i], less<>(), true);
@@ -114,7 +114,7 @@ Out upper_bound(const P& where, It first, It last, Values values, Values values_
   return out + (values_last - values);
 }
 SIMT_IF_POLICY class It, class Values, class Out>
-Out binary_search(const P& where, It first, It last, Values values, Values values_last, Out out) {
+Out binary_search(const _P& where, It first, It last, Values values, Values values_last, Out out) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
     const long at = detail::rank_of(first, n, values[i], less<>(), false);
@@ -134,16 +134,16 @@ template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
 Out binary_search(It first, It last, Values values, Values values_last, Out out) {
   return thrust::binary_search(detail::choose(first, values, out), first, last, values, values_last, out);
 }
-template <class It, class T, SIMT_IF_NO_POLICY(It)>
-SIMT_HDT It lower_bound(It first, It last, const T& value) {
+template <class It, class _T, SIMT_IF_NO_POLICY(It)>
+SIMT_HDT It lower_bound(It first, It last, const _T& value) {
   return first + detail::rank_of(first, last - first, value, less<>(), false);
 }
-template <class It, class T, SIMT_IF_NO_POLICY(It)>
-SIMT_HDT It upper_bound(It first, It last, const T& value) {
+template <class It, class _T, SIMT_IF_NO_POLICY(It)>
+SIMT_HDT It upper_bound(It first, It last, const _T& value) {
   return first + detail::rank_of(first, last - first, value, less<>(), true);
 }
-SIMT_IF_POLICY class A, class B, class Out>
-Out merge(const P& where, A a, A a_last, B b, B b_last, Out out) {
+SIMT_IF_POLICY class _A, class _B, class Out>
+Out merge(const _P& where, _A a, _A a_last, _B b, _B b_last, Out out) {
   const long n = a_last - a, m = b_last - b;
   detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable {
     out[i + detail::rank_of(b, m, a[i], less<>(), false)] = a[i];
@@ -153,8 +153,8 @@ Out merge(const P& where, A a, A a_last, B b, B b_last, Out out) {
   });
   return out + n + m;
 }
-template <class A, class B, class Out, SIMT_IF_NO_POLICY(A)>
-Out merge(A a, A a_last, B b, B b_last, Out out) {
+template <class _A, class _B, class Out, SIMT_IF_NO_POLICY(_A)>
+Out merge(_A a, _A a_last, _B b, _B b_last, Out out) {
   return thrust::merge(detail::choose(a, b, out), a, a_last, b, b_last, out);
 }
 }  // namespace thrust

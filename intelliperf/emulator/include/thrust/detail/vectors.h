@@ -7,54 +7,54 @@
 #include <vector>
 
 namespace thrust {
-template <class T>
-using device_allocator = std::allocator<T>;
-template <class T>
-using device_malloc_allocator = std::allocator<T>;
+template <class _T>
+using device_allocator = std::allocator<_T>;
+template <class _T>
+using device_malloc_allocator = std::allocator<_T>;
 
-template <class T, class Allocator = std::allocator<T>>
+template <class _T, class Allocator = std::allocator<_T>>
 class device_vector;
 
-template <class T, class Allocator = std::allocator<T>>
-class host_vector : public std::vector<T, Allocator> {
+template <class _T, class Allocator = std::allocator<_T>>
+class host_vector : public std::vector<_T, Allocator> {
  public:
-  using std::vector<T, Allocator>::vector;
+  using std::vector<_T, Allocator>::vector;
   host_vector() = default;
-  host_vector(const std::vector<T, Allocator>& other) : std::vector<T, Allocator>(other) {}
-  template <class U, class A>
-  host_vector(const device_vector<U, A>& other) { *this = other; }
-  template <class U, class A>
-  host_vector& operator=(const device_vector<U, A>& other) {
+  host_vector(const std::vector<_T, Allocator>& other) : std::vector<_T, Allocator>(other) {}
+  template <class _U, class _A>
+  host_vector(const device_vector<_U, _A>& other) { *this = other; }
+  template <class _U, class _A>
+  host_vector& operator=(const device_vector<_U, _A>& other) {
     this->resize(other.size());
     thrust::copy(other.begin(), other.end(), this->begin());
     return *this;
   }
 };
 
-template <class T, class Allocator>
+template <class _T, class Allocator>
 class device_vector {
  public:
-  using value_type = T;
+  using value_type = _T;
   using size_type = size_t;
   using difference_type = std::ptrdiff_t;
-  using iterator = device_ptr<T>;
-  using const_iterator = device_ptr<const T>;
-  using pointer = device_ptr<T>;
-  using const_pointer = device_ptr<const T>;
-  using reference = T&;
-  using const_reference = const T&;
+  using iterator = device_ptr<_T>;
+  using const_iterator = device_ptr<const _T>;
+  using pointer = device_ptr<_T>;
+  using const_pointer = device_ptr<const _T>;
+  using reference = _T&;
+  using const_reference = const _T&;
   using thrust_system = device_system;
 
   device_vector() = default;
   explicit device_vector(size_t n) { resize(n); }
-  device_vector(size_t n, const T& value) { resize(n, value); }
+  device_vector(size_t n, const _T& value) { resize(n, value); }
   device_vector(const device_vector& other) { assign(other.begin(), other.end()); }
   device_vector(device_vector&& other) noexcept { swap(other); }
-  template <class U, class A>
-  device_vector(const device_vector<U, A>& other) { assign(other.begin(), other.end()); }
-  template <class U, class A>
-  device_vector(const std::vector<U, A>& other) { assign(other.begin(), other.end()); }
-  device_vector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
+  template <class _U, class _A>
+  device_vector(const device_vector<_U, _A>& other) { assign(other.begin(), other.end()); }
+  template <class _U, class _A>
+  device_vector(const std::vector<_U, _A>& other) { assign(other.begin(), other.end()); }
+  device_vector(std::initializer_list<_T> values) { assign(values.begin(), values.end()); }
   template <class Iterator, class = typename std::iterator_traits<Iterator>::value_type>
   device_vector(Iterator first, Iterator last) { assign(first, last); }
   ~device_vector() { (void)SIMT_GPU(Free)(data_); }
@@ -67,12 +67,12 @@ class device_vector {
     swap(other);
     return *this;
   }
-  template <class U, class A>
-  device_vector& operator=(const std::vector<U, A>& other) {
+  template <class _U, class _A>
+  device_vector& operator=(const std::vector<_U, _A>& other) {
     assign(other.begin(), other.end());
     return *this;
   }
-  device_vector& operator=(std::initializer_list<T> values) {
+  device_vector& operator=(std::initializer_list<_T> values) {
     assign(values.begin(), values.end());
     return *this;
   }
@@ -81,7 +81,7 @@ class device_vector {
     allocate(static_cast<size_t>(last - first));
     thrust::copy(first, last, begin());
   }
-  void assign(size_t n, const T& value) {
+  void assign(size_t n, const _T& value) {
     allocate(n);
     thrust::fill(begin(), end(), value);
   }
@@ -109,16 +109,16 @@ class device_vector {
 
   void reserve(size_t n) {
     if (n <= capacity_) return;
-    T* larger = nullptr;
-    detail::check(SIMT_GPU(Malloc)(reinterpret_cast<void**>(&larger), n * sizeof(T)), "device_vector");
+    _T* larger = nullptr;
+    detail::check(SIMT_GPU(Malloc)(reinterpret_cast<void**>(&larger), n * sizeof(_T)), "device_vector");
     if (size_ != 0)
-      detail::check(SIMT_GPU(Memcpy)(larger, data_, size_ * sizeof(T), SIMT_GPU(MemcpyDeviceToDevice)), "device_vector");
+      detail::check(SIMT_GPU(Memcpy)(larger, data_, size_ * sizeof(_T), SIMT_GPU(MemcpyDeviceToDevice)), "device_vector");
     (void)SIMT_GPU(Free)(data_);
     data_ = larger;
     capacity_ = n;
   }
-  void resize(size_t n) { resize(n, T()); }
-  void resize(size_t n, const T& value) {
+  void resize(size_t n) { resize(n, _T()); }
+  void resize(size_t n, const _T& value) {
     const size_t old = size_;
     reserve(n);
     size_ = n;
@@ -126,9 +126,9 @@ class device_vector {
   }
   void clear() { size_ = 0; }
   void shrink_to_fit() {}
-  void push_back(const T& value) {
+  void push_back(const _T& value) {
     if (size_ == capacity_) reserve(size_ == 0 ? 16 : size_ * 2);
-    detail::check(SIMT_GPU(Memcpy)(data_ + size_, &value, sizeof(T), SIMT_GPU(MemcpyHostToDevice)), "push_back");
+    detail::check(SIMT_GPU(Memcpy)(data_ + size_, &value, sizeof(_T), SIMT_GPU(MemcpyHostToDevice)), "push_back");
     ++size_;
   }
   void pop_back() { --size_; }
@@ -161,21 +161,21 @@ class device_vector {
     reserve(n);
     size_ = n;
   }
-  T* data_ = nullptr;
+  _T* data_ = nullptr;
   size_t size_ = 0, capacity_ = 0;
 };
-template <class T, class A>
-bool operator==(const device_vector<T, A>& a, const device_vector<T, A>& b) {
+template <class _T, class _A>
+bool operator==(const device_vector<_T, _A>& a, const device_vector<_T, _A>& b) {
   return a.size() == b.size() && thrust::equal(a.begin(), a.end(), b.begin());
 }
-template <class T, class A>
-bool operator!=(const device_vector<T, A>& a, const device_vector<T, A>& b) { return !(a == b); }
-template <class T, class A, class B>
-bool operator==(const host_vector<T, A>& a, const device_vector<T, B>& b) {
-  return device_vector<T, B>(a.begin(), a.end()) == b;
+template <class _T, class _A>
+bool operator!=(const device_vector<_T, _A>& a, const device_vector<_T, _A>& b) { return !(a == b); }
+template <class _T, class _A, class _B>
+bool operator==(const host_vector<_T, _A>& a, const device_vector<_T, _B>& b) {
+  return device_vector<_T, _B>(a.begin(), a.end()) == b;
 }
-template <class T, class A, class B>
-bool operator==(const device_vector<T, A>& a, const host_vector<T, B>& b) { return b == a; }
-template <class T, class A>
-void swap(device_vector<T, A>& a, device_vector<T, A>& b) noexcept { a.swap(b); }
+template <class _T, class _A, class _B>
+bool operator==(const device_vector<_T, _A>& a, const host_vector<_T, _B>& b) { return b == a; }
+template <class _T, class _A>
+void swap(device_vector<_T, _A>& a, device_vector<_T, _A>& b) noexcept { a.swap(b); }
 }  // namespace thrust
