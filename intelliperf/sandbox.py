@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,15 @@ class Sandbox:
     @classmethod
     def probe(cls, scratch: Path) -> Sandbox:
         """Try it once, with what it must forbid, below the directory `scratch`."""
-        outside, own = scratch / "sandbox-outside", scratch / "sandbox-own"
+        scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="sandbox-", dir=scratch) as name:
+            return cls._probe(Path(name))
+
+    @classmethod
+    def _probe(cls, scratch: Path) -> Sandbox:
+        outside, own = scratch / "outside", scratch / "own"
         for directory in (outside, own):
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir()
         argv = cls(True).wrap([sys.executable, "-I", "-S", "-c", _PROBE, str(outside), str(own)], [own])
         done, out, err = output_of(argv, _PROBE_DEADLINE_S)
         leaked = (outside / "inside").exists()

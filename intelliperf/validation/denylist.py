@@ -86,6 +86,9 @@ _HARMLESS_ATTRIBUTES = _words(
     "amdgpu_flat_work_group_size amdgpu_waves_per_eu maybe_unused likely unlikely unroll clang gnu loop nodiscard "
     "const sizeof float int double unsigned char short long"
 )
+# After one of these a word is the name of a variable or function, as in `int half = n / 2`.
+_PLAIN_TYPES = frozenset(("int", "unsigned", "long", "short", "float", "double", "bool", "size_t", "uint32_t", "auto"))
+_GOOD_NAMES = ("half", "half2")
 _KEPT = ("assert", "__trap", "abort")  # a candidate may not take these away
 
 
@@ -99,7 +102,10 @@ def violation(before: str, after: str) -> str | None:
     """The first banned thing that `after` has more of than `before`, for people."""
     old, new = tokens(before), tokens(after)
     counts = Counter(old), Counter(new)
-    words, calls = _more(counts[1], counts[0]), _more(_calls(new), _calls(old))
+    pairs = itertools.pairwise(new)
+    variables = {right for left, right in pairs if left in _PLAIN_TYPES and right in _GOOD_NAMES}
+    words = [word for word in _more(counts[1], counts[0]) if word not in variables]
+    calls = _more(_calls(new), _calls(old))
     for ban in BANS:
         used = ban.unless_used and any(ban.pattern.fullmatch(token) for token in counts[0])
         added = calls if ban.called else words

@@ -213,7 +213,7 @@ def _addition_refusal(source: Source, item: Item, gone: set[str], rules: _Rules)
         return ""
     function = item.function
     if function is not None:
-        return _new_function_refusal(function, gone, rules)
+        return _new_function_refusal(function, item, gone, rules)
     if item.kind in ("preproc_def", "preproc_function_def", "preproc_include"):
         return ""  # see _directive_refusal
     if item.kind == "declaration":
@@ -227,8 +227,9 @@ def _addition_refusal(source: Source, item: Item, gone: set[str], rules: _Rules)
     return f"new code outside of device functions: {' '.join(item.tokens[:8])}"
 
 
-def _new_function_refusal(function: Function, gone: set[str], rules: _Rules) -> str:
-    if function.kind == "host":
+def _new_function_refusal(function: Function, item: Item, gone: set[str], rules: _Rules) -> str:
+    helper = {"constexpr", "__device__"} & set(item.tokens) and re.fullmatch(r"[A-Za-z_]\w*", function.name)
+    if function.kind == "host" and not helper:
         return f"a new host function: {function.name}"
     if function.kind == "kernel" and not rules.declares.kernels:
         return f"a new kernel: {function.name}; not declared"
@@ -261,6 +262,8 @@ def _new_declaration_refusal(source: Source, item: Item, rules: _Rules) -> str:
     if item.name in rules.known and not (rules.declares.geometry and _is_number(item)):
         return f"a new declaration of a name that is in use: {item.name}"
     if not {"constexpr", "const"} & set(item.tokens):
+        if "__shared__" in item.tokens and "extern" in item.tokens:
+            return ""
         prototype = "(" in item.tokens and "__device__" in item.tokens and "{" not in item.tokens
         return "" if prototype else f"a new global variable: {item.name}"
     calls = any(node.type in ("call_expression", "lambda_expression") for node in walk(item.node))

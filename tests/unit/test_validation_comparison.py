@@ -272,3 +272,9 @@ def test_repeated_halves_of_a_split_kernel_are_compared_each_time():
     assert plan.extra_transfers == 1
     assert "added" in align(reference, [*candidate, copy], "k").problem
     assert "missing" in align(reference, candidate[:-1], "k").problem
+
+
+def test_a_single_number_is_proven_against_zero_and_rounding():
+    narrow = Allowance(Steadiness.NUMERIC, FLOAT32, rtol=3e-4)
+    assert wrongly_accepted(narrow, raw([1234.567])) == ()
+    assert "bf16 rounding" in wrongly_accepted(Allowance(Steadiness.NUMERIC, FLOAT32, rtol=5e-3), raw([1234.567]))

@@ -72,7 +72,8 @@ def test_comments_and_layout_are_free_everywhere():
 def test_new_device_functions_constants_and_includes_are_fine():
     addition = (
         "#include <cooperative_groups.h>\n#define TILE 32\nconstexpr int kPad = 1;\n"
-        "__device__ float thrice(float x) { return 3 * x; }\n__global__ void scale("
+        "__device__ float thrice(float x) { return 3 * x; }\nextern __shared__ float pool[];\n"
+        "constexpr int half(int x) { return x / 2; }\n__global__ void scale("
     )
     found = verdict(("__global__ void scale(", addition))
     assert found.refusal == ""
@@ -122,6 +123,12 @@ FORBIDDEN = {
     "a static variable": [(BODY, "static float cache; " + BODY)],
     "a constructor": [("__global__ void other", "struct Early { Early() {} };\n__global__ void other")],
     "a host function": [("__global__ void other", "int early() { return 1; }\n__global__ void other")],
+    "an operator for the host": [
+        (
+            "__global__ void other",
+            "constexpr bool operator!=(hipError_t, hipError_t) { return 0; }\n__global__ void other",
+        )
+    ],
     "a constructor attribute": [("__device__ T twice(T x)", "__attribute__((constructor)) __device__ T twice(T x)")],
     "a computed constant": [("__global__ void other", "const int early = rand();\n__global__ void other")],
     "a local header": [("#include <cstdio>", '#include <cstdio>\n#include "answers.h"')],
