@@ -163,6 +163,18 @@ def test_a_kernel_in_a_header_is_rewritten_in_the_header(tmp_path: Path) -> None
     assert changed["lib/add.h"].index("static __device__") < changed["lib/add.h"].index("struct Adder")
 
 
+def test_a_helper_is_shared_only_where_it_can_be_seen(tmp_path: Path) -> None:
+    kernel = "__global__ void k%d(int* o) { atomicAdd(o, 1); }  //@\n"
+    program = (
+        f"#include <hip/hip_runtime.h>\nnamespace a {{\n{kernel % 1}{kernel % 2}}}\nnamespace b {{\n{kernel % 3}}}\n"
+    )
+    text = Bench(tmp_path, {"a.hip": program}).rewritten(WAVE, AccessKind.REDUCTION)["a.hip"]
+
+    assert text.count("static __device__") == 2
+    assert text.count("{ wave_atomic_add_same(o, 1); }") == 2
+    assert "void k3(int* o) { wave_atomic_add_same_2(o, 1); }" in text
+
+
 REFUSED = """
 #include <hip/hip_runtime.h>
 #define BUMP(p) atomicAdd(p, 1)

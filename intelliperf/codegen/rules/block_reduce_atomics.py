@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
@@ -23,7 +24,6 @@ from intelliperf.codegen.rules.wave_aggregate_atomics import (
     atomic_calls,
     element_type,
     snake_case,
-    unused_name,
 )
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source
@@ -256,11 +256,15 @@ def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
     target = callee(call)
     if target is None or target.in_macro or call.in_macro or plan.region.in_macro:
         raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
-    helper = unused_name(problem, "block_" + snake_case(function))
     identity = _identity(place, function, types)
     dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
-    at = outline.insertion_point(source.text, call.start_offset)
-    source.insert_declaration(at, block_atomic(helper, function, identity, dialect))
+    helper = declare(
+        problem,
+        source,
+        call.start_offset,
+        "block_" + snake_case(function),
+        lambda name: block_atomic(name, function, identity, dialect),
+    )
     if plan.region is call:
         source.replace(target.start_offset, target.end_offset, helper)
         return

@@ -10,10 +10,10 @@ import re
 from functools import partial
 
 from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lanes import Thread
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of
-from intelliperf.codegen.rules.wave_aggregate_atomics import unused_name
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry, MemorySpace, SourceEvidence
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.declarations import declare
 from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, phases, requests
 from intelliperf.codegen.rules.lds_arrays import (
     SharedArray,
@@ -26,7 +27,6 @@ from intelliperf.codegen.rules.lds_arrays import (
     shared_variables,
 )
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Geometry, MemorySpace, Metric, SourceEvidence
@@ -255,7 +255,17 @@ def _constant_bounds(array: SharedArray, access: Node) -> None:
 
 
 def _skew(problem: Problem, source: Source, arrays: list[SharedArray], shift: int) -> None:
-    name = f"lds_skewed_{1 << shift}"
+    name = declare(
+        problem,
+        source,
+        arrays[0].declaration.start_offset,
+        f"lds_skewed_{1 << shift}",
+        lambda name: (
+            f"// Index into an LDS array that has one unused element after every {1 << shift}, so that strided lanes\n"
+            f"// fall into different banks.\n"
+            f"static __device__ inline int {name}(int index) {{ return index + (index >> {shift}); }}\n"
+        ),
+    )
     for array in arrays:
         closing = closing_bracket(source, array.declaration)
         opening = opening_bracket(source, closing)
@@ -270,11 +280,3 @@ def _skew(problem: Problem, source: Source, arrays: list[SharedArray], shift: in
                 raise NotApplicable(f"line {access.line}: a subscript of {array.name} comes from a macro")
             source.insert(start + 1, f"{name}(")
             source.insert(end, ")")
-    helper = (
-        f"// Index into an LDS array that has one unused element after every {1 << shift}, so that strided lanes\n"
-        f"// fall into different banks.\n"
-        f"static __device__ inline int {name}(int index) {{ return index + (index >> {shift}); }}\n"
-    )
-    at = outline.insertion_point(source.text, arrays[0].declaration.start_offset)
-    if not re.search(rf"\b{name}\b", source.text):
-        source.insert_declaration(at, helper)

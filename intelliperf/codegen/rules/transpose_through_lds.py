@@ -15,6 +15,7 @@ from functools import partial
 
 from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
 from intelliperf.codegen.rules.constants import outside_constant
+from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, enclose_rest
 from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
@@ -22,7 +23,6 @@ from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import Traffic, kernel_of
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
-from intelliperf.codegen.rules.wave_aggregate_atomics import unused_name
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, MemorySpace, SourceEvidence

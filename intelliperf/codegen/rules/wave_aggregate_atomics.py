@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from intelliperf.codegen.rules.declarations import declare
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.statements import callee, callee_name, calls, is_constant, pointee, value_used
 from intelliperf.codegen.rules.wave import CUDA, HIP, OPERATIONS, aggregated_atomic
@@ -59,21 +60,13 @@ class WaveAggregateAtomics:
         if source.slice(target.start_offset, target.end_offset).lstrip(":").strip() != function:
             raise NotApplicable(f"{place}: {function} is called with explicit template arguments")
         dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
-        base = helper_name(function, returns, constant)
-        name = base
-        at = outline.insertion_point(source.text, call.start_offset)
-        number = 2
-        while True:
-            helper = aggregated_atomic(name, function, returns, constant, dialect)
-            known = any(helper in splice.text and splice.start <= at for splice in source.splices)
-            earlier = source.slice(0, at).replace("\r\n", "\n")
-            if known or helper in earlier and "namespace" not in earlier[earlier.index(helper) :]:
-                break
-            if not _taken(problem, name):
-                source.insert_declaration(at, helper)
-                break
-            name = f"{base}_{number}"
-            number += 1
+        name = declare(
+            problem,
+            source,
+            call.start_offset,
+            helper_name(function, returns, constant),
+            lambda name: aggregated_atomic(name, function, returns, constant, dialect),
+        )
         source.replace(target.start_offset, target.end_offset, name)
 
 
@@ -135,21 +128,3 @@ def snake_case(function: str) -> str:
 
 def helper_name(function: str, returns: bool, constant: bool) -> str:
     return f"wave_{snake_case(function)}{'_fetch' if returns else ''}{'_same' if constant else ''}"
-
-
-def unused_name(problem: Problem, base: str) -> str:
-    """`base`, or with the first number that makes it new to the whole project."""
-    name, number = base, 2
-    while _taken(problem, name):
-        name = f"{base}_{number}"
-        number += 1
-    return name
-
-
-def _taken(problem: Problem, name: str) -> bool:
-    """Is the name in use anywhere in the project, edits so far included?"""
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    if any(word.search(text) for text in problem.task.sources.values()):
-        return True
-    sources = [problem.source(path) for path in problem.task.sources]
-    return any(word.search(splice.text) for source in sources for splice in source.splices)

@@ -203,6 +203,20 @@ def insertion_point(text: str, offset: int) -> int:
             return _above_comments(data, node)
 
 
+def namespaces(text: str, offset: int) -> tuple[int, ...]:
+    """The namespaces around byte `offset`, outermost first, by where their bodies start."""
+    node = _root(encoded(text))
+    found: list[int] = []
+    while True:
+        inner = next((child for child in node.children if child.start_byte < offset < child.end_byte), None)
+        if inner is None:
+            return tuple(found)
+        node = inner
+        body = node.child_by_field_name("body")
+        if node.type == "namespace_definition" and body is not None and body.start_byte < offset:
+            found.append(body.start_byte)
+
+
 def _above_comments(data: bytes, node: Node) -> int:
     first = node
     while (
