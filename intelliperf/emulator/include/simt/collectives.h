@@ -14,7 +14,9 @@ SIMT_D void __threadfence() { __simt::fence_device(); }
 SIMT_D void __threadfence_block() { __simt::fence_block(); }
 SIMT_D void __threadfence_system() { __simt::fence_system(); }
 
+#if defined(__HIP__)
 SIMT_D unsigned int __lane_id() { return __simt::lane(); }
+#endif
 
 namespace __simt {
 template <class _M>
@@ -167,10 +169,11 @@ SIMT_REDUCE(__reduce_xor_sync, unsigned int, a ^ b)
 // ---- clocks and traps ---------------------------------------------------------------------------------
 SIMT_D long int clock() { return static_cast<long int>(__simt::clock()); }
 SIMT_D long long clock64() { return static_cast<long long>(__simt::clock()); }
+#if defined(__HIP__)
 SIMT_D long long wall_clock64() { return static_cast<long long>(__simt::wall_clock()); }
 SIMT_D long long __clock64() { return clock64(); }
 SIMT_D long int __clock() { return clock(); }
-SIMT_D unsigned long long __globaltimer() { return __simt::wall_clock(); }
+#endif
 SIMT_D void __trap() { __simt::trap(); }
 SIMT_D void __brkpt() { __simt::trap(); }
 SIMT_D void __nanosleep(unsigned int) { __simt::fence_device(); }

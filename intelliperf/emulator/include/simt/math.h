@@ -225,12 +225,14 @@ SIMT_HDT constexpr __simt::common<_A, _B> max(_A a, _B b) {
   return max(static_cast<__simt::common<_A, _B>>(a), static_cast<__simt::common<_A, _B>>(b));
 }
 SIMT_D int __mad24(int a, int b, int c) { return __mul24(a, b) + c; }
+#if !defined(__HIP__)
 SIMT_D unsigned int umin(unsigned int a, unsigned int b) { return min(a, b); }
 SIMT_D unsigned int umax(unsigned int a, unsigned int b) { return max(a, b); }
 SIMT_D long long llmin(long long a, long long b) { return min(a, b); }
 SIMT_D long long llmax(long long a, long long b) { return max(a, b); }
 SIMT_D unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
 SIMT_D unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+#endif
 
 #include <simt/math_extra.h>
 #include <simt/math_rounding.h>

@@ -69,8 +69,6 @@ SIMT_D float sinpi(float x) { return __simt::sine_of_pi(x, 0); }
 SIMT_D double cospi(double x) { return __simt::sine_of_pi(x, 1); }
 SIMT_D float cospif(float x) { return __simt::sine_of_pi(x, 1); }
 SIMT_D float cospi(float x) { return __simt::sine_of_pi(x, 1); }
-SIMT_D double tanpi(double x) { return sinpi(x) / cospi(x); }
-SIMT_D float tanpif(float x) { return static_cast<float>(tanpi(static_cast<double>(x))); }
 SIMT_D void sincospi(double x, double* sine, double* cosine) {
   *sine = sinpi(x);
   *cosine = cospi(x);
