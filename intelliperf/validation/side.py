@@ -1,4 +1,7 @@
-"""One intercepted run of an application: its process, its connection, its memory.
+"""One intercepted run of an application: its processes, their connections, their memory.
+
+An application may be a script that starts several GPU programs: they are followed one after another
+as one run.
 
 Everything that can go wrong with the run is a `SideFailed`; whether that means a bad candidate or a
 broken reference is for the caller to say.
@@ -6,6 +9,7 @@ broken reference is for the caller to say.
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -63,6 +67,8 @@ class Side:
         self._channel: Channel | None = None
         self.memory: Memory | None = None
         self.hello: Hello | None = None
+        self._dispatches = 0  # of all processes so far
+        self._earlier = 0  # of those that ended
         application = run.application
         environment = dict(application.environment)
         environment.update(backend.intercept_environment(self._listener.path, kernel, run.options))
@@ -85,8 +91,13 @@ class Side:
                 raise self._failed(failure, f"{ended.describe()} before its first kernel")
             if deadline.passed:
                 raise self._failed(Failure.TIMED_OUT, "it launched no kernel before the deadline")
+        self._greet(self._channel, deadline)
+
+    def _greet(self, channel: Channel, deadline: Deadline) -> None:
         try:
-            self.hello, descriptors = self._channel.hello(deadline)
+            self.hello, descriptors = channel.hello(deadline)
+            if self.memory is not None:
+                self.memory.close()
             self.memory = self._backend.open_memory(self.hello.raw, descriptors)
         except PeerTimeout as error:
             raise self._failed(Failure.TIMED_OUT, str(error)) from error
@@ -96,19 +107,44 @@ class Side:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 
     def next(self, deadline: Deadline) -> Message:
-        """The next message. A connection that closes in an orderly exit counts as `End`."""
-        channel = self._connected()
+        """The next message; `End` once the application has exited. Dispatches are counted over all processes."""
+        while True:
+            message = self._message(deadline)
+            if isinstance(message, Dispatch):
+                self._dispatches += 1
+                return dataclasses.replace(message, index=message.index + self._earlier) if self._earlier else message
+            if not isinstance(message, End) or not self._followed_by_another(deadline):
+                return message
+
+    def _message(self, deadline: Deadline) -> Message:
         try:
-            return channel.next(deadline)
+            return self._connected().next(deadline)
         except PeerTimeout as error:
             raise self._failed(Failure.TIMED_OUT, str(error)) from error
-        except PeerClosed as error:
-            ended = self._end()
-            if not ended.ok and ended.exit_status in (None, 125):
-                raise self._failed(Failure.CRASHED, ended.describe()) from error
-            return End(-1)
+        except PeerClosed:
+            return End(-1)  # without a farewell: the exit status tells whether that was a crash
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
+
+    def _followed_by_another(self, deadline: Deadline) -> bool:
+        """Wait for the application's exit or for its next GPU process."""
+        while True:
+            running = self._child.running()
+            channel = self._listener.accept(_POLL_S if running else 0.0)
+            if channel is not None:
+                self._connected().close()
+                self._channel = channel
+                self._earlier = self._dispatches
+                self._greet(channel, deadline)
+                return True
+            if not running:
+                break
+            if deadline.passed:
+                raise self._failed(Failure.TIMED_OUT, "it did not exit before the deadline")
+        ended = self._end()
+        if ended.exit_status in (None, 125):
+            raise self._failed(Failure.CRASHED, ended.describe())
+        return False
 
     def proceed(self) -> None:
         try:

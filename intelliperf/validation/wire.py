@@ -142,7 +142,7 @@ class Channel:
 
 
 class Listener:
-    """A socket that accepts one connection. The path must be short: Linux allows 107 bytes."""
+    """Where children connect, one after another. The path must be short: Linux allows 107 bytes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -150,19 +150,18 @@ class Listener:
         try:
             self._socket.bind(str(path))
             path.chmod(0o600)
-            self._socket.listen(1)
+            self._socket.listen(16)
         except OSError as error:
             self._socket.close()
             raise ProtocolError(f"cannot listen at {path}: {error.strerror or error}") from error
 
     def accept(self, wait_s: float) -> Channel | None:
-        """The connection, or None if none came within `wait_s` seconds."""
+        """The next connection, or None if none came within `wait_s` seconds."""
         self._socket.settimeout(max(wait_s, 0.001))
         try:
             connection, _ = self._socket.accept()
         except TimeoutError:
             return None
-        self.close()
         return Channel(connection)
 
     def close(self) -> None:

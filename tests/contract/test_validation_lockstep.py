@@ -246,3 +246,19 @@ def test_lock_step_works_inside_the_sandbox(tmp_path):
     confined = dataclasses.replace(setting(tmp_path), sandbox=sandbox)
     calibration = calibrate(confined, program(tmp_path / "reference", steps()), SYMBOL, RULE)
     assert calibration.ended.ok
+
+
+def test_a_script_that_starts_several_programs_is_one_run(tmp_path):
+    def script(directory: Path, *plans: list[dict[str, Any]]):
+        parts = [program(directory / str(n), plan) for n, plan in enumerate(plans)]
+        command = " && ".join(" ".join(part.command) for part in parts)
+        return dataclasses.replace(parts[0], command=("/bin/sh", "-c", command))
+
+    reference = script(tmp_path / "reference", steps(), steps())
+    calibration = calibrate(setting(tmp_path), reference, SYMBOL, RULE)
+    wrong = steps(floats={"out": [*VALUES[:-1], 7.0], "input": [1.0] * 25, "state": [0.0] * 4})
+    for second, outcome in ((steps(), None), (wrong, Outcome.WRONG_OUTPUT), ([], Outcome.DISPATCHES_CHANGED)):
+        checker = Checker(calibration)
+        runs = [Run(BASE, reference), Run("candidate", script(tmp_path / "candidate", steps(), second))]
+        divergence = follow(setting(tmp_path), runs, RULE, checker).divergences.get("candidate")
+        assert (divergence.outcome if divergence else None) is outcome
