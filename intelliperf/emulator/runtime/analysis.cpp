@@ -13,6 +13,7 @@ constexpr uint32_t kRangePiece = 16;        // a memcpy is counted as accesses o
 constexpr uint32_t kMaxRangePieces = 65536;
 
 bool is_load(SiteKind kind) { return kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad; }
+bool is_store(SiteKind kind) { return kind == SiteKind::kStore || kind == SiteKind::kRangeStore; }
 bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == SiteKind::kReduction; }
 
 }  // namespace
@@ -294,15 +295,18 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
     }
     return;
   }
-  if (request.lowest >= known_low_ && request.highest + request.bytes <= known_high_) return;
+  // What is only written need never come from memory: only allocations that are read bound its traffic.
+  const bool reads = !is_store(SiteKind(request.site->kind));
+  if (request.lowest >= known_low_ && request.highest + request.bytes <= known_high_ && (known_read_ || !reads)) return;
   for (uint32_t i = 0; i < request.count; ++i) {
     const uint64_t address = request.address[i];
-    if (address >= known_low_ && address + request.bytes <= known_high_) continue;
+    if (address >= known_low_ && address + request.bytes <= known_high_ && (known_read_ || !reads)) continue;
     const Allocation* owner = find(address);
     if (owner) {
       known_low_ = owner->base;
       known_high_ = owner->base + owner->bytes;
-      note_allocation(owner->base, owner->bytes);
+      known_read_ = reads;
+      if (reads) note_allocation(owner->base, owner->bytes);
       if (address + request.bytes <= known_high_) continue;
     } else if (!in_arena(address)) {
       continue;  // a constant table of the module, or a wild pointer that will trap

@@ -28,7 +28,7 @@ struct TracedTotals {
   uint64_t write_sectors = 0;
   uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
   uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
-  uint64_t touched_allocation_bytes = 0;
+  uint64_t touched_allocation_bytes = 0;  // allocations that were read
   uint64_t barriers = 0;
   uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
 };
@@ -106,6 +106,7 @@ class Analysis {
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
   uint64_t arena_base_ = 0, arena_bytes_ = 0;
   uint64_t known_low_ = 1, known_high_ = 0;  // the allocation found last
+  bool known_read_ = false;             // it has been read from
 
   LdsBanks banks_;
   RaceDetector races_;

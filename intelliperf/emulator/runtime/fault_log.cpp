@@ -132,7 +132,11 @@ void note_fault(const Fault& fault) {
 void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
   std::vector<Noted> list;
   list.swap(noted());
+  bool located = false;
+  for (const Noted& entry : list) located |= entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site != kNoSite;
   for (const Noted& entry : list) {
+    // The same access as the fast version met it, without its place.
+    if (located && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site == kNoSite) continue;
     if (worth_saying(entry.fault.kind)) tell(entry, request);
     Recorder::instance().fault_line(to_json(entry, request, launch_index));
   }

@@ -9,6 +9,7 @@ static_assert(simt::kStackBytes == 262144 && uint32_t(simt::LaneState::kAccess) 
 
 asm(R"(
 .text
+.hidden simt_current
 .p2align 4
 .globl __simt_access
 .type __simt_access,%function

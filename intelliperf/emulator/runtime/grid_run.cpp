@@ -135,6 +135,19 @@ void GridRun::release_grid() {
   suspended_.swap(at_grid_);
 }
 
+// The fast version does not know which access failed. Nothing in memory matters any more after an illegal
+// address, so the block may run once again in the traced version, which does.
+void GridRun::locate_fault(Block& block) {
+  if (block.traced || !request_.kernel->trace) return;
+  scheduler_.abandon(block);
+  scheduler_.prepare(block, block.number, true, false);
+  enter(block);
+  const int status = abort_status;
+  abort_status = 0;
+  scheduler_.run(block);
+  abort_status = status;
+}
+
 int GridRun::deadlock() {
   const Block* block = suspended_.empty() ? nullptr : suspended_.front().get();
   Fault fault{FaultKind::kDeadlock};
@@ -168,6 +181,7 @@ int GridRun::run() {
     }
     const BlockStop stop = resume(*block);
     if (stop == BlockStop::kAborted || stop == BlockStop::kDeadlock) {
+      if (stop == BlockStop::kAborted && abort_status == kIllegalAddress) locate_fault(*block);
       scheduler_.abandon(*block);
       suspended_.push_front(std::move(block));
       if (scheduler_.out_of_memory()) return kNotSupported;

@@ -46,6 +46,7 @@ class GridRun {
   void enter(Block& block);
   void swap_lds(Block& block, bool out);
   void count_executions(bool analyzed);
+  void locate_fault(Block& block);
   int deadlock();
 
   const LaunchRequest& request_;

@@ -14,8 +14,8 @@ struct Cost {
   double amd, nvidia;
 };
 constexpr Cost kCosts[] = {
-    {"f32", 1, 1},     {"int", 1, 2},    {"idiv", 24, 24}, {"special", 4, 8}, {"convert", 1, 2},
-    {"select", 1, 2},  {"branch", 1, 1}, {"memory", 1, 1}, {"call", 4, 4},
+    {"f32", 1, 1},      {"int", 0.5, 1},    {"idiv", 24, 24}, {"special", 4, 8}, {"convert", 1, 2},
+    {"select", 0.5, 1}, {"branch", 0.5, 0.5}, {"memory", 1, 1}, {"call", 4, 4},
 };
 
 double fp64_cost(const Device& d) {

@@ -9,7 +9,9 @@
 //   issue    wave instructions by class / issue_per_cycle, on the busiest compute unit. Relative costs: CUDA C++
 //            Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD CDNA ISA guides
 //            (quarter-rate transcendentals); integer division is counted as the 24 instructions that it expands
-//            to (assumption). Instructions are those of the host compiler's IR: no vector unit was asked.
+//            to (assumption). Half of the integer work and branches is taken to be the same for a whole wave
+//            and to go to the scalar unit or uniform data path beside the vector units (assumption).
+//            Instructions are those of the host compiler's IR.
 //   lds      passes of 128 bytes on the busiest compute unit.
 //   l1       the larger of tag look-ups (one line per cycle) and bytes of the touched sectors.
 //   l2, dram bytes over the peak rates.
