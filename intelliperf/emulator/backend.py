@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
-from intelliperf.emulator import collect, devices, safety, timing
+from intelliperf.emulator import collect, devices, safety, strict, timing
 from intelliperf.emulator.lines import Project, kernel_lines
 from intelliperf.emulator.toolchain import shim_directory
 from intelliperf.emulator.tracefiles import Trace
@@ -115,8 +115,8 @@ class EmulatorBackend:
         )
 
     def strictness(self, application: Application, candidate: Application) -> Check:
-        """Every kernel that the real target's compiler took in the original it must take in the candidate."""
-        return safety.strictness(self._known(application), self._known(candidate))
+        """The traced runs tell which kernels the real target's compiler took; see `strict`."""
+        return strict.check(self._built(application, UNCONFINED), self._built(candidate, self._sandbox))
 
     def time(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
@@ -129,8 +129,9 @@ class EmulatorBackend:
         """Drop all records, so that the next question runs the program again."""
         self._tracer.forget()
 
-    def _known(self, application: Application) -> Trace:
-        return self._tracer.trace(application, _STRICTNESS_DEADLINE_S, self._sandbox).trace
+    def _built(self, application: Application, sandbox: Sandbox) -> strict.Built:
+        trace = self._tracer.trace(application, _STRICTNESS_DEADLINE_S, sandbox).trace
+        return strict.Built(trace, application.project)
 
     def _remember(self, trace: Trace) -> None:
         """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal."""

@@ -156,34 +156,3 @@ def coverage_of(trace: Trace) -> str:
     traced = sum(launch.traced_blocks for launch in launches)
     total = sum(launch.blocks for launch in launches)
     return f"{traced:,} of {total:,} blocks traced"
-
-
-def strictness(reference: Trace, candidate: Trace) -> Check:
-    """Every kernel that runs must compile for the real target, as those of the original do."""
-    name = "real-target compile"
-    before, after = _refused(reference), _refused(candidate)
-    known = {launch.kernel for launch in reference.launches}
-    refused = sorted(display for symbol, display in after.items() if symbol not in before)
-    architectures = sorted(_architectures(candidate))
-    if len(before) == len(known):
-        return Check(name, CheckStatus.NOT_RUN, "the original's kernels could not be compiled for the real target")
-    if refused:
-        return Check(name, CheckStatus.FAILED, f"the real target's compiler refuses {', '.join(refused)}")
-    if after:
-        return Check(name, CheckStatus.WEAK, f"refused before and after: {', '.join(sorted(after.values()))}")
-    return Check(name, CheckStatus.PASSED, f"all kernels compile for {', '.join(architectures)}")
-
-
-def _refused(trace: Trace) -> dict[str, str]:
-    """Launched kernels without facts of the real target's compiler: symbol → display name."""
-    refused = {}
-    for launch in trace.launches:
-        facts = trace.module_of(launch).kernels.get(launch.kernel)
-        if facts is None or facts.static is None:
-            refused[launch.kernel] = facts.name if facts else launch.kernel
-    return refused
-
-
-def _architectures(trace: Trace) -> set[str]:
-    facts = [trace.module_of(launch).kernels.get(launch.kernel) for launch in trace.launches]
-    return {fact.static.architecture for fact in facts if fact is not None and fact.static is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -110,6 +111,13 @@ def test_real_target_facts_stand_beside_the_counts(good: Program) -> None:
     assert profile.quantity(Metric.VGPRS).provenance is Provenance.STATIC
     assert profile.quantity(Metric.LDS_BYTES).value == 1024
     assert good.backend.strictness(good.application, good.application).status is CheckStatus.PASSED
+
+
+def test_more_lds_than_the_chip_has_fails_the_strictness_gate(good: Program, tmp_path: Path) -> None:
+    bad = make(tmp_path / "scratch" / "project", GOOD.replace("tile[256]", "tile[40000]"))
+    check = good.backend.strictness(good.application, bad.application)
+    assert check.status is CheckStatus.FAILED
+    assert re.search("LDS|local memory", check.detail)
 
 
 def test_a_kernel_that_did_not_run_has_no_time_to_compare(good: Program) -> None:

@@ -6,7 +6,7 @@ import pytest
 from emulator_records import KERNEL, Recording, site
 
 import intelliperf.emulator
-from intelliperf.emulator import lines, safety
+from intelliperf.emulator import lines, safety, strict
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric
@@ -182,13 +182,12 @@ def test_the_same_line_failing_in_a_second_place_is_new(recording: Recording, pr
     assert len(safety.introduced(before, both)) == 1
 
 
-def test_a_kernel_that_only_the_host_compiler_takes_fails_the_strictness_gate(
+def test_kernels_with_facts_of_the_real_target_pass_and_others_need_the_compile_log(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
     recording.launch()
-    good = Trace(recording.write(tmp_path / "a"))
+    good = strict.Built(Trace(recording.write(tmp_path / "a")), project)
     recording.static = None
-    bad = Trace(recording.write(tmp_path / "b"))
-    assert safety.strictness(good, good).status is CheckStatus.PASSED
-    assert safety.strictness(good, bad).status is CheckStatus.FAILED
-    assert safety.strictness(bad, bad).status is CheckStatus.NOT_RUN
+    unproven = strict.Built(Trace(recording.write(tmp_path / "b")), project)
+    assert strict.check(good, good).status is CheckStatus.PASSED
+    assert strict.check(good, unproven).status is CheckStatus.NOT_RUN
