@@ -1,0 +1,3 @@
+// Part of thrust/random.h.
+#pragma once
+#include <thrust/random.h>
