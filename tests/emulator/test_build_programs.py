@@ -178,13 +178,14 @@ def test_the_compile_log_has_a_line_for_each_gpu_source(shell: Shell, tmp_path: 
     log = tmp_path / "compile.jsonl"
     shell("hipcc", "-DX=1", "-c", "main.hip", "-o", "m.o", INTELLIPERF_COMPILE_LOG=str(log))
     (line,) = log.read_text(encoding="utf-8").splitlines()
-    assert json.loads(line) == {
+    expected = {
         "source": str(tmp_path / "main.hip"),
         "arguments": ["hipcc", "-DX=1", "-c", "main.hip", "-o", "m.o"],
         "language": "hip",
         "directory": str(tmp_path),
         "output": str(tmp_path / "m.o"),
     }
+    assert expected.items() <= json.loads(line).items()
 
 
 def test_a_changed_header_is_not_served_from_the_cache(shell: Shell, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_forms_of_access(instruction: str, kind: str, size: int, flags: int) -> 
 
 
 def test_an_atomic_whose_value_is_used_is_no_reduction() -> None:
-    body = "  %v = atomicrmw add ptr %p, i32 1 monotonic, align 4\n  %v2 = add i32 %v, 1\n  store i32 %v2, ptr %p\n  ret void"
+    body = "  %v = atomicrmw add ptr %p, i32 1 monotonic\n  %v2 = add i32 %v, 1\n  store i32 %v2, ptr %p\n  ret void"
     assert [s["kind"] for s in sites(function(body))] == ["atomic", "store"]
 
 

@@ -125,8 +125,11 @@ class _Reader:
         for word in pending:
             if not word.startswith("-") or word == "-":
                 self._input(word)
-            elif not (self._common(word, pending) or self._special(word, pending)):
+            elif not self._known(word, pending):
                 self._other(word, pending)
+
+    def _known(self, word: str, pending: Iterator[str]) -> bool:
+        return self._common(word, pending) or self._special(word, pending)
 
     def _special(self, word: str, pending: Iterator[str]) -> bool:
         raise NotImplementedError
@@ -248,6 +251,9 @@ class _ClangReader(_Reader):
 
 
 class _NvccReader(_Reader):
+    def _known(self, word: str, pending: Iterator[str]) -> bool:
+        return self._special(word, pending) or self._common(word, pending)
+
     def _special(self, word: str, pending: Iterator[str]) -> bool:
         short, value = self._split(word)
         if short is None:

@@ -1,0 +1,72 @@
+"""Command lines of the drop-ins, parsed; nothing is compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
+from intelliperf.emulator.compiler.unit import prerequisites
+from intelliperf.errors import UsageError
+
+
+def test_nvcc_options_with_values_in_every_spelling() -> None:
+    words = "-arch=sm_90 -gencode arch=compute_80,code=sm_80 --generate-code=arch=compute_70,code=sm_70 -std c++17 "
+    words += "-I inc,inc2 -DA=1 -D B -Xcompiler -fopenmp,-Wall --compiler-options=-O1 -Xptxas -v -lineinfo "
+    words += "-use_fast_math --expt-relaxed-constexpr -rdc=true -ccbin g++ -maxrregcount=32 -t4 "
+    words += "-lcublas -L/x -Xlinker -s -o out a.cu b.cpp c.o"
+    command = parse("nvcc", words.split())
+    assert [(s.path, s.language) for s in command.sources] == [("a.cu", "cuda"), ("b.cpp", "c++")]
+    assert command.front == [
+        "-std=c++17", "-I", "inc", "-I", "inc2", "-DA=1", "-D", "B", "-Wall", "-D__CUDA_FAST_MATH__=1",
+    ]  # fmt: skip
+    assert command.link == ["-lcublas", "-L/x", "-Xlinker", "-s", "c.o"]
+    assert (command.openmp, command.relocatable_device_code, command.output) == (True, True, "out")
+    assert command.optimisation == "-O1"
+    assert {"sm_90", "sm_80", "compute_70"} <= set(command.architectures)
+
+
+def test_hipcc_takes_every_cpp_source_as_hip() -> None:
+    command = parse("hipcc", ["-c", "a.cpp", "--offload-arch=gfx90a", "-x", "c++", "b.cpp"], "hip")
+    assert [s.language for s in command.sources] == ["hip", "c++"]
+    assert command.architectures == ["gfx90a"]
+    assert command.front == []
+
+
+def test_options_for_dependencies_are_no_front_end_flags() -> None:
+    words = ["-x", "hip", "-MD", "-MT", "$(o)", "-MFa.d", "-MP", "-c", "a.hip", "-o", "a.o"]
+    command = parse("clang++", words)
+    rule = command.dependencies
+    assert (rule.wanted, rule.file, rule.targets, rule.phony) == (True, "a.d", ["$(o)"], True)
+    assert command.front == []
+
+
+def test_response_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("-DX='a b' -c main.hip", encoding="utf-8")
+    command = parse("hipcc", [f"@{tmp_path / 'words'}"], "hip")
+    assert (command.front, command.stage) == (["-DX=a b"], "object")
+
+
+@pytest.mark.parametrize("option", ["-ptx", "--cubin", "-fatbin"])
+def test_device_binaries_are_refused_by_name(option: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        parse("nvcc", [option, "a.cu"])
+
+
+def test_an_option_without_its_value_is_an_error() -> None:
+    with pytest.raises(UsageError, match="-o needs a value"):
+        parse("hipcc", ["a.hip", "-o"])
+
+
+def test_vendor_libraries_are_told_apart() -> None:
+    assert is_provided("-lcudart")
+    assert is_provided("/opt/rocm/lib/libamdhip64.so.6")
+    assert not is_provided("-lm")
+    assert unsupported_library(["-lm", "-l:libcublas.so.12"]) == "cublas"
+    assert unsupported_library(["main.o", "-lpthread"]) is None
+
+
+def test_prerequisites_of_a_make_rule_are_unescaped() -> None:
+    assert prerequisites("unit: a.hip \\\n  my\\ dir/b.h c$$d.h\n") == ("a.hip", "my dir/b.h", "c$d.h")
