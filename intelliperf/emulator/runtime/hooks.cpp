@@ -74,7 +74,7 @@ SIMT_EXPORT void __simt_barrier() {
 
 SIMT_EXPORT int __simt_barrier_reduce(uint32_t op, int predicate) {
   Lane* lane = simt_current;
-  lane->reduces = true;
+  lane->reduces = reducing_barriers = true;
   lane->operation = op;
   lane->value = predicate != 0;
   park_at_barrier(LaneState::kBarrier, park_counts.barrier);

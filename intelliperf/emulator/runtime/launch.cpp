@@ -15,6 +15,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kProbeEvents = 65536;  // budget where nothing is recorded: for lock-step and time only
+constexpr size_t kMaxShapes = 16;         // of one kernel that are traced; shapes beyond take a similar one's time
 
 struct Geometry {
   Dim3 grid, block;
@@ -67,7 +68,7 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
   plan.lockstep = wanted.lockstep_always || history.lockstep;
   plan.event_budget = recorded ? wanted.trace_events : kProbeEvents;
   uint32_t& traced = traced_launches(history, geometry);
-  plan.analyze = kernel.trace && traced < (recorded ? wanted.trace_launches : 1);
+  plan.analyze = kernel.trace && history.modelled.size() < kMaxShapes * wanted.trace_launches + 1 && traced < (recorded ? wanted.trace_launches : 1);
   traced += plan.analyze;
   return plan;
 }

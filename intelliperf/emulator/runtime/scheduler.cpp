@@ -46,6 +46,7 @@ bool complete(const Wave& wave, const Lane& lane) {
 
 StartQueue start_queue;
 ParkCounts park_counts;
+bool reducing_barriers;
 volatile uint64_t switches;
 
 void lane_main() {
@@ -82,7 +83,9 @@ bool earlier(const Lane& a, const Lane& b) {
 }
 
 Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis)
-    : request_(request), wave_size_(wave_size), threads_(uint32_t(request.block.count())), analysis_(analysis) {}
+    : request_(request), wave_size_(wave_size), threads_(uint32_t(request.block.count())), analysis_(analysis) {
+  reducing_barriers = false;
+}
 
 void Scheduler::shape(Block& block) {
   block.lanes.reset(new Lane[threads_]());
@@ -333,6 +336,11 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
 }
 
 void Scheduler::release_barrier(Block& block) {
+  ++barriers;
+  if (!block.traced && !reducing_barriers) {  // nobody looks at where the lanes stand
+    for (Wave& wave : block.waves) wave.released = wave.live != 0;
+    return;
+  }
   uint64_t count = 0, all = 1;
   bool reduces = false, mixed = false;
   const Lane* first = nullptr;
@@ -354,7 +362,6 @@ void Scheduler::release_barrier(Block& block) {
       lane.result = operation == BarrierReduce::kCount ? count : operation == BarrierReduce::kAnd ? all : count != 0;
     }
   }
-  ++barriers;
   divergent_barriers += mixed;
   if (analysis_ && block.analyzed && first) analysis_->synchronize_block(block, mixed);
 }

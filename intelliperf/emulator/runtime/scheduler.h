@@ -87,6 +87,7 @@ struct StartQueue {
 };
 extern StartQueue start_queue;
 extern ParkCounts park_counts;
+extern bool reducing_barriers;  // the launch has met one
 extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs
 void lane_main();  // entry of every fiber
 
