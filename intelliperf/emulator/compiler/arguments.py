@@ -31,6 +31,7 @@ _NVCC_VALUED = {
     "-allow-unsupported-compiler": "",
 }  # fmt: skip
 _LONG_TO_SHORT = {long: short for short, long in _NVCC_VALUED.items() if long.startswith("--")}
+_LOOK_LIKE_LIBRARIES = ("-lineinfo", "-lib", "-link", "-lto")
 _OPTIONAL_JOINED = {"-Werror", "-diag-suppress", "-dopt"}
 _CLANG_FRONT_VALUED = (
     "-include", "-isystem", "-idirafter", "-iquote", "-imacros", "-Xclang", "-mllvm", "-iprefix", "-isysroot",
@@ -275,6 +276,8 @@ class _NvccReader(_Reader):
             return name, joined
         if name.startswith("--") and f"-{name[2:]}" in _NVCC_VALUED:
             return f"-{name[2:]}", joined
+        if word in _LOOK_LIKE_LIBRARIES:
+            return None, None
         for short in ("-L", "-l", "-t", "-m"):
             if word.startswith(short) and len(word) > 2 and (short in ("-L", "-l") or word[2:].isdigit()):
                 return short, word[2:]
