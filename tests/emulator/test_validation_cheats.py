@@ -118,7 +118,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     root = tmp_path_factory.mktemp("cheats")
     sandbox = Sandbox.probe(root)
     backend = EmulatorBackend(root / "device", sandbox=sandbox)
-    made = Bench(root, backend, Application(("x",), root, root), None, Judge(backend, sandbox, Settings(60.0, 2.0)))  # type: ignore[arg-type]
+    made = Bench(root, backend, Application(("x",), root, root), None, Judge(backend, sandbox, Settings(60.0, 5.0)))  # type: ignore[arg-type]
     reference = made.build("reference", SOURCE)
     assert isinstance(reference, Application), reference
     (profile,) = backend.profile(reference, 60.0).kernels
