@@ -117,7 +117,8 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
             (TILE, GLOBAL, "guarded"),
         ]
     ):
-        bench = Bench(tmp_path / str(number), files, block=(16, 16, 1))
+        block = (64, 4, 1) if mark == "guarded" else (16, 16, 1)
+        bench = Bench(tmp_path / str(number), files, block)
         files = bench.rewritten(rule, AccessKind.STORE if rule == TILE else AccessKind.LOAD, space, mark)
 
     text = files["app.hip"]
