@@ -11,7 +11,7 @@ from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.compiler.frontend import CompilerMessage
 from intelliperf.emulator.compiler.queries import answer, nvcc_plan
-from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.emulator.toolchain import find_toolchain, include_directory, tool_environment
 from intelliperf.errors import IntelliPerfError
 
 CLANGS = ("clang", "clang++")
@@ -43,7 +43,9 @@ def _compile(flavour: str, arguments: list[str]) -> int:
         return 0
     if _is_plain(flavour, arguments, command.sources and any(s.is_gpu for s in command.sources)):
         environment = {**os.environ, **tool_environment()}
-        argv = [*toolchain.driver(flavour != "clang"), *arguments]
+        own = ["-isystem", str(include_directory())] if flavour not in CLANGS else []
+        own += ["-D__HIP_PLATFORM_AMD__=1"] if flavour == "hipcc" else []
+        argv = [*toolchain.driver(flavour != "clang"), *own, *arguments]
         os.execve(argv[0], argv, environment)
     Build(
         command=command,
