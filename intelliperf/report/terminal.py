@@ -39,8 +39,9 @@ def _lines(report: Report, directory: Path) -> Iterator[str]:
 
 
 def _where(report: Report) -> Iterator[str]:
-    for item in report.evidence[:_SHOWN_LINES]:
-        yield f"  {_shown(item.file, report)}:{item.line}: {item.text.strip()}"
+    lines = dict.fromkeys(f"{_shown(item.file, report)}:{item.line}: {item.text.strip()}" for item in report.evidence)
+    for line in list(lines)[:_SHOWN_LINES]:
+        yield f"  {line}"
 
 
 def _shown(file: Path, report: Report) -> str:
