@@ -13,7 +13,7 @@ from intelliperf.codegen.rules.constants import outside_constant
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lanes import Thread
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of
+from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of, renumbering
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry, MemorySpace, SourceEvidence
 
@@ -93,7 +93,5 @@ def _renumber(problem: Problem, place: Place, kernel: Node, reads: list[Node]) -
         start,
         f"\n{indent}// The block's threads renumbered with y running fastest, so that neighbours touch"
         f"\n{indent}// neighbouring memory."
-        f"\n{indent}const unsigned int {number} = threadIdx.y * blockDim.x + threadIdx.x;"
-        f"\n{indent}const unsigned int {names['x']} = {number} / blockDim.y;"
-        f"\n{indent}const unsigned int {names['y']} = {number} % blockDim.y;",
+        + "".join(f"\n{indent}{line}" for line in renumbering(number, names["x"], names["y"])),
     )

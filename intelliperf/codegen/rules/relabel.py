@@ -83,6 +83,15 @@ def coordinate_reads(place: Place, prefix: str) -> list[Node]:
     return reads
 
 
+def renumbering(number: str, x: str, y: str) -> list[str]:
+    """Declarations of the coordinates with y running fastest; square blocks are spared the divisions."""
+    return [
+        f"const unsigned int {number} = threadIdx.y * blockDim.x + threadIdx.x;",
+        f"const unsigned int {x} = blockDim.x == blockDim.y ? threadIdx.y : {number} / blockDim.y;",
+        f"const unsigned int {y} = blockDim.x == blockDim.y ? threadIdx.x : {number} % blockDim.y;",
+    ]
+
+
 class Traffic:
     """Memory sectors that one wave touches, summed over the accesses that can be followed."""
 

@@ -21,7 +21,7 @@ from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import Traffic, kernel_of
+from intelliperf.codegen.rules.relabel import Traffic, kernel_of, renumbering
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
@@ -227,9 +227,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
     lines = [
         "__syncthreads();",
         "{  // renumbered with y running fastest",
-        f"  const unsigned int {number} = threadIdx.y * blockDim.x + threadIdx.x;",
-        f"  const unsigned int {x} = {number} / blockDim.y;",
-        f"  const unsigned int {y} = {number} % blockDim.y;",
+        *(f"  {line}" for line in renumbering(number, x, y)),
         f"  const unsigned int {slot} = {linear.format(y=y, x=x)};",
         *(f"  {line}" for line in _second_half(source, place, path, needed, (x, y, f"{tile}[{slot} + {slot} / 32]"))),
         "}",
