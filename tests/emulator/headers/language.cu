@@ -23,6 +23,11 @@ __device__ static float atomicMax(float* address, float value) {
 constexpr bool kModern = true;
 #endif
 
+// nvcc has these on both sides.
+__host__ __device__ float both(float x) { return rsqrtf(x) + sinpif(x) + fminf(x, 1) + max(x, 2.0f); }
+
+__global__ void sides(float* o) { o[0] = both(4.0f); }
+
 __global__ void waves(unsigned* o, float* f, __half2* h, __nv_bfloat16* b) {
   const unsigned t = threadIdx.x;
   __shared__ float tile[32][33];
@@ -69,5 +74,9 @@ int main() {
   const cuDoubleComplex z = cuCdiv(make_cuDoubleComplex(1, 2), make_cuDoubleComplex(3, -4));
   expect_close(z.x, -0.2, 1e-15, "complex division");
   expect_close(cuCabs(make_cuDoubleComplex(3, 4)), 5, 1e-15, "complex magnitude");
+  sides<<<1, 1>>>(f);
+  expect(cudaDeviceSynchronize() == cudaSuccess, "sides");
+  expect(f[0] == both(4.0f) && f[0] == 5.5f, "functions of both sides");
+  expect_close(normcdfinv(0.975), 1.959963984540054, 1e-14, "normcdfinv on the host");
   return verdict();
 }

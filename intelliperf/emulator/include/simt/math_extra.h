@@ -52,14 +52,14 @@ SIMT_D void sincosf(float x, float* sine, float* cosine) { sincos(x, sine, cosin
 namespace __simt {
 // sin(pi x + quarter pi/2): x less the nearest multiple of 1/2 is exact, so only the remainder is rounded.
 template <class _T>
-SIMT_DT _T sine_of_pi(_T x, int quarter) {
+SIMT_HDT _T sine_of_pi(_T x, int quarter) {
   if (!(__builtin_fabs(static_cast<double>(x)) < 4503599627370496.0))
     return x - x + static_cast<_T>(quarter & 1);  // even integers; NaN for infinities
   const double wide = static_cast<double>(x);
   const double halves = __builtin_rint(wide * 2.0);
   const double rest = (wide - halves * 0.5) * 3.14159265358979323846;
   const long long turn = (static_cast<long long>(halves) + quarter) & 3;
-  const double value = (turn & 1) ? ::cos(rest) : ::sin(rest);
+  const double value = (turn & 1) ? SIMT_DOUBLE(cos)(rest) : SIMT_DOUBLE(sin)(rest);
   return static_cast<_T>((turn & 2) ? -value : value);
 }
 }  // namespace __simt
@@ -83,43 +83,43 @@ SIMT_D void sincospif(float x, float* sine, float* cosine) { sincospi(x, sine, c
 namespace __simt {
 // y with erfc(y) = x for 0 < x <= 1, by Newton steps with the second-order correction; from the leading
 // asymptotic term for small x and the tangent at 0 otherwise.
-__device__ inline double erfc_inverse_upper(double x) {
+__host__ __device__ inline double erfc_inverse_upper(double x) {
   constexpr double root_pi = 1.77245385090551602730;
   double y;
   if (x < 0.25) {
-    const double log_term = -::log(x * root_pi);
-    y = __builtin_sqrt(__builtin_fmax(log_term - 0.5 * ::log(__builtin_fmax(log_term, 0.3)), 0.1));
+    const double log_term = -SIMT_DOUBLE(log)(x * root_pi);
+    y = __builtin_sqrt(__builtin_fmax(log_term - 0.5 * SIMT_DOUBLE(log)(__builtin_fmax(log_term, 0.3)), 0.1));
   } else {
     y = (1.0 - x) * (root_pi / 2.0);
   }
   for (int step = 0; step < 8; ++step) {
-    const double newton = (::erfc(y) - x) * (root_pi / 2.0) * ::exp(y * y);
+    const double newton = (SIMT_DOUBLE(erfc)(y) - x) * (root_pi / 2.0) * SIMT_DOUBLE(exp)(y * y);
     y += newton / (1.0 - newton * y);
   }
   return y;
 }
-__device__ inline double erfc_inverse(double x) {
+__host__ __device__ inline double erfc_inverse(double x) {
   if (!(x >= 0.0 && x <= 2.0)) return __builtin_nan("");
   if (x == 0.0) return __builtin_inf();
   if (x == 2.0) return -__builtin_inf();
   return x <= 1.0 ? erfc_inverse_upper(x) : -erfc_inverse_upper(2.0 - x);
 }
-__device__ inline double erf_inverse(double x) {
+__host__ __device__ inline double erf_inverse(double x) {
   const double magnitude = __builtin_fabs(x);
   if (magnitude < 1e-9) return x * 0.88622692545275801365;
   if (magnitude > 0.5) return __builtin_copysign(erfc_inverse(1.0 - magnitude), x);
   double y = magnitude * 0.88622692545275801365;
   for (int step = 0; step < 5; ++step) {
-    const double newton = (::erf(y) - magnitude) * 0.88622692545275801365 * ::exp(y * y);
+    const double newton = (SIMT_DOUBLE(erf)(y) - magnitude) * 0.88622692545275801365 * SIMT_DOUBLE(exp)(y * y);
     y -= newton / (1.0 + newton * y);
   }
   return __builtin_copysign(y, x);
 }
 // exp(x*x) erfc(x); x*x is split so that its rounding error does not grow in the exponential.
-__device__ inline double scaled_erfc(double x) {
+__host__ __device__ inline double scaled_erfc(double x) {
   if (x < 25.0) {
     const double head = static_cast<double>(static_cast<float>(x));
-    return ::exp(head * head) * ::exp((x - head) * (x + head)) * ::erfc(x);
+    return SIMT_DOUBLE(exp)(head * head) * SIMT_DOUBLE(exp)((x - head) * (x + head)) * SIMT_DOUBLE(erfc)(x);
   }
   const double inverse = 1.0 / (x * x);
   double series = 1.0;
@@ -127,7 +127,7 @@ __device__ inline double scaled_erfc(double x) {
   return 0.56418958354775628695 / x * series;
 }
 // Modified Bessel functions of the first kind: power series, asymptotic series from 30 on.
-__device__ inline double bessel_i(int order, double x) {
+__host__ __device__ inline double bessel_i(int order, double x) {
   const double magnitude = __builtin_fabs(x);
   double sum, term;
   if (magnitude < 30.0) {
@@ -146,7 +146,7 @@ __device__ inline double bessel_i(int order, double x) {
       term *= -(4.0 * order * order - odd * odd) / (8.0 * magnitude * k);
       sum += term;
     }
-    sum *= ::exp(magnitude) / __builtin_sqrt(6.28318530717958647693 * magnitude);
+    sum *= SIMT_DOUBLE(exp)(magnitude) / __builtin_sqrt(6.28318530717958647693 * magnitude);
   }
   return order == 1 && x < 0.0 ? -sum : sum;
 }
@@ -161,11 +161,42 @@ __device__ inline double bessel_i(int order, double x) {
 SIMT_THROUGH_DOUBLE(erfinv, __simt::erf_inverse(x))
 SIMT_THROUGH_DOUBLE(erfcinv, __simt::erfc_inverse(x))
 SIMT_THROUGH_DOUBLE(erfcx, __simt::scaled_erfc(x))
-SIMT_THROUGH_DOUBLE(normcdf, 0.5 * ::erfc(x * -0.70710678118654752440))
+SIMT_THROUGH_DOUBLE(normcdf, 0.5 * SIMT_DOUBLE(erfc)(x * -0.70710678118654752440))
 SIMT_THROUGH_DOUBLE(normcdfinv, -1.41421356237309504880 * __simt::erfc_inverse(2.0 * x))
 SIMT_THROUGH_DOUBLE(cyl_bessel_i0, __simt::bessel_i(0, x))
 SIMT_THROUGH_DOUBLE(cyl_bessel_i1, __simt::bessel_i(1, x))
 #undef SIMT_THROUGH_DOUBLE
+
+// The same on the host, where nvcc has them too. Templates, because newer C libraries declare some of the names.
+#if !defined(__HIP__)
+#define SIMT_ON_HOST(name, expression)                                                                   \
+  template <class _T, class = __simt::enable_if_t<__is_arithmetic(_T)>>                                  \
+  inline __attribute__((host)) auto name(_T argument) -> decltype(argument + 0.0f) {                     \
+    const double x = static_cast<double>(argument);                                                      \
+    return static_cast<decltype(argument + 0.0f)>(expression);                                           \
+  }                                                                                                      \
+  template <class _T, class = __simt::enable_if_t<__is_arithmetic(_T)>>                                  \
+  inline __attribute__((host)) float name##f(_T argument) {                                              \
+    const double x = static_cast<double>(static_cast<float>(argument));                                  \
+    return static_cast<float>(expression);                                                               \
+  }
+SIMT_ON_HOST(rsqrt, 1.0 / __builtin_sqrt(x))
+SIMT_ON_HOST(rcbrt, 1.0 / __builtin_cbrt(x))
+SIMT_ON_HOST(sinpi, __simt::sine_of_pi(x, 0))
+SIMT_ON_HOST(cospi, __simt::sine_of_pi(x, 1))
+SIMT_ON_HOST(erfinv, __simt::erf_inverse(x))
+SIMT_ON_HOST(erfcinv, __simt::erfc_inverse(x))
+SIMT_ON_HOST(erfcx, __simt::scaled_erfc(x))
+SIMT_ON_HOST(normcdf, 0.5 * __builtin_erfc(x * -0.70710678118654752440))
+SIMT_ON_HOST(normcdfinv, -1.41421356237309504880 * __simt::erfc_inverse(2.0 * x))
+SIMT_ON_HOST(cyl_bessel_i0, __simt::bessel_i(0, x))
+SIMT_ON_HOST(cyl_bessel_i1, __simt::bessel_i(1, x))
+#undef SIMT_ON_HOST
+template <class _T, class = __simt::enable_if_t<__is_arithmetic(_T)>>
+inline __attribute__((host)) float fdividef(_T x, _T y) {
+  return static_cast<float>(x) / static_cast<float>(y);
+}
+#endif
 
 #if !defined(__AMDGCN__) && !defined(__NVPTX__)
 // The host's libm, under names that no declaration of the host's can contradict.
