@@ -173,3 +173,24 @@ def test_a_cheat_is_refused(bench, name):
     changes, declares, outcome = CHEATS[name]
     verdict = bench.verdict(*changes, declares=declares)
     assert verdict.outcome is outcome, verdict.detail
+
+
+SPLIT = [
+    ("int main() {", "__global__ void blend_base(float* base, const float* in) { *base = in[0]; }\nint main() {"),
+    (READ, "if (threadIdx.x == 0) first = base[0];"),
+    ("float* out, const float* in, int rows, int cols)", "float* out, const float* in, const float* base, int rows, int cols)"),
+    (SLOW, FAST),
+    (
+        LAUNCH,
+        "float* base;\n    hipMalloc(&base, 4);\n    blend_base<<<1, 1>>>(base, in);\n"
+        "    blend<<<grid, block>>>(out, in, base, rows, cols);\n    hipFree(base);",
+    ),
+]  # fmt: skip
+
+
+def test_a_declared_split_with_scratch_memory_is_followed_to_its_last_kernel(bench):
+    right = bench.verdict(*SPLIT, declares=KERNELS)
+    assert right.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL), right.detail
+    assert right.compared_dispatches == 3
+    spoilt = bench.verdict(*SPLIT, (WRITE, WRITE.replace("2.0f", "2.5f")), declares=KERNELS)
+    assert spoilt.outcome is Outcome.WRONG_OUTPUT, spoilt.detail
