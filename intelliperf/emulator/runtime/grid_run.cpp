@@ -13,6 +13,12 @@ constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-ste
 constexpr double kFruitlessNs = 60e9;         // where lanes are interrupted by the clock only
 constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
 
+// Small kernels are launched in their thousands, mostly in one shape: the last block's lanes are used again.
+std::unique_ptr<Block>& kept_block() {
+  static auto* block = new std::unique_ptr<Block>;
+  return *block;
+}
+
 }  // namespace
 
 double host_now_ns() {
@@ -35,6 +41,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
 }
 
 GridRun::~GridRun() {
+  if (!idle_.empty()) kept_block() = std::move(idle_.back());
   for (auto* list : {&suspended_, &at_grid_})
     for (Context& block : *list) scheduler_.abandon(*block);
 }
@@ -51,7 +58,9 @@ void GridRun::count_executions(bool analyzed) {
 
 GridRun::Context GridRun::begin(uint64_t position) {
   Context block;
-  if (idle_.empty()) {
+  if (idle_.empty() && kept_block()) {
+    block = std::move(kept_block());
+  } else if (idle_.empty()) {
     block.reset(new Block);
   } else {
     block = std::move(idle_.back());

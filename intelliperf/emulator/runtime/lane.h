@@ -72,7 +72,8 @@ struct Wave {
 enum class BlockState : uint8_t { kFresh, kRunning, kAtGridBarrier, kSuspended, kDone };
 
 struct Block {
-  uint64_t number = 0;  // linear index in the grid
+  uint32_t shape[3] = {};  // threads that `lanes` stand for
+  uint64_t number = 0;     // linear index in the grid
   BlockState state = BlockState::kFresh;
   bool analyzed = false;  // its accesses are counted
   bool traced = false;    // runs the traced version, in lock-step

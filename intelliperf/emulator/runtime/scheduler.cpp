@@ -88,6 +88,7 @@ Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis*
 }
 
 void Scheduler::shape(Block& block) {
+  block.shape[0] = request_.block.x, block.shape[1] = request_.block.y, block.shape[2] = request_.block.z;
   block.lanes.reset(new Lane[threads_]());
   block.waves.assign((threads_ + wave_size_ - 1) / wave_size_, Wave());
   for (uint32_t i = 0; i < threads_; ++i) {
@@ -101,7 +102,8 @@ void Scheduler::shape(Block& block) {
 }
 
 void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed) {
-  if (!block.lanes) shape(block);
+  const Dim3& wanted = request_.block;
+  if (block.shape[0] != wanted.x || block.shape[1] != wanted.y || block.shape[2] != wanted.z) shape(block);
   const bool reordered = settings().lanes.kind != Order::Kind::kForward && !traced;
   uint32_t wave_order[1024], lane_order[kMaxWave];
   const uint32_t waves = uint32_t(block.waves.size());
@@ -113,7 +115,8 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
     wave.index = index;
     wave.live = wave.unstarted = count;
     wave.at_barrier = wave.at_grid = wave.repeats = 0;
-    wave.released = wave.chained = false;
+    wave.released = wave.chained = wave.waiting = false;
+    if (traced) memset(wave.recent, 0, sizeof wave.recent);
     if (reordered) arrange(settings().lanes, number * 1024 + index, lane_order, count);
     for (uint32_t i = 0; i < count; ++i) wave.lanes[i] = &block.lanes[first + (reordered ? lane_order[i] : i)];
   }
@@ -135,6 +138,7 @@ void Scheduler::start(Block& block, Wave& wave) {
     for (uint32_t i = 0; i < count; ++i) {
       Lane& lane = *wave.lanes[i];
       lane.state = LaneState::kRunning;
+      lane.backing_off = false;
       lane.next = i + 1 < count ? wave.lanes[i + 1] : &home_lane();
       if (!take_stack(lane)) {
         out_of_memory_ = true;
