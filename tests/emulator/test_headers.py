@@ -12,10 +12,23 @@ PROGRAMS = Path(__file__).parent / "headers"
 COMPILER = {".hip": "hipcc", ".cu": "nvcc"}
 
 
+REFUSED = {
+    "matrix cores": "typedef float v4 __attribute__((ext_vector_type(4)));\n"
+    "__global__ void k(float* o) { v4 a = {}; __builtin_amdgcn_mfma_f32_16x16x4f32(*o, *o, a, 0, 0, 0); }",
+    "textures and surfaces": "__global__ void k(float* o, void* t) { *o = tex2D<float>(t, 1.0f, 2.0f); }",
+    "texture references": "texture<float, 1, 0> reference;",
+    "lane masks are 64 bits wide": "__global__ void k(int* o) { *o = __shfl_down_sync(0xffffffff, *o, 1); }",
+}
+
+
+def compiled(source: Path, program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "intelliperf.emulator.driver", COMPILER[source.suffix], str(source), *words]
+    return subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, timeout=400)
+
+
 def build(source: Path, folder: Path) -> Path:
     program = folder / source.stem
-    command = [sys.executable, "-m", "intelliperf.emulator.driver", COMPILER[source.suffix], str(source)]
-    built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, timeout=400)
+    built = compiled(source, program)
     assert built.returncode == 0, built.stderr
     return program
 
@@ -25,3 +38,19 @@ def test_a_program_agrees_with_its_host_references(source: Path, tmp_path: Path)
     program = build(source, tmp_path)
     ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert (ran.returncode, ran.stdout.splitlines()[-1:]) == (0, ["all good"]), ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -> None:
+    source = tmp_path / "refused.hip"
+    source.write_text(f"#include <hip/hip_runtime.h>\n{REFUSED[what]}\nint main() {{}}\n")
+    built = compiled(source, tmp_path / "refused")
+    assert built.returncode != 0
+    assert what in built.stderr
+
+
+def test_macros_of_one_letter_do_not_reach_the_headers(tmp_path: Path) -> None:
+    source = tmp_path / "macros.hip"
+    source.write_text("#include <hip/hip_runtime.h>\n__global__ void k(T* o) { o[N] = M; }\nint main() {}\n")
+    built = compiled(source, tmp_path / "macros", "-DT=float", "-DN=1", "-DM=2", "-DF=3", "-DA=4", "-DK=5", "-DX=6")
+    assert built.returncode == 0, built.stderr
