@@ -75,7 +75,9 @@ def test_requests_of_divergent_rows_are_those_of_lock_step(semantics: Path, tmp_
     loads = [
         record
         for record in records
-        if record[0] == first["index"] and sites[record[1]]["kind"] == "load" and "weight" in sites[record[1]]["function"]
+        if record[0] == first["index"]
+        and sites[record[1]]["kind"] == "load"
+        and "weight" in sites[record[1]]["function"]
     ]
     lengths = [row * 7 % 9 for row in range(200)]
     waves = [lengths[at : at + 64] for at in range(0, 200, 64)]
