@@ -33,6 +33,6 @@
 
 #if defined(__HIP__)
 #include <simt/hip_builtins.h>
-#elif !defined(SIMT_DEVICE_FACTS_ONLY)
+#else
 #include <cuda_runtime.h>  // nvcc includes it by itself
 #endif
