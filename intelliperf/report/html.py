@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from intelliperf.records import Attempt, CheckStatus, Quantity, Report
+from intelliperf.records import Attempt, CheckStatus, Report
 from intelliperf.report import wording
 
 _STYLE = """
@@ -90,15 +90,11 @@ def _evidence(report: Report) -> str:
             f"{item.file.name}:{item.line}:{item.column}",
             item.text.strip(),
             f"{item.space.value} {item.access.value}",
-            ", ".join(f"{metric.value} {_quantity(q)}" for metric, q in item.quantities.items()),
+            wording.counted(item, report.device),
         )
         for item in report.evidence
     )
     return _table(("line", "source", "access", "counted"), rows)
-
-
-def _quantity(quantity: Quantity) -> str:
-    return f"{quantity.value:.4g}" + (f" ± {quantity.error:.2g}" if quantity.error else "")
 
 
 def _attempt(attempt: Attempt) -> str:

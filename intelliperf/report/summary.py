@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intelliperf.records import CheckStatus, Report, SourceEvidence
+from intelliperf.records import CheckStatus, Device, Report, SourceEvidence
 from intelliperf.report import wording
 
 _TOP_KERNELS = 10
@@ -21,7 +21,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _facts(report)
     if report.finding is not None:
         yield from ("", "## Finding", "", report.finding.sentence, "")
-        yield from (_evidence_line(item) for item in report.evidence)
+        yield from (_evidence_line(item, report.device) for item in report.evidence)
     yield from _gain(report)
     yield from _kernels(report)
     yield from _attempts(report)
@@ -45,12 +45,9 @@ def _facts(report: Report) -> Iterator[str]:
     yield f"- model: {wording.cost(report.usage)}"
 
 
-def _evidence_line(item: SourceEvidence) -> str:
-    figures = ", ".join(
-        f"{metric.value} {quantity.value:.4g}" + (f" ± {quantity.error:.2g}" if quantity.error else "")
-        for metric, quantity in item.quantities.items()
-    )
-    return f"- `{item.file.name}:{item.line}:{item.column}` `{item.text.strip()}` ({item.operation}): {figures}"
+def _evidence_line(item: SourceEvidence, device: Device) -> str:
+    where = f"`{item.file.name}:{item.line}:{item.column}` `{item.text.strip()}`"
+    return f"- {where} ({item.space.value} {item.access.value}): {wording.counted(item, device)}"
 
 
 def _gain(report: Report) -> Iterator[str]:

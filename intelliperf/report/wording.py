@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from intelliperf.records import Attempt, Device, Ending, Measurement, OriginKind, Provenance, Report, Scope, Usage
+from intelliperf.evidence import percent, readings
+from intelliperf.records import (
+    Attempt,
+    Device,
+    Ending,
+    Measurement,
+    Metric,
+    OriginKind,
+    Provenance,
+    Report,
+    Scope,
+    SourceEvidence,
+    Usage,
+)
 
 
 def gain(measurement: Measurement, device: Device) -> str:
@@ -40,6 +53,18 @@ def outcome(attempt: Attempt) -> tuple[str, str]:
     if attempt.verdict is not None:
         return attempt.verdict.outcome.value, attempt.verdict.detail
     return "DECLINED", attempt.declined.reason if attempt.declined else ""
+
+
+def counted(item: SourceEvidence, device: Device) -> str:
+    """What the line did against what an ideal access would have done, and its part of the kernel's time."""
+    parts = [str(reading) for reading in readings(item, device) if reading.gain > 1]
+    share = item.quantities.get(Metric.TIME_SHARE)
+    if share is not None:
+        parts.append(f"{percent(share.value)} of the kernel's {share.provenance.value} time")
+    errors = [q.error / q.value for q in item.quantities.values() if q.error and q.value]
+    if errors:
+        parts.append(f"sampled, ± {percent(max(errors))} at most")
+    return "; ".join(parts)
 
 
 def cost(usage: Usage) -> str:
