@@ -23,7 +23,7 @@ from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
-from intelliperf.emulator.ir.variables import expose_shared_variables, rewrite_variables
+from intelliperf.emulator.ir.variables import expose_shared_variables, join_dynamic, rewrite_variables
 
 _HOOKS = (
     "declare void @__simt_access(ptr, i32)",
@@ -77,7 +77,8 @@ def instrument(text: str) -> Instrumented:
     kept = _kept_metadata(bodies, module)
     metadata = {"sites": table.sites, "blocks": table.blocks, "kernels": described, "symbols": variables.symbols}
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
-    return Instrumented("\n".join(head + bodies + kept) + "\n", metadata, (*externals, *variables.external))
+    text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)
+    return Instrumented(text, metadata, (*externals, *variables.external))
 
 
 def _declarations(module: Module) -> list[str]:

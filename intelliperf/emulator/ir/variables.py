@@ -12,9 +12,7 @@ from intelliperf.emulator.ir.text import NAME, type_of, unquoted
 from intelliperf.errors import ToolchainError
 
 SHARED_SECTION = "simt_shared"
-DYNAMIC_SHARED = "__simt_dynamic_lds"
-# Room for the largest opt-in size of any target (H100: 227 KiB).
-DYNAMIC_SHARED_BYTES = 256 * 1024
+DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _ALIGNMENT = re.compile(r", align (\d+)")
@@ -33,6 +31,7 @@ class Variables:
     private: set[str] = field(default_factory=set)  # compiler-made constants, with @
     symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
     external: list[str] = field(default_factory=list)  # defined elsewhere
+    dynamic: list[str] = field(default_factory=list)  # extern __shared__ arrays, all at one address
 
 
 def expose_shared_variables(text: str) -> str:
@@ -42,6 +41,14 @@ def expose_shared_variables(text: str) -> str:
     function's own; here every lane runs the function and all of them share the variable.
     """
     return _LOCAL_SHARED.sub(r"\1", text)
+
+
+def join_dynamic(text: str, names: list[str]) -> str:
+    """Let every `extern __shared__` array mean the runtime's one."""
+    if not names:
+        return text
+    choice = "|".join(re.escape(name) for name in names)
+    return re.sub(rf"@(?:{choice})(?![-\w.$])", f"@{DYNAMIC_SHARED}", text)
 
 
 def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Variables:
@@ -61,8 +68,9 @@ def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Var
             raise ToolchainError(f"unknown IR global: {line[:200]}")
         _rewrite(line, found, layout, debug, result)
     result.lines += [
-        f'@{DYNAMIC_SHARED} = global [{DYNAMIC_SHARED_BYTES} x i8] zeroinitializer, section "{SHARED_SECTION}", '
-        "align 1024",
+        f"@{DYNAMIC_SHARED} = external global [0 x i8], align 1024",
+        f'@__simt_shared_anchor = internal global i8 0, section "{SHARED_SECTION}", align 1024',
+        '@llvm.used = appending global [1 x ptr] [ptr @__simt_shared_anchor], section "llvm.metadata"',
         f"@__start_{SHARED_SECTION} = external hidden global i8",
         f"@__stop_{SHARED_SECTION} = external hidden global i8",
         f"@__simt_shared_range = constant [2 x ptr] [ptr @__start_{SHARED_SECTION}, ptr @__stop_{SHARED_SECTION}]",
@@ -76,7 +84,7 @@ def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, 
     after = rest[len(kind) :].lstrip()
     if linkage.split()[:1] in (["external"], ["extern_weak"]):
         if kind.startswith("[0 x "):  # extern __shared__: the dynamic shared memory
-            result.lines.append(f"@{name} = internal alias {kind}, ptr @{DYNAMIC_SHARED}")
+            result.dynamic.append(name)
         else:
             result.external.append(unquoted(name))
             result.lines.append(_plain(line))

@@ -18,13 +18,6 @@ namespace {
 constexpr uint64_t kClockStep = 32;  // cycles between two readings: time does not pass inside a block's run
 uint64_t shader_clock, wall_clock;
 
-char* reserve_dynamic_shared() {
-  void* memory = mmap(nullptr, kDynamicSharedCapacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) return static_cast<char*>(memory);
-  fputs("intelliperf: no memory for shared memory\n", stderr);
-  _Exit(125);
-}
-
 void park_at_barrier(LaneState state, uint32_t& counter) {
   Lane* lane = simt_current;
   lane->site = lane->at;
@@ -35,10 +28,12 @@ void park_at_barrier(LaneState state, uint32_t& counter) {
 
 }  // namespace
 
-char* dynamic_shared_base() {
-  static char* base = reserve_dynamic_shared();
-  return base;
+// Device code names it directly: every extern __shared__ array is this one.
+extern "C" {
+SIMT_EXPORT alignas(1024) char __simt_dynamic_lds[kDynamicSharedCapacity];
 }
+
+char* dynamic_shared_base() { return __simt_dynamic_lds; }
 
 bool in_shared_memory(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
