@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -53,6 +54,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/host_functions.h",
     "simt/host_functions_cuda.h",
     "simt/host_functions_hip.h",
+    "simt/host_random.h",
     "simt/host_templates.h",
     "simt/host_types.h",
     "simt/host_unsupported.h",
@@ -66,26 +68,35 @@ _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,def
 def runtime_library() -> Path:
     """The shared library, built if need be. Raises `ToolchainError` with the compiler's words."""
     toolchain = find_toolchain()
-    headers = sorted([*_SOURCES.glob("*.h"), *(include_directory() / name for name in _API_HEADERS)])
-    common = _digest([*toolchain.host_linker, toolchain.version, *_COMPILE_FLAGS, *_LINK_FLAGS], headers)
-    sources = sorted(_SOURCES.glob("*.cpp"))
-    if not sources:
-        raise ToolchainError(f"the runtime's sources are missing from {_SOURCES}; reinstall intelliperf")
-    keys = {source: _digest([common, source.name], [source]) for source in sources}
+    files = _read_sources()
+    common = _digest(
+        [*toolchain.host_linker, toolchain.identity, *_COMPILE_FLAGS, *_LINK_FLAGS],
+        {name: content for name, content in files.items() if not name.endswith(".cpp")},
+    )
+    keys = {name: _digest([common], {name: files[name]}) for name in sorted(files) if name.endswith(".cpp")}
     directory = cache_directory() / "runtime"
-    library = directory / _digest(list(keys.values()), []) / LIBRARY_NAME
+    library = directory / _digest(list(keys.values()), {}) / LIBRARY_NAME
     if not library.exists():
         directory.mkdir(parents=True, exist_ok=True)
         with _locked(directory / "lock"):
             if not library.exists():
-                _build(toolchain, directory, keys, library)
+                _build(toolchain, files, keys, library)
     return library
 
 
-def _digest(words: list[str], files: list[Path]) -> str:
+def _read_sources() -> dict[str, bytes]:
+    """Every file of the build by its path in this package."""
+    found = [path for suffix in ("cpp", "h", "map") for path in _SOURCES.glob(f"*.{suffix}")]
+    if not any(path.suffix == ".cpp" for path in found):
+        raise ToolchainError(f"the runtime's sources are missing from {_SOURCES}; reinstall intelliperf")
+    found += [include_directory() / name for name in _API_HEADERS]
+    return {str(path.relative_to(_SOURCES.parent)): path.read_bytes() for path in sorted(found)}
+
+
+def _digest(words: list[str], files: dict[str, bytes]) -> str:
     digest = hashlib.sha256("\0".join(words).encode())
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for name, content in files.items():
+        digest.update(name.encode() + b"\0" + content)
     return digest.hexdigest()[:24]
 
 
@@ -96,25 +107,39 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _build(toolchain: Toolchain, directory: Path, keys: dict[Path, str], library: Path) -> None:
-    objects = {source: directory / "objects" / f"{source.stem}-{key}.o" for source, key in keys.items()}
-    missing = [source for source in keys if not objects[source].exists()]
-    (directory / "objects").mkdir(exist_ok=True)
-    with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as pool:
-        for _ in pool.map(lambda source: _compile(toolchain, source, objects[source]), missing):
-            pass
+def _build(toolchain: Toolchain, files: dict[str, bytes], keys: dict[str, str], library: Path) -> None:
+    """From a copy: what was hashed is what is compiled, whoever edits meanwhile."""
+    objects = library.parent.parent / "objects"
+    objects.mkdir(exist_ok=True)
+    wanted = {name: objects / f"{Path(name).stem}-{key}.o" for name, key in keys.items()}
+    with tempfile.TemporaryDirectory(prefix="sources-", dir=objects.parent) as name:
+        copy = Path(name)
+        for path, content in files.items():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            (copy / path).write_bytes(content)
+        with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as pool:
+            missing = [source for source, target in wanted.items() if not target.exists()]
+            list(pool.map(lambda source: _compile(toolchain, copy, source, wanted[source]), missing))
+        _link(toolchain, copy, [wanted[source] for source in sorted(wanted)], library)
+
+
+def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
+    made = into.with_suffix(f".{os.getpid()}")
+    # zig's own front door looks into its cache first, which takes longer than compiling.
+    compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
+    places = [f"-I{copy / 'include'}", f"-ffile-prefix-map={copy}={_SOURCES.parent}"]
+    argv = [*compiler, *_COMPILE_FLAGS, *places, "-c", str(copy / source), "-o", str(made)]
+    _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
+    made.replace(into)
+
+
+def _link(toolchain: Toolchain, copy: Path, objects: list[Path], library: Path) -> None:
     library.parent.mkdir(exist_ok=True)
     made = library.with_suffix(f".{os.getpid()}")
-    inputs = [str(objects[source]) for source in sorted(keys)]
-    _run([*toolchain.host_linker, *inputs, *_LINK_FLAGS, "-o", str(made)], _LINK_DEADLINE_S, "link the runtime library")
+    exports = f"-Wl,--version-script={copy / 'runtime' / 'exports.map'}"
+    argv = [*toolchain.host_linker, *map(str, objects), *_LINK_FLAGS, exports, "-o", str(made)]
+    _run(argv, _LINK_DEADLINE_S, "link the runtime library")
     made.replace(library)
-
-
-def _compile(toolchain: Toolchain, source: Path, into: Path) -> None:
-    made = into.with_suffix(f".{os.getpid()}")
-    argv = [*toolchain.host_linker, *_COMPILE_FLAGS, f"-I{include_directory()}", "-c", str(source), "-o", str(made)]
-    _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source.name}")
-    made.replace(into)
 
 
 def _run(argv: list[str], deadline_s: float, purpose: str) -> None:

@@ -132,6 +132,7 @@ class Parent(threading.Thread):
 
     def run(self) -> None:
         channel = self._listener.accept(30)
+        self._listener.close()
         assert channel is not None
         hello, descriptors = channel.hello(Deadline.after(30))
         self.hello = dict(hello.raw)

@@ -6,6 +6,13 @@
 #include "checks.h"
 #ifdef USE_CUDA
 #include <cuda.h>
+#include <curand.h>
+#define RAND(name) curand##name
+#define RAND_DEFAULT CURAND_RNG_PSEUDO_DEFAULT
+#else
+#include <hiprand/hiprand.h>
+#define RAND(name) hiprand##name
+#define RAND_DEFAULT HIPRAND_RNG_PSEUDO_DEFAULT
 #endif
 
 constexpr auto kToDevice = API(MemcpyHostToDevice);
@@ -181,6 +188,36 @@ static void device_queries() {
   EXPECT(std::string(API(GetErrorString)(API(Error_t)(700))) == "an illegal memory access was encountered", 1);
 }
 
+static void random_numbers() {
+  constexpr int kCount = 20000;
+  RAND(Generator_t) generator;
+  std::vector<float> first(kCount), again(kCount);
+  float* p = nullptr;
+  WORKS(API(Malloc)(&p, kCount * sizeof(float)));
+  WORKS(RAND(CreateGenerator)(&generator, RAND_DEFAULT));
+  for (auto* into : {&first, &again}) {
+    WORKS(RAND(SetPseudoRandomGeneratorSeed)(generator, 1234ULL));
+    WORKS(RAND(GenerateUniform)(generator, p, kCount));
+    WORKS(API(Memcpy)(into->data(), p, kCount * sizeof(float), kToHost));
+  }
+  EXPECT(first == again, 1);
+  double sum = 0, square = 0;
+  for (const float x : first) {
+    EXPECT(x > 0 && x <= 1, 1);
+    sum += x;
+  }
+  EXPECT(sum > 0.48 * kCount && sum < 0.52 * kCount, 1);
+  WORKS(RAND(GenerateNormal)(generator, p, kCount, 2.0f, 3.0f));
+  WORKS(API(Memcpy)(first.data(), p, kCount * sizeof(float), kToHost));
+  sum = 0;
+  for (const float x : first) sum += x, square += (x - 2.0) * (x - 2.0);
+  EXPECT(sum / kCount > 1.9 && sum / kCount < 2.1, 1);
+  EXPECT(square / kCount > 8.6 && square / kCount < 9.4, 1);
+  EXPECT(RAND(GenerateUniform)(generator, first.data(), kCount), 201);
+  WORKS(RAND(DestroyGenerator)(generator));
+  EXPECT(RAND(DestroyGenerator)(generator), 101);
+}
+
 static void what_is_not_supported_says_so() {
   API(IpcMemHandle_t) handle;
   FAILS(API(IpcGetMemHandle)(&handle, nullptr), 801);
@@ -214,6 +251,7 @@ int main() {
 #endif
   what_is_not_supported_says_so();
   allocations();
+  random_numbers();
   copies();
   rows_and_volumes();
   host_memory();

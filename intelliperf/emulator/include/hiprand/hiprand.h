@@ -1,0 +1,44 @@
+// hipRAND's host API on the emulator; see simt/host_random.h for what its numbers are.
+#ifndef HIPRAND_HOST_API_H
+#define HIPRAND_HOST_API_H
+
+#include <hip/hip_runtime_api.h>
+
+typedef struct hiprandGenerator_st* hiprandGenerator_t;
+typedef enum hiprandStatus {
+  HIPRAND_STATUS_SUCCESS = 0,
+  HIPRAND_STATUS_VERSION_MISMATCH = 100,
+  HIPRAND_STATUS_NOT_INITIALIZED = 101,
+  HIPRAND_STATUS_ALLOCATION_FAILED = 102,
+  HIPRAND_STATUS_TYPE_ERROR = 103,
+  HIPRAND_STATUS_OUT_OF_RANGE = 104,
+  HIPRAND_STATUS_LENGTH_NOT_MULTIPLE = 105,
+  HIPRAND_STATUS_DOUBLE_PRECISION_REQUIRED = 106,
+  HIPRAND_STATUS_LAUNCH_FAILURE = 201,
+  HIPRAND_STATUS_PREEXISTING_FAILURE = 202,
+  HIPRAND_STATUS_INITIALIZATION_FAILED = 203,
+  HIPRAND_STATUS_ARCH_MISMATCH = 204,
+  HIPRAND_STATUS_INTERNAL_ERROR = 999,
+  HIPRAND_STATUS_NOT_IMPLEMENTED = 1000
+} hiprandStatus_t;
+typedef enum hiprandRngType {
+  HIPRAND_RNG_TEST = 0,
+  HIPRAND_RNG_PSEUDO_DEFAULT = 400,
+  HIPRAND_RNG_PSEUDO_XORWOW = 401,
+  HIPRAND_RNG_PSEUDO_MRG32K3A = 402,
+  HIPRAND_RNG_PSEUDO_MTGP32 = 403,
+  HIPRAND_RNG_PSEUDO_MT19937 = 404,
+  HIPRAND_RNG_PSEUDO_PHILOX4_32_10 = 405
+} hiprandRngType_t;
+
+SIMT_C_BEGIN
+#define SIMT_R(name) hiprand##name
+#define SIMT_RANDOM_STREAM hipStream_t
+#define SIMT_RAND(name, parameters, arguments) hiprandStatus_t hiprand##name parameters;
+#include <simt/host_random.h>
+#undef SIMT_RAND
+#undef SIMT_RANDOM_STREAM
+#undef SIMT_R
+SIMT_C_END
+
+#endif
