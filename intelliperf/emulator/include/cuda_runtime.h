@@ -1,6 +1,6 @@
 // CUDA's runtime header: the host API and, in a file that is compiled as CUDA, the device language.
-#ifndef CUDA_RUNTIME_H
-#define CUDA_RUNTIME_H
+#ifndef __CUDA_RUNTIME_H__  // programs' helper headers look for this name
+#define __CUDA_RUNTIME_H__
 
 #if defined(__cplusplus)
 #include <cfloat>
