@@ -35,9 +35,10 @@ class Access:
 def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Access:
     """The access that a load, store, atomicrmw or cmpxchg makes."""
     text = instruction.text.lstrip()
+    if instruction.result is not None:  # its name may contain an opcode: %x.copyload
+        text = text[len(instruction.result) :].lstrip(" =")
     if instruction.opcode == "load":
-        start = text.index("load ")
-        quick = _LOAD.match(text, start)
+        quick = _LOAD.match(text)
         if quick:
             flags = VOLATILE if quick[1] or quick[2] else 0
             return _plain("load", quick[4], quick[3], flags, layout)
