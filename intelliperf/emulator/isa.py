@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.toolchain import (
     Toolchain,
     cache_directory,
@@ -67,10 +68,9 @@ def strict_compile(entry: Mapping[str, Any], architecture: str) -> StrictCompile
     """Compile one line of the compile log for `architecture` (gfx90a, gfx942, gfx950, gfx1100, sm_90 …)."""
     flavour, *words = entry["arguments"]
     command = parse(flavour, words, "hip" if flavour == "hipcc" else None)
-    return compile_for_target(
-        Path(entry["source"]), entry["language"], tuple(command.front), Path(entry["directory"]), architecture,
-        find_toolchain(),
-    )  # fmt: skip
+    source, directory = Path(entry["source"]), Path(entry["directory"])
+    flags = (*command.front, *overlay_flags(source, command.front, directory))
+    return compile_for_target(source, entry["language"], flags, directory, architecture, find_toolchain())
 
 
 def compile_for_target(

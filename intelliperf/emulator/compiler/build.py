@@ -16,6 +16,7 @@ from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
 from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, device_reader_flags, host_driver, host_flags
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
+from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.compiler.unit import Compiled
 from intelliperf.emulator.devices import DEFAULT_TARGETS, device_file_values, resolve
 from intelliperf.emulator.toolchain import Toolchain, include_directory, tool_environment
@@ -82,7 +83,11 @@ class Build:
             source=Path(source.path),
             language=source.language,
             directory=self.directory,
-            flags=tuple(command.front) + host_flags(command.openmp, self.toolchain),
+            flags=(
+                *command.front,
+                *host_flags(command.openmp, self.toolchain),
+                *overlay_flags(Path(source.path), command.front, self.directory),
+            ),
             optimisation=command.optimisation,
             target=target,
             device=dict(device_file_values(target)),

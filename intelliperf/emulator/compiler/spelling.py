@@ -1,0 +1,94 @@
+"""Launches that nvcc reads and clang does not: `kernel<< <grid, block>> >(…)`, as some editors format them.
+
+Files that spell a launch so are shown to clang through a virtual file system in which the marks stand
+together. Lines and columns stay what they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from intelliperf.emulator.toolchain import cache_directory, write_atomically
+
+_LAUNCH = re.compile(r"(<<<|<<[ \t]+<)([^;{}]*?)(>>>|>>[ \t]+>)(?=\s*\()")
+_SUSPECT = re.compile(r"<<[ \t]+<|>>[ \t]+>")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_LARGEST_BYTES = 4 * 1024**2
+
+
+def overlay_flags(source: Path, flags: Sequence[str], directory: Path) -> tuple[str, ...]:
+    """Flags that let clang read `source` and the user's headers that it includes; none if it can already."""
+    if not (directory / source).is_file():
+        return ()
+    changed = {
+        path: joined
+        for path, text in _files(directory / source, _include_directories(flags, directory))
+        if (joined := join_marks(text)) != text
+    }
+    if not changed:
+        return ()
+    return ("-ivfsoverlay", str(_store(changed)))
+
+
+def join_marks(text: str) -> str:
+    """`text` with every spaced mark of a launch closed up and the blanks after it: `<< <` becomes `<<< `."""
+    if not _SUSPECT.search(text):
+        return text
+    return _LAUNCH.sub(lambda m: _joined(m[1]) + m[2] + _joined(m[3]), text)
+
+
+def _joined(mark: str) -> str:
+    return mark[0] * 3 + " " * (len(mark) - 3)
+
+
+def _include_directories(flags: Sequence[str], directory: Path) -> list[Path]:
+    found: list[Path] = []
+    for number, flag in enumerate(flags):
+        if flag in ("-I", "-iquote", "-isystem") and number + 1 < len(flags):
+            found.append(directory / flags[number + 1])
+        elif flag.startswith("-I") and len(flag) > 2:
+            found.append(directory / flag[2:])
+    return found
+
+
+def _files(source: Path, directories: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The source and the headers that it includes from its own directories or the user's."""
+    pending, seen = [source], {source.resolve()}
+    while pending:
+        path = pending.pop()
+        if path.stat().st_size > _LARGEST_BYTES:
+            continue
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        yield path.absolute(), text
+        for name in _INCLUDE.findall(text):
+            for place in (path.parent, *directories):
+                header = place / name
+                if not header.is_file():
+                    continue
+                if header.resolve() not in seen:
+                    seen.add(header.resolve())
+                    pending.append(header)
+                break
+
+
+def _store(changed: dict[Path, str]) -> Path:
+    """Write the changed texts and the overlay that shows them under the files' own names."""
+    folder = cache_directory() / "spelling"
+    folder.mkdir(exist_ok=True)
+    roots = []
+    for path, text in changed.items():
+        data = text.encode("utf-8", errors="surrogateescape")
+        kept = folder / f"{hashlib.sha256(data).hexdigest()[:24]}{path.suffix}"
+        if not kept.exists():
+            write_atomically(kept, data)
+        roots.append({"type": "file", "name": str(path), "external-contents": str(kept)})
+    overlay = {"version": 0, "use-external-names": False, "roots": roots}
+    listed = json.dumps(overlay, sort_keys=True).encode()
+    file = folder / f"{hashlib.sha256(listed).hexdigest()[:24]}.json"
+    if not file.exists():
+        write_atomically(file, listed)
+    return file
