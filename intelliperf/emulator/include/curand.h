@@ -1,6 +1,6 @@
 // cuRAND's host API on the emulator; see simt/host_random.h for what its numbers are.
-#ifndef CURAND_HOST_API_H
-#define CURAND_HOST_API_H
+#ifndef CURAND_H_
+#define CURAND_H_
 
 #include <cuda_runtime_api.h>
 

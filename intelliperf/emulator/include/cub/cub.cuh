@@ -2,3 +2,4 @@
 #pragma once
 #include <cub/detail/block.h>
 #include <cub/detail/device.h>
+#include <cub/util_allocator.cuh>

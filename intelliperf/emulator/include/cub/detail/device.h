@@ -198,6 +198,14 @@ struct DeviceSelect {
   }
 };
 struct DevicePartition {  // the rest follows the selected in reverse order
+  template <class In, class Flags, class Out, class Count, class Size>
+  static detail::status_t Flagged(SIMT_TWO_CALLS, In in, Flags flags, Out out, Count count, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const long yes = thrust::copy_if(where, in, in + n, flags, out, thrust::identity<>()) - out;
+      thrust::copy_if(where, in, in + n, flags, thrust::make_reverse_iterator(out + n), thrust::logical_not<>());
+      detail::put(where, count, static_cast<detail::value_t<Count>>(yes));
+    });
+  }
   template <class In, class Out, class Count, class Size, class Predicate>
   static detail::status_t If(SIMT_TWO_CALLS, In in, Out out, Count count, Size n, Predicate wanted, detail::stream_t stream = 0) {
     SIMT_WORK {

@@ -10,8 +10,28 @@
 #define CUB_RUNTIME_FUNCTION __host__ __device__
 #define CUB_MIN(a, b) (((a) > (b)) ? (b) : (a))
 #define CUB_MAX(a, b) (((a) < (b)) ? (b) : (a))
+#define CUB_QUOTIENT_FLOOR(x, y) ((x) / (y))
+#define CUB_QUOTIENT_CEILING(x, y) (((x) + (y)-1) / (y))
+#define CUB_ROUND_UP_NEAREST(x, y) ((((x) + (y)-1) / (y)) * (y))
+#define CUB_IS_INT(type) true
+#define CubDebug(e) ::cub::Debug((SIMT_GPU(Error_t))(e), __FILE__, __LINE__)
+#define CubDebugExit(e)                                                       \
+  if (::cub::Debug((SIMT_GPU(Error_t))(e), __FILE__, __LINE__)) {             \
+    ::exit(1);                                                                \
+  }
 
 namespace cub {
+inline SIMT_GPU(Error_t) Debug(SIMT_GPU(Error_t) error, const char* file, int line) {
+  if (error != SIMT_GPU(Success))
+    fprintf(stderr, "CUDA error %d [%s, %d]: %s\n", static_cast<int>(error), file, line, SIMT_GPU(GetErrorString)(error));
+  return error;
+}
+SIMT_D int RowMajorTid(int block_x, int block_y, int) {
+  return static_cast<int>((threadIdx.z * block_y + threadIdx.y) * block_x + threadIdx.x);
+}
+SIMT_D unsigned int LaneId() { return __simt::lane(); }
+SIMT_D unsigned int WarpId() { return __simt::thread_rank() / SIMT_WAVE_SIZE; }
+
 #define SIMT_FUNCTION(name, expression)                                 \
   struct name {                                                         \
     template <class _A, class _B>                                         \
