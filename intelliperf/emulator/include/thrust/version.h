@@ -4,3 +4,5 @@
 #define THRUST_MAJOR_VERSION 2
 #define THRUST_MINOR_VERSION 4
 #define THRUST_SUBMINOR_VERSION 0
+#define THRUST_PATCH_NUMBER 0
+#define THRUST_UNUSED_VAR(expression) do { (void)(expression); } while (0)

@@ -79,25 +79,35 @@ template <class It>
 auto raw(It it) {
   if constexpr (std::is_pointer_v<It>) return it; else return &*it;
 }
-template <class It, class = void>
-struct contiguous : std::is_pointer<It> {};
+template <class _T>
+struct vector_iterators {
+  using mutable_one = typename std::vector<_T>::iterator;
+  using const_one = typename std::vector<_T>::const_iterator;
+};
+template <>
+struct vector_iterators<void> : vector_iterators<char> {};  // of output iterators
+template <>
+struct vector_iterators<bool> : vector_iterators<char> {};  // vector<bool> holds bits
+template <class It>
+struct contiguous : std::bool_constant<std::is_pointer_v<It> || std::is_same_v<It, typename vector_iterators<value_t<It>>::mutable_one> ||
+                                       std::is_same_v<It, typename vector_iterators<value_t<It>>::const_one>> {};
 template <class _T>
 struct contiguous<device_ptr<_T>> : std::true_type {};
 template <class It>
-struct contiguous<It, std::enable_if_t<std::is_same_v<It, typename std::vector<value_t<It>>::iterator> ||
-                                       std::is_same_v<It, typename std::vector<value_t<It>>::const_iterator>>>
-    : std::bool_constant<!std::is_same_v<value_t<It>, bool>> {};
+inline constexpr bool is_random_access =
+    std::is_base_of_v<std::random_access_iterator_tag, typename std::iterator_traits<It>::iterator_category>;
 }  // namespace detail
 
 SIMT_IF_POLICY class In, class Out>
 Out copy(const _P& where, In first, In last, Out out) {
   return thrust::transform(where, first, last, out, identity<>());
 }
+namespace detail {
 // Between host and device memory a copy is a transfer when both are contiguous and of one type.
-template <class In, class Out, SIMT_IF_NO_POLICY(In)>
-Out copy(In first, In last, Out out) {
+template <class In, class Out>
+Out copy_random_access(In first, In last, Out out) {
   const long n = last - first;
-  if constexpr (detail::contiguous<In>::value && detail::contiguous<Out>::value &&
+  if constexpr (contiguous<In>::value && detail::contiguous<Out>::value &&
                 std::is_same_v<detail::value_t<In>, detail::value_t<Out>> &&
                 (detail::is_device_memory<In> || detail::is_device_memory<Out>)) {
     if (n > 0)
@@ -109,6 +119,16 @@ Out copy(In first, In last, Out out) {
     return thrust::copy(detail::choose(first, out), first, last, out);
   }
   return out + n;
+}
+}  // namespace detail
+template <class In, class Out, SIMT_IF_NO_POLICY(In)>
+Out copy(In first, In last, Out out) {
+  if constexpr (!detail::is_random_access<In> || !detail::is_random_access<Out>) {  // lists and streams
+    for (; first != last; ++first, ++out) *out = *first;
+    return out;
+  } else {
+    return detail::copy_random_access(first, last, out);
+  }
 }
 template <class In, class Size, class Out, SIMT_IF_NO_POLICY(In)>
 Out copy_n(In first, Size n, Out out) { return thrust::copy(first, first + static_cast<std::ptrdiff_t>(n), out); }
@@ -152,7 +172,7 @@ void replace_if(const _P& where, It first, It last, Predicate wanted, const _T& 
 SIMT_IF_POLICY class It, class _T>
 void replace(const _P& where, It first, It last, const _T& old, const _T& value) {
   const _T from = old;
-  thrust::replace_if(where, first, last, [=] __host__ __device__(const _T& v) { return v == from; }, value);
+  thrust::replace_if(where, first, last, [=] __host__ __device__(const _T& v) mutable { return v == from; }, value);
 }
 SIMT_IF_POLICY class Map, class In, class Out>
 Out gather(const _P& where, Map first, Map last, In in, Out out) {
@@ -179,7 +199,7 @@ Out adjacent_difference(const _P& where, In first, In last, Out out, _F f) {
   const long n = last - first;
   detail::scratch<_T, _P> kept(where, n);
   _T* old = kept.data();
-  detail::for_each_index(where, n, [=] __host__ __device__(long i) { old[i] = first[i]; });
+  detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable { old[i] = first[i]; });
   detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable {
     if (i == 0) out[i] = old[i]; else out[i] = f(old[i], old[i - 1]);
   });
@@ -281,7 +301,7 @@ _T transform_reduce(It first, It last, _F f, _T init, Combine combine) {
 SIMT_IF_POLICY class It1, class It2, class _T, class Combine, class _F>
 _T inner_product(const _P& where, It1 first, It1 last, It2 second, _T init, Combine combine, _F f) {
   return thrust::transform_reduce(where, counting_iterator<long>(0), counting_iterator<long>(last - first),
-                                  [=] __host__ __device__(long i) { return f(first[i], second[i]); }, init, combine);
+                                  [=] __host__ __device__(long i) mutable { return f(first[i], second[i]); }, init, combine);
 }
 SIMT_IF_POLICY class It1, class It2, class _T>
 _T inner_product(const _P& where, It1 first, It1 last, It2 second, _T init) {
@@ -291,11 +311,11 @@ SIMT_DEFAULT_OUT(inner_product)
 SIMT_IF_POLICY class It, class Predicate>
 std::ptrdiff_t count_if(const _P& where, It first, It last, Predicate wanted) {
   return thrust::transform_reduce(
-      where, first, last, [=] __host__ __device__(const auto& v) { return wanted(v) ? 1l : 0l; }, 0l, plus<long>());
+      where, first, last, [=] __host__ __device__(const auto& v) mutable { return wanted(v) ? 1l : 0l; }, 0l, plus<long>());
 }
 SIMT_IF_POLICY class It, class _T>
 std::ptrdiff_t count(const _P& where, It first, It last, _T value) {
-  return thrust::count_if(where, first, last, [=] __host__ __device__(const auto& v) { return v == value; });
+  return thrust::count_if(where, first, last, [=] __host__ __device__(const auto& v) mutable { return v == value; });
 }
 SIMT_IF_POLICY class It, class Predicate>
 bool all_of(const _P& where, It first, It last, Predicate wanted) {
@@ -315,13 +335,13 @@ template <class _P, class Predicate>
 long first_index(const _P& where, long n, Predicate wanted) {
   return thrust::transform_reduce(
       where, counting_iterator<long>(0), counting_iterator<long>(n),
-      [=] __host__ __device__(long i) { return wanted(i) ? i : n; }, n, minimum<long>());
+      [=] __host__ __device__(long i) mutable { return wanted(i) ? i : n; }, n, minimum<long>());
 }
 // The index of the first element that no other is better than.
 template <class _P, class It, class Better>
 long best_index(const _P& where, It first, long n, Better better) {
   return thrust::reduce(where, counting_iterator<long>(0), counting_iterator<long>(n), 0l,
-                        [=] __host__ __device__(long a, long b) {
+                        [=] __host__ __device__(long a, long b) mutable {
                           if (better(first[b], first[a])) return b;
                           if (better(first[a], first[b])) return a;
                           return a < b ? a : b;
@@ -330,15 +350,15 @@ long best_index(const _P& where, It first, long n, Better better) {
 }  // namespace detail
 SIMT_IF_POLICY class It, class Predicate>
 It find_if(const _P& where, It first, It last, Predicate wanted) {
-  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return wanted(first[i]); });
+  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return wanted(first[i]); });
 }
 SIMT_IF_POLICY class It, class Predicate>
 It find_if_not(const _P& where, It first, It last, Predicate wanted) {
-  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return !wanted(first[i]); });
+  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return !wanted(first[i]); });
 }
 SIMT_IF_POLICY class It, class _T>
 It find(const _P& where, It first, It last, _T value) {
-  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) { return first[i] == value; });
+  return first + detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return first[i] == value; });
 }
 SIMT_IF_POLICY class It, class Less>
 It min_element(const _P& where, It first, It last, Less less_than) {
@@ -346,7 +366,7 @@ It min_element(const _P& where, It first, It last, Less less_than) {
 }
 SIMT_IF_POLICY class It, class Less>
 It max_element(const _P& where, It first, It last, Less less_than) {
-  return first == last ? last : first + detail::best_index(where, first, last - first, [=] __host__ __device__(const auto& a, const auto& b) {
+  return first == last ? last : first + detail::best_index(where, first, last - first, [=] __host__ __device__(const auto& a, const auto& b) mutable {
     return less_than(b, a);
   });
 }
@@ -361,7 +381,7 @@ pair<It, It> minmax_element(const _P& where, It first, It last, Less... less_tha
 SIMT_IF_POLICY class It1, class It2, class Same>
 bool equal(const _P& where, It1 first, It1 last, It2 second, Same same) {
   const long n = last - first;
-  return detail::first_index(where, n, [=] __host__ __device__(long i) { return !same(first[i], second[i]); }) == n;
+  return detail::first_index(where, n, [=] __host__ __device__(long i) mutable { return !same(first[i], second[i]); }) == n;
 }
 SIMT_IF_POLICY class It1, class It2>
 bool equal(const _P& where, It1 first, It1 last, It2 second) {
@@ -369,13 +389,13 @@ bool equal(const _P& where, It1 first, It1 last, It2 second) {
 }
 SIMT_IF_POLICY class It1, class It2>
 pair<It1, It2> mismatch(const _P& where, It1 first, It1 last, It2 second) {
-  const long at = detail::first_index(where, last - first, [=] __host__ __device__(long i) { return !(first[i] == second[i]); });
+  const long at = detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return !(first[i] == second[i]); });
   return {first + at, second + at};
 }
 SIMT_IF_POLICY class It, class Less>
 bool is_sorted(const _P& where, It first, It last, Less less_than) {
   const long n = last - first - 1;
-  return n <= 0 || detail::first_index(where, n, [=] __host__ __device__(long i) { return less_than(first[i + 1], first[i]); }) == n;
+  return n <= 0 || detail::first_index(where, n, [=] __host__ __device__(long i) mutable { return less_than(first[i + 1], first[i]); }) == n;
 }
 SIMT_IF_POLICY class It>
 bool is_sorted(const _P& where, It first, It last) { return thrust::is_sorted(where, first, last, less<>()); }
@@ -400,3 +420,4 @@ SIMT_DEFAULT_OUT(mismatch)
 
 #include <thrust/detail/scans.h>
 #include <thrust/detail/sorts.h>
+#include <thrust/detail/sets.h>

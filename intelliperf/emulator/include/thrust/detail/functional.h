@@ -1,9 +1,18 @@
 // Function objects and placeholders' plain relatives: arithmetic, comparison, logic, identity, projection.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
+#include <thrust/detail/placeholders.h>
 #include <thrust/detail/tuple.h>
 
 namespace thrust {
+template <class _T>
+SIMT_HDT constexpr _T(min)(const _T& a, const _T& b) { return b < a ? b : a; }
+template <class _T, class Less>
+SIMT_HDT constexpr _T(min)(const _T& a, const _T& b, Less less_than) { return less_than(b, a) ? b : a; }
+template <class _T>
+SIMT_HDT constexpr _T(max)(const _T& a, const _T& b) { return a < b ? b : a; }
+template <class _T, class Less>
+SIMT_HDT constexpr _T(max)(const _T& a, const _T& b, Less less_than) { return less_than(a, b) ? b : a; }
 #define SIMT_BINARY_FUNCTION(name, _R, expression)                        \
   template <class _T = void>                                             \
   struct name {                                                         \
@@ -84,7 +93,7 @@ struct binary_function {
 };
 template <class _F>
 struct negated {
-  _F f;
+  mutable _F f;  // its operator() need not be const
   template <class... _A>
   SIMT_HDT constexpr bool operator()(const _A&... a) const { return !f(a...); }
 };

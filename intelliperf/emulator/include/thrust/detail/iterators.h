@@ -280,7 +280,7 @@ SIMT_HDT zip_iterator<tuple<It...>> make_zip_iterator(It... its) {
 }
 template <class _F>
 struct zip_function {
-  _F f;
+  mutable _F f;
   template <class... _T>
   SIMT_HDT auto operator()(const tuple<_T...>& values) const { return apply(values, std::index_sequence_for<_T...>()); }
 

@@ -2,6 +2,11 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 #include <simt/gpu_host.h>
+#include <thrust/version.h>
+
+// Thrust's own headers bring these along, and programs rely on it.
+#include <cassert>
+#include <iostream>
 
 #include <new>
 #include <stdexcept>

@@ -51,11 +51,11 @@ template <class _P, class Wanted>
 long positions(const _P& where, long n, long* to, Wanted wanted) {
   if (n <= 0) return 0;
   const long zero = 0;
-  scan<long>(where, counting_iterator<long>(0), n, to, [=] __host__ __device__(long i) { return wanted(i) ? 1l : 0l; },
+  scan<long>(where, counting_iterator<long>(0), n, to, [=] __host__ __device__(long i) mutable { return wanted(i) ? 1l : 0l; },
              &zero, true, plus<long>());
   scratch<long, _P> last(where, 1);
   long* count = last.data();
-  for_each_index(where, 1, [=] __host__ __device__(long) { *count = to[n - 1]; });
+  for_each_index(where, 1, [=] __host__ __device__(long) mutable { *count = to[n - 1]; });
   return last.read(0);
 }
 // Copies element(i) to out for each wanted i, in order; returns how many.
@@ -113,7 +113,7 @@ SIMT_DEFAULT_OUT(transform_exclusive_scan)
 // ---- compaction ------------------------------------------------------------------------------------------------
 SIMT_IF_POLICY class In, class Stencil, class Out, class Predicate>
 Out copy_if(const _P& where, In first, In last, Stencil stencil, Out out, Predicate wanted) {
-  return out + detail::compact(where, last - first, [=] __host__ __device__(long i) { return wanted(stencil[i]); },
+  return out + detail::compact(where, last - first, [=] __host__ __device__(long i) mutable { return wanted(stencil[i]); },
                                [=] __host__ __device__(long i, long at) mutable { out[at] = first[i]; });
 }
 SIMT_IF_POLICY class In, class Out, class Predicate>
@@ -139,7 +139,7 @@ It remove_if(const _P& where, It first, It last, Predicate unwanted) {
 }
 SIMT_IF_POLICY class It, class _T>
 It remove(const _P& where, It first, It last, _T value) {
-  return thrust::remove_if(where, first, last, [=] __host__ __device__(const auto& v) { return v == value; });
+  return thrust::remove_if(where, first, last, [=] __host__ __device__(const auto& v) mutable { return v == value; });
 }
 SIMT_IF_POLICY class It, class Stencil, class Predicate>
 It stable_partition(const _P& where, It first, It last, Stencil stencil, Predicate wanted) {
@@ -167,7 +167,7 @@ pair<Yes, No> partition_copy(const _P& where, In first, In last, Yes yes, No no,
 SIMT_IF_POLICY class In, class Out, class Same>
 Out unique_copy(const _P& where, In first, In last, Out out, Same same) {
   return out + detail::compact(where, last - first,
-                               [=] __host__ __device__(long i) { return i == 0 || !same(first[i - 1], first[i]); },
+                               [=] __host__ __device__(long i) mutable { return i == 0 || !same(first[i - 1], first[i]); },
                                [=] __host__ __device__(long i, long at) mutable { out[at] = first[i]; });
 }
 SIMT_IF_POLICY class In, class Out>
@@ -199,6 +199,11 @@ SIMT_DEFAULT(remove, It)
 SIMT_DEFAULT(stable_partition, It)
 SIMT_DEFAULT(partition, It)
 SIMT_DEFAULT(unique, It)
+SIMT_IF_POLICY class It, class... Same>
+std::ptrdiff_t unique_count(const _P& where, It first, It last, Same... same) {
+  return thrust::unique_copy(where, first, last, discard_iterator<>(), same...) - discard_iterator<>();
+}
+SIMT_DEFAULT(unique_count, std::ptrdiff_t)
 SIMT_DEFAULT_OUT(unique_copy)
 SIMT_DEFAULT_OUT(partition_copy)
 
@@ -208,7 +213,7 @@ pair<KOut, VOut> reduce_by_key(const _P& where, _K first, _K last, _V values, KO
                                Combine combine) {
   const long n = last - first;
   const long runs = detail::compact(
-      where, n, [=] __host__ __device__(long i) { return i == 0 || !same(first[i - 1], first[i]); },
+      where, n, [=] __host__ __device__(long i) mutable { return i == 0 || !same(first[i - 1], first[i]); },
       [=] __host__ __device__(long i, long at) mutable {
         detail::value_t<_V> sum = values[i];
         for (long j = i + 1; j < n && same(first[j - 1], first[j]); ++j) sum = combine(sum, values[j]);
@@ -283,8 +288,8 @@ pair<_K, _V> unique_by_key(const _P& where, _K first, _K last, _V values) {
   _A* keys_to = kept_keys.data();
   _B* values_to = kept_values.data();
   const long runs = detail::compact(
-      where, n, [=] __host__ __device__(long i) { return i == 0 || !(first[i - 1] == first[i]); },
-      [=] __host__ __device__(long i, long at) {
+      where, n, [=] __host__ __device__(long i) mutable { return i == 0 || !(first[i - 1] == first[i]); },
+      [=] __host__ __device__(long i, long at) mutable {
         new (keys_to + at) _A(first[i]);
         new (values_to + at) _B(values[i]);
       });

@@ -58,7 +58,7 @@ void permute(const _P& where, It first, long n, const long* index) {
   using _T = value_t<It>;
   scratch<_T, _P> kept(where, n);
   _T* copy_of = kept.data();
-  for_each_index(where, n, [=] __host__ __device__(long i) { new (copy_of + i) _T(first[index[i]]); });
+  for_each_index(where, n, [=] __host__ __device__(long i) mutable { new (copy_of + i) _T(first[index[i]]); });
   for_each_index(where, n, [=] __host__ __device__(long i) mutable { first[i] = copy_of[i]; });
 }
 }  // namespace detail
@@ -141,20 +141,5 @@ SIMT_HDT It lower_bound(It first, It last, const _T& value) {
 template <class It, class _T, SIMT_IF_NO_POLICY(It)>
 SIMT_HDT It upper_bound(It first, It last, const _T& value) {
   return first + detail::rank_of(first, last - first, value, less<>(), true);
-}
-SIMT_IF_POLICY class _A, class _B, class Out>
-Out merge(const _P& where, _A a, _A a_last, _B b, _B b_last, Out out) {
-  const long n = a_last - a, m = b_last - b;
-  detail::for_each_index(where, n, [=] __host__ __device__(long i) mutable {
-    out[i + detail::rank_of(b, m, a[i], less<>(), false)] = a[i];
-  });
-  detail::for_each_index(where, m, [=] __host__ __device__(long i) mutable {
-    out[i + detail::rank_of(a, n, b[i], less<>(), true)] = b[i];
-  });
-  return out + n + m;
-}
-template <class _A, class _B, class Out, SIMT_IF_NO_POLICY(_A)>
-Out merge(_A a, _A a_last, _B b, _B b_last, Out out) {
-  return thrust::merge(detail::choose(a, b, out), a, a_last, b, b_last, out);
 }
 }  // namespace thrust

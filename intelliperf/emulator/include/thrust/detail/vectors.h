@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 #include <thrust/detail/algorithms.h>
+#include <thrust/detail/output_iterators.h>
 
 #include <initializer_list>
 #include <vector>
@@ -176,6 +177,8 @@ bool operator==(const host_vector<_T, _A>& a, const device_vector<_T, _B>& b) {
 }
 template <class _T, class _A, class _B>
 bool operator==(const device_vector<_T, _A>& a, const host_vector<_T, _B>& b) { return b == a; }
+template <class _T, class Allocator = std::allocator<_T>>
+using universal_vector = device_vector<_T, Allocator>;
 template <class _T, class _A>
 void swap(device_vector<_T, _A>& a, device_vector<_T, _A>& b) noexcept { a.swap(b); }
 }  // namespace thrust
