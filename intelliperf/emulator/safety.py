@@ -56,8 +56,11 @@ class LocatedFault:
     def __str__(self) -> str:
         words = self.kind.replace("_", "-")
         scope = f" within a {self.scope}" if self.scope else ""
-        other = f" against {self.other}" if self.other and self.other != self.place else ""
-        return f"{words}{scope} at {self.place}{other} in {self.kernel}, {self.count}x"
+        place, against = self.place, self.other
+        if against and not place.line:
+            place, against = against, None
+        other = f" against {against}" if against and against != place else ""
+        return f"{words}{scope} at {place}{other} in {self.kernel}, {self.count}x"
 
 
 def located(trace: Trace, project: Project) -> tuple[LocatedFault, ...]:

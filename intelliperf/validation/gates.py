@@ -17,6 +17,7 @@ from tree_sitter import Node
 
 from intelliperf.records import Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation import denylist, launchsites
+from intelliperf.validation.macros import Macro, macros_of
 from intelliperf.validation.source import Function, Item, Source, base_name, leaves, walk
 
 _INCLUDES = re.compile(
@@ -56,6 +57,7 @@ class _Rules:
     target: str  # the kernel's name without scope and template arguments
     declares: Declaration
     known: frozenset[str]  # identifiers of all old sources of the candidate's files
+    macros: Mapping[str, Macro]  # of all old sources
 
 
 def examine(
@@ -71,7 +73,7 @@ def examine(
             return StaticVerdict(refusal)
     target = "" if "lambda" in kernel_name or "$_" in kernel_name else base_name(kernel_name)
     known = frozenset(word for edit in candidate.edits for word in denylist.tokens(sources[edit.path]))
-    rules = _Rules(target, candidate.declares, known)
+    rules = _Rules(target, candidate.declares, known, macros_of(sources.values()))
     verdicts = []
     for edit in candidate.edits:
         verdict = _examine_file(edit, sources[edit.path], rules)
@@ -99,7 +101,7 @@ def _examine_file(edit: FileEdit, before: str, rules: _Rules) -> StaticVerdict:
         return StaticVerdict(
             f"{edit.path}: the candidate adds {found}" if "taken" not in found else f"{edit.path}: {found}"
         )
-    file = _File(edit.path, Source(before), Source(edit.text))
+    file = _File(edit.path, Source(before, rules.macros), Source(edit.text, rules.macros))
     refusal = (
         _directive_refusal(before, edit.text, rules)
         or _parse_refusal(file)

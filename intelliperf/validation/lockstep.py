@@ -25,6 +25,11 @@ from intelliperf.validation.side import Failure, Run, Side, SideFailed
 from intelliperf.validation.wire import Deadline, PeerTimeout
 
 _ILLEGAL_ADDRESS = 700
+_ERRORS = {  # codes that HIP and CUDA share
+    _ILLEGAL_ADDRESS: "an illegal memory access",
+    710: "a failed device-side assert",
+    719: "a launch failure",
+}
 _OUTCOME_OF_FAILURE = {
     Failure.CRASHED: Outcome.CRASHED,
     Failure.TIMED_OUT: Outcome.TIMED_OUT,
@@ -145,6 +150,8 @@ def _keeps_up(
     try:
         found = side.next(_half(deadline))
         divergence = difference_of_events(side.label, expected, found, rule)
+        if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
+            divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
         if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
             if rule.compared(expected):
                 here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")
@@ -188,7 +195,8 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
         return changed(f"{found.describe()}, expected {expected.describe()}")
     if found.status != expected.status:
         outcome = Outcome.MEMORY_ERROR if found.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
-        return Divergence(label, outcome, f"dispatch {found.nth} of {found.kernel} ended with error {found.status}")
+        what = _ERRORS.get(found.status, "an error")
+        return Divergence(label, outcome, f"dispatch {found.nth} of {found.kernel} ended with {what} ({found.status})")
     same = (expected.grid, expected.block, expected.dynamic_lds) == (found.grid, found.block, found.dynamic_lds)
     if same or rule.free_geometry == expected.kernel:
         return None

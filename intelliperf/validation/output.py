@@ -31,7 +31,7 @@ class OutputModel:
 
     exit_status: int | None
     lines: tuple[tuple[str, ...], ...]
-    varying: frozenset[tuple[int, int]]  # line, token
+    varying: frozenset[tuple[int, int]]  # line, token other than white space
     steady: bool  # False: even the shape of the output varies from run to run
 
     @classmethod
@@ -41,10 +41,11 @@ class OutputModel:
         steady = True
         for other in others:
             found = _lines(other)
-            if [len(line) for line in found] != [len(line) for line in lines]:
+            pairs = [(_words(left), _words(right)) for left, right in zip(lines, found, strict=False)]
+            if len(found) != len(lines) or any(len(left) != len(right) for left, right in pairs):
                 steady = False
                 continue
-            for number, (left, right) in enumerate(zip(lines, found, strict=True)):
+            for number, (left, right) in enumerate(pairs):
                 varying |= {(number, place) for place, token in enumerate(left) if token != right[place]}
         return cls(base.exit_status, lines, frozenset(varying), steady)
 
@@ -63,13 +64,14 @@ class OutputModel:
         return None
 
     def _same(self, number: int, left: tuple[str, ...], right: tuple[str, ...], rtol: float) -> bool:
+        left, right = _words(left), _words(right)
         if left == right:
             return True
         if len(left) != len(right):
             return False
-        timed = _TIME.search("".join(left)) is not None
+        timed = _TIME.search(" ".join(left)) is not None
         for place, (mine, theirs) in enumerate(zip(left, right, strict=True)):
-            if mine == theirs or mine.isspace() and theirs.isspace():
+            if mine == theirs:
                 continue
             if not (_NUMBER.match(mine) and _NUMBER.match(theirs)):
                 return False
@@ -91,6 +93,11 @@ def _near(left: str, right: str, rtol: float) -> bool:
 def _lines(ended: Completed) -> tuple[tuple[str, ...], ...]:
     text = ended.tail("stdout", _LIMIT_BYTES)
     return tuple(tuple(_TOKEN.findall(line)) for line in text.splitlines())
+
+
+def _words(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Without white space: the width of a padded column says nothing."""
+    return tuple(token for token in line if not token.isspace())
 
 
 def _show(tokens: tuple[str, ...]) -> str:

@@ -27,6 +27,7 @@ from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed,
 
 _POLL_S = 0.05
 _STDERR_LINES = 6
+_RUNTIME = "intelliperf: "
 
 
 class Failure(str, Enum):
@@ -120,7 +121,8 @@ class Side:
         try:
             return self._connected().next(deadline)
         except PeerTimeout as error:
-            raise self._failed(Failure.TIMED_OUT, str(error)) from error
+            text = f"nothing came after dispatch {self._dispatches} of the run, counted from 1"
+            raise self._failed(Failure.TIMED_OUT, text if self._dispatches else "no dispatch ended") from error
         except PeerClosed:
             return End(-1)  # without a farewell: the exit status tells whether that was a crash
         except ProtocolError as error:
@@ -182,9 +184,18 @@ class Side:
     def _child_deadline(self, seconds: float) -> float:
         return self._child.age_s + seconds
 
+    def complaint(self) -> str:
+        """What the device runtime last said about a kernel: access, kernel, block, thread, line; may be empty."""
+        found = [line for line in self._said() if line.startswith(_RUNTIME) and " in kernel " in line]
+        return found[-1].removeprefix(_RUNTIME) if found else ""
+
+    def _said(self) -> list[str]:
+        """The last lines of stderr, with project-relative paths."""
+        text = self._child.stderr.read_bytes()[-4096:].decode("utf-8", "replace").strip()
+        return text.replace(f"{self._run.application.project}/", "").splitlines()
+
     def _failed(self, failure: Failure, detail: str) -> SideFailed:
-        lines = self._child.stderr.read_bytes()[-4096:].decode("utf-8", "replace").strip().splitlines()
-        said = " | ".join(lines[-_STDERR_LINES:])
+        said = " | ".join(self._said()[-_STDERR_LINES:])
         return SideFailed(self.label, failure, f"{detail}; it wrote: {said}" if said else detail)
 
     def _clean(self) -> None:

@@ -8,11 +8,13 @@ in the row token by token, and so is frozen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
+
+from intelliperf.validation.macros import Macro, defined_name, expanded, macros_of
 
 BODY = "⟨body⟩"
 _QUALIFIERS = ("__global__", "__device__", "__host__")
@@ -51,17 +53,12 @@ class Item:
 
 
 class Source:
-    """One version of one file."""
+    """One version of one file. `known`: macros of the project's other files."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, known: Mapping[str, Macro] | None = None) -> None:
         self.data = text.encode("utf-8", "surrogateescape")
         self.root = Parser(Language(tree_sitter_cuda.language())).parse(self.data).root_node
-        self.macros = {
-            name: (self.text(value) if (value := node.child_by_field_name("value")) else "")
-            for node in walk(self.root)
-            if node.type in ("preproc_def", "preproc_function_def")
-            and (name := self.text(node.child_by_field_name("name")))
-        }
+        self.macros = {**(known or {}), **macros_of((text,))}
 
     def text(self, node: Node | None) -> str:
         return "" if node is None else self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
@@ -93,21 +90,24 @@ class Source:
         header = [self.text(leaf) for leaf in leaves(node) if body is None or leaf.start_byte < body.start_byte]
         found = set()
         for word in header:
-            found |= {q for q in _QUALIFIERS if q in self._expanded(word)}
+            found |= {q for q in _QUALIFIERS if q in expanded(word, self.macros)}
         kind = "host"
         if "__global__" in found:
             kind = "kernel"
         elif "__device__" in found and "__host__" not in found:
             kind = "device"
-        return Function(_last_name(self._declared(node)), kind, node)
+        return Function(self._function_name(node), kind, node)
 
-    def _expanded(self, word: str) -> str:
-        """A header's word with this file's macros replaced, as far as qualifiers may hide in them."""
-        for _ in range(4):
-            if word not in self.macros:
-                break
-            word = self.macros[word].strip()
-        return word
+    def _function_name(self, node: Node) -> str:
+        """The name, also where a macro makes it."""
+        name = _last_name(self._declared(node))
+        macro = self.macros.get(name)
+        if macro is None:
+            return name
+        calls = [inner for inner in walk(node) if inner.type == "function_declarator"]
+        innermost = next((c for c in calls if self.text(c.child_by_field_name("declarator")) == name), None)
+        arguments = self.text(innermost.child_by_field_name("parameters")) if innermost is not None else ""
+        return defined_name(macro, arguments[1:-1]) or name
 
     def _tokens(self, node: Node, open_body: Callable[[Function], bool], open_lambdas: bool) -> Iterator[str]:
         if node.type == "comment":
@@ -137,7 +137,7 @@ class Source:
     def _is_device_lambda(self, node: Node) -> bool:
         body = node.child_by_field_name("body")
         return any(
-            "__device__" in self._expanded(self.text(leaf))
+            "__device__" in expanded(self.text(leaf), self.macros)
             for leaf in leaves(node)
             if body is not None and leaf.start_byte < body.start_byte
         )

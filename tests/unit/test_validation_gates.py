@@ -213,3 +213,39 @@ def test_braces_are_counted_without_those_in_strings_and_comments():
     assert balanced("{ char c = '{'; const char* s = \"}\"; /* } */ // }\n }")
     assert not balanced("{ } void f() { }")
     assert not balanced("{ { }")
+
+
+MACROS = """\
+#include <hip/hip_runtime.h>
+#define KERNEL(name) extern "C" __global__ void name
+#ifdef FAST
+#define DEV __device__ __forceinline__
+#else
+#define DEV
+#endif
+"""
+MACRO_SOURCE = """\
+#include "macros.h"
+DEV float twice(float x) { return x + x; }
+KERNEL(scale)(float* out, int n) {
+  int i = blockIdx.x;
+  if (i < n) out[i] = twice(out[i]);
+}
+KERNEL(other)(float* out) { out[0] = 1.0f; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"),
+    [
+        ("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];", False),
+        ("return x + x;", "return 2 * x;", False),
+        ("out[0] = 1.0f;", "out[0] = 2.0f;", True),
+    ],
+)
+def test_kernels_that_macros_of_a_header_define_are_known(old, new, refused):
+    text = MACRO_SOURCE.replace(old, new)
+    edit = FileEdit("app.hip", content_hash(MACRO_SOURCE), text)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), Declaration())
+    sources = {"app.hip": MACRO_SOURCE, "macros.h": MACROS}
+    assert bool(examine(candidate, sources, set(sources), "scale").refusal) is refused
