@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,18 +35,30 @@ class Recipe:
 def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
     """The recipe for `program` (as typed, seen from `directory`). Raises `UsageError` when none is known."""
     target = (directory / program).resolve() if "/" in program else directory / program
-    for recipe in (
-        _from_makefile(target, project),
-        _from_cmake(target, project),
-        _from_debug_information(target, project),
-        _from_single_source(target, project),
-    ):
+    by_build_files = (_from_makefile(target, project), _from_cmake(target, project))
+    if _starts_another(program, target, project):
+        # A script or interpreter: what it starts, and so what a compiler must make, is not to be seen.
+        by_program: tuple[Recipe | None, ...] = ()
+        why = f"{program} starts something else, and how that is built cannot be told"
+    else:
+        by_program = (_from_debug_information(target, project), _from_single_source(target, project))
+        why = f"cannot tell how {program} is built"
+    for recipe in (*by_build_files, *by_program):
         if recipe is not None:
             return recipe
     raise UsageError(
-        f"cannot tell how {program} is built: give the command with -b, as in "
-        f"-b 'hipcc -O3 -o {shlex.quote(Path(program).name)} source.hip', or put build_command in intelliperf.toml"
+        f"{why}: give the command with -b, as in "
+        f"-b 'hipcc -O3 -o app source.hip', or put build_command in intelliperf.toml"
     )
+
+
+def _starts_another(program: str, target: Path, project: Path) -> bool:
+    """A bare name is a program of the system, like one outside the project; "#!" begins a script."""
+    if "/" not in program or project not in target.parents:
+        return True
+    with contextlib.suppress(OSError), target.open("rb") as file:
+        return file.read(2) == b"#!"
+    return False
 
 
 def _from_makefile(target: Path, project: Path) -> Recipe | None:

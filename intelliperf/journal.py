@@ -7,55 +7,41 @@ hash of their prompt and never paid twice.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import fcntl
 import json
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
 from intelliperf.codec import decode, encode
-from intelliperf.errors import StorageFull, UsageError
+from intelliperf.errors import ProtocolError, StorageFull, UsageError
 from intelliperf.records import Attempt
+from intelliperf.storage import storage_errors, write_atomically
 
 T = TypeVar("T")
 RUNS = Path(".intelliperf") / "runs"
-
-
-@contextlib.contextmanager
-def storage_errors(where: Path) -> Iterator[None]:
-    """Turns a full disk, a quota or a missing permission into `StorageFull` with the path."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise StorageFull(f"no space left for {where}: free some and `intelliperf resume` goes on") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise StorageFull(f"cannot write {where}: {error.strerror}; try --run-root") from error
-        raise
-
-
-def write_atomically(path: Path, payload: bytes) -> None:
-    """`payload` at `path`, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with storage_errors(path):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as out:
-                out.write(payload)
-                out.flush()
-                os.fsync(out.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+RUN_DIRECTORY_MARK = frozenset({"lock", "events.jsonl"})  # by these a run directory is known wherever it lies
 
 
 def to_json(value: object) -> bytes:
     return (json.dumps(encode(value), indent=1, ensure_ascii=True) + "\n").encode()
+
+
+def read_json(path: Path) -> Any:
+    """Raises `ProtocolError` where the file is not JSON."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ProtocolError(f"{path} is not JSON ({error})") from error
+
+
+def _kept(kind: type[T], path: Path) -> T:
+    try:
+        return decode(kind, read_json(path))
+    except ProtocolError as error:
+        raise ProtocolError(f"{path} is damaged or of another intelliperf: {error}; start a new run") from error
 
 
 class Journal:
@@ -93,12 +79,18 @@ class Journal:
         return self.directory.name
 
     def event(self, name: str, **details: object) -> None:
+        """Write the event down and tell the listener."""
+        entry = self.record(name, **details)
+        if self._listener:
+            self._listener(entry)
+
+    def record(self, name: str, **details: object) -> dict[str, Any]:
+        """Write the event down, and no more."""
         entry = {"time": round(time.time(), 3), "event": name, **{k: encode(v) for k, v in details.items()}}
         with storage_errors(self.directory):
             self._events.write(json.dumps(entry) + "\n")
             self._events.flush()
-        if self._listener:
-            self._listener(entry)
+        return entry
 
     def write(self, name: str, payload: bytes) -> Path:
         path = self.directory / name
@@ -109,7 +101,7 @@ class Journal:
         """The stage's result: read back where an earlier process of this run finished it."""
         path = self.directory / "stages" / f"{name}.json"
         if path.exists():
-            return decode(kind, json.loads(path.read_text()))
+            return _kept(kind, path)
         result = compute()
         write_atomically(path, to_json(result))
         return result
@@ -123,7 +115,7 @@ class Journal:
     def attempt(self, index: int) -> Attempt | None:
         """The finished attempt of that index, if there is one."""
         path = self.directory / "attempts" / f"{index:03d}" / "attempt.json"
-        return decode(Attempt, json.loads(path.read_text())) if path.exists() else None
+        return _kept(Attempt, path) if path.exists() else None
 
     def keep_attempt(self, attempt: Attempt) -> None:
         directory = self.attempt_directory(attempt.index)
@@ -134,7 +126,7 @@ class Journal:
     def exchange(self, prompt_hash: str) -> dict[str, Any] | None:
         """A model exchange that was already paid for."""
         path = self.directory / "exchanges" / f"{prompt_hash}.json"
-        return json.loads(path.read_text()) if path.exists() else None
+        return read_json(path) if path.exists() else None
 
     def keep_exchange(self, prompt_hash: str, exchange: dict[str, Any]) -> None:
         write_atomically(self.directory / "exchanges" / f"{prompt_hash}.json", to_json(exchange))

@@ -12,10 +12,10 @@ def improve(run: Run) -> Report:
     """Profile, diagnose, locate, then propose and judge until the bottleneck is gone or nothing is left to try."""
     reference = run.build_reference()
     profiles = run.profile(reference)
-    finding = run.diagnose(profiles)
-    if finding is None:
+    findings = run.diagnose(profiles)
+    if not findings:
         return run.finish(run.ending_without_finding(), reference, reference)
-    evidence = run.locate(reference, finding)
+    finding, evidence = run.locate(reference, findings)
     if run.settings.diagnose_only:
         return run.finish(Ending.DIAGNOSED, reference, reference)
 
@@ -25,6 +25,7 @@ def improve(run: Run) -> Report:
         while run.may_continue(rewriter, attempts):
             task = run.task(best, finding, evidence)
             try:
+                run.check_budget()
                 attempt, state = run.attempt(rewriter, task, attempts, reference, best)
             except BudgetExhausted as error:
                 return run.finish(Ending.BUDGET_EXHAUSTED, reference, best, note=str(error))

@@ -1,7 +1,8 @@
 """The only door to child processes: argv lists, own session, log files, deadline, whole group killed.
 
 Output goes to files, never to unbounded memory; a child that writes more than `output_limit`
-bytes is stopped. The group is killed on every way out, Ctrl-C included.
+bytes is stopped. The group is killed on every way out: Ctrl-C, and also a kill -9 of ourselves, for
+which a guard (one shell per child) waits at the other end of a pipe.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from intelliperf.errors import UsageError
+from intelliperf.storage import refuse_full_disk, storage_errors
 
 TAIL_BYTES = 64 * 1024
 OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _POLL_S = 0.02
 _TERM_GRACE_S = 2.0
+# Ends at a line; ends the group $0 where the pipe closes without one, because we are gone.
+_GUARD = 'read -r line || kill -KILL -- "-$0"'
 # Never handed to a build, an application or a candidate.
 SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 
@@ -81,29 +86,27 @@ class Child:
         label: str,
         pass_descriptors: Sequence[int] = (),
     ) -> None:
-        logs.mkdir(parents=True, exist_ok=True)
         self.argv = tuple(argv)
         self.stdout = logs / f"{label}.stdout"
         self.stderr = logs / f"{label}.stderr"
         self._started = time.monotonic()
+        with storage_errors(logs):
+            logs.mkdir(parents=True, exist_ok=True)
+            self.stdout.touch()
+            self.stderr.touch()
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
-            try:
-                self._popen = subprocess.Popen(
-                    self.argv,
-                    cwd=directory,
-                    env=clean_environment(environment),
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                    pass_fds=tuple(pass_descriptors),
-                )
-            except FileNotFoundError as error:
-                raise UsageError(f"cannot run {argv[0]}: no such program (in {directory})") from error
-            except PermissionError as error:
-                raise UsageError(f"cannot run {argv[0]}: not executable; try chmod +x") from error
-            except OSError as error:
-                raise UsageError(f"cannot run {argv[0]}: {error.strerror}") from error
+            self._popen = _start(self.argv, directory, environment, (out, err), pass_descriptors)
+        try:
+            self._guard = subprocess.Popen(
+                ["/bin/sh", "-c", _GUARD, str(self.pid)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._end()
+            raise
 
     @property
     def pid(self) -> int:
@@ -136,6 +139,8 @@ class Child:
         seconds = time.monotonic() - self._started
         if timed_out or exceeded:
             self.kill()
+        elif self._popen.returncode != 0:
+            refuse_full_disk(self.stdout)
         code = self._popen.returncode
         died = code is not None and code < 0 and not (timed_out or exceeded)
         return Completed(
@@ -150,13 +155,25 @@ class Child:
         )
 
     def kill(self) -> None:
-        """End the whole group: SIGTERM, then SIGKILL."""
-        if self.running():
-            self._signal(signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(_TERM_GRACE_S)
-        self._signal(signal.SIGKILL)  # stragglers of the group, and the child if it ignored SIGTERM
-        self._popen.wait()
+        """End the whole group: SIGTERM, then SIGKILL. A second Ctrl-C in between only hurries it."""
+        try:
+            self._end()
+        finally:
+            self._dismiss_guard()
+
+    def _end(self) -> None:
+        try:
+            if self.running():
+                self._signal(signal.SIGTERM)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._popen.wait(_TERM_GRACE_S)
+        finally:
+            self._signal(signal.SIGKILL)  # stragglers of the group, and the child if it ignored SIGTERM
+            self._popen.wait()
+
+    def _dismiss_guard(self) -> None:
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._guard.communicate(b"\n")
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -167,6 +184,36 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+
+def _start(
+    argv: tuple[str, ...],
+    directory: Path,
+    environment: Mapping[str, str],
+    outputs: tuple[IO[bytes], IO[bytes]],
+    pass_descriptors: Sequence[int],
+) -> subprocess.Popen[bytes]:
+    program = argv[0] or "''"
+    try:
+        return subprocess.Popen(
+            argv,
+            cwd=directory,
+            env=clean_environment(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=outputs[0],
+            stderr=outputs[1],
+            start_new_session=True,
+            pass_fds=tuple(pass_descriptors),
+        )
+    except FileNotFoundError as error:
+        missing = "no such program" if directory.is_dir() else "no such directory"
+        raise UsageError(f"cannot run {program}: {missing} (in {directory})") from error
+    except PermissionError as error:
+        raise UsageError(f"cannot run {program}: not executable; try chmod +x") from error
+    except OSError as error:
+        raise UsageError(f"cannot run {program}: {error.strerror}") from error
+    except ValueError as error:  # a NUL in the argv
+        raise UsageError(f"cannot run {program}: {error}") from error
 
 
 def _signal_name(number: int) -> str:

@@ -19,20 +19,18 @@ from intelliperf.records import (
     Application,
     Attempt,
     Candidate,
-    CheckStatus,
     Ending,
     FileEdit,
     Finding,
     KernelProfile,
     Measurement,
-    OriginKind,
     Report,
     SourceEvidence,
-    Usage,
     Verdict,
     content_hash,
 )
 from intelliperf.state import State, compile_arguments, evidence_at_home, profile_at_home, sources
+from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
 SCHEMA_VERSION = 1
@@ -52,6 +50,15 @@ class Settings:
     run_deadline_s: float = 300.0
     budget_minutes: float | None = None
     keep_work: bool = False
+
+
+@dataclass(frozen=True)
+class Located:
+    """Which of the findings was pinned to source lines, and why those before it were not."""
+
+    finding: int
+    evidence: tuple[SourceEvidence, ...]
+    passed_over: tuple[str, ...]
 
 
 class Judge(Protocol):
@@ -107,8 +114,7 @@ class Run:
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             state, built = self._build(self.journal.directory / "work" / "reference", ())
         if not built.ok:
-            errors = "\n  ".join(built.errors)
-            raise BuildFailed(f"the build fails ({built.completed.describe()}):\n  {errors}")
+            raise BuildFailed(built.complaint())
         if not state.compile_arguments:
             raise BuildFailed(
                 "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
@@ -117,7 +123,16 @@ class Run:
         program = self.application.command[0]
         if "/" in program and not (state.application.directory / state.application.command[0]).exists():
             raise BuildFailed(f"the build works but makes no {program}: is the program's name right?")
+        self._refuse_other_sources(state)
         return state
+
+    def _refuse_other_sources(self, state: State) -> None:
+        """A resumed run goes on with the sources that it began with, or not at all."""
+        now = {path: content_hash(text) for path, text in sources(state, ()).items()}
+        before = self.journal.stage("sources", dict[str, str], lambda: now)
+        changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+        if changed:
+            raise UsageError(f"{changed[0]} is not what it was when this run began: start a new run")
 
     def profile(self, reference: State) -> ApplicationProfile:
         with self.stage("profile"):
@@ -141,14 +156,14 @@ class Run:
             return True
         return pattern == profile.kernel.symbol or re.search(pattern, profile.kernel.name) is not None
 
-    def diagnose(self, profile: ApplicationProfile) -> Finding | None:
-        """The first of the top N that shows the formula's bottleneck."""
+    def diagnose(self, profile: ApplicationProfile) -> tuple[Finding, ...]:
+        """Those of the top N that show the formula's bottleneck, by falling device time."""
         with self.stage("diagnose"):
             device = self.backend.probe()
-            found = (self.formula.diagnose(kernel, device) for kernel in profile.kernels)
-            self._finding = next((finding for finding in found if finding is not None), None)
-        self.journal.event("finding", sentence=self._finding.sentence if self._finding else None)
-        return self._finding
+            found = [self.formula.diagnose(kernel, device) for kernel in profile.kernels]
+        if not any(found):
+            self.journal.event("finding", sentence=None)
+        return tuple(finding for finding in found if finding is not None)
 
     def adopt(self, finding: Finding) -> Finding:
         """A finding that was not diagnosed but given: the kernel of a patch under verification."""
@@ -159,18 +174,39 @@ class Run:
     def ending_without_finding(self) -> Ending:
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 
-    def locate(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
+    def locate(self, state: State, findings: Sequence[Finding]) -> tuple[Finding, tuple[SourceEvidence, ...]]:
+        """The first finding that can be pinned to the project's source; those of libraries are passed over.
+
+        Raises `SourceNotFound` where none can.
+        """
         with self.stage("locate"):
-            evidence = self.journal.stage("evidence", tuple[SourceEvidence, ...], lambda: self._blame(state, finding))
-        self._evidence = evidence
-        return evidence
+            located = self.journal.stage("located", Located, lambda: self._first_located(state, findings))
+        for reason in located.passed_over:
+            self.note(reason)
+        self._evidence = located.evidence
+        return self.adopt(findings[located.finding]), located.evidence
+
+    def _first_located(self, state: State, findings: Sequence[Finding]) -> Located:
+        reasons: list[str] = []
+        for number, finding in enumerate(findings):
+            try:
+                return Located(number, self._blame(state, finding), tuple(reasons))
+            except SourceNotFound as error:
+                reasons.append(f"passed over {error}")
+        raise SourceNotFound("; ".join(reason.removeprefix("passed over ") for reason in reasons))
 
     def _blame(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
         lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)
         blamed = self.formula.blame(lines)
-        if not blamed and not self.settings.diagnose_only:
+        if self.settings.diagnose_only:
+            return blamed
+        if not blamed:
             raise SourceNotFound(f"{finding.profile.kernel.name}: no line of the project causes the {finding.formula}")
-        return blamed
+        written = tuple(item for item in blamed if state.holds(item.file))
+        if not written:
+            place = f"{state.workspace.outside(blamed[0].file)}:{blamed[0].line}"
+            raise SourceNotFound(f"{finding.profile.kernel.name}: {place} is made by the build, not a source to edit")
+        return written
 
     def relocate(
         self, state: State, finding: Finding, evidence: tuple[SourceEvidence, ...]
@@ -179,15 +215,23 @@ class Run:
         try:
             return self._blame(state, finding)
         except SourceNotFound as error:
-            self.notes.append(f"after the accepted change: {error}")
+            self.note(f"after the accepted change: {error}")
             return evidence
 
+    def note(self, text: str) -> None:
+        """For the report, and said at once."""
+        self.notes.append(text)
+        self.journal.event("note", text=text)
+
     def may_continue(self, rewriter: Rewriter, attempts: Sequence[Attempt]) -> bool:
+        own = [a for a in attempts if rewriter_of(a) == rewriter.name]
+        return rewriter.name == "rules" or len(own) < self.settings.num_attempts
+
+    def check_budget(self) -> None:
+        """Raises `BudgetExhausted` where the minutes are spent."""
         limit = self.settings.budget_minutes
         if limit is not None and time.monotonic() - self._started > limit * 60:
             raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
-        own = [a for a in attempts if _origin(a) == rewriter.name]
-        return rewriter.name == "rules" or len(own) < self.settings.num_attempts
 
     def task(self, best: State, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> Task:
         return Task(
@@ -277,8 +321,8 @@ class Run:
             accepted=accepted[-1] if accepted else None,
             measurements=measurements,
             patch=unified_diff(self._originals(best.edits), best.edits),
-            usage=_total(self._attempts),
-            not_checked=self._not_checked(accepted),
+            usage=total_usage(self._attempts),
+            not_checked=not_checked(self._attempts),
             notes=tuple([*self.notes, *(self._profile.notes if self._profile else ()), *([note] if note else [])]),
             stage_seconds=dict(self._stage_seconds),
         )
@@ -293,7 +337,10 @@ class Run:
         stale = Workspace(self.application, root)
         stale.remove()
         workspace = Workspace.create(self.application, root)
-        workspace.apply(edits)
+        try:
+            workspace.apply(edits)
+        except (ValueError, FileNotFoundError) as error:
+            raise UsageError(f"the project was changed while the run went on: {error}") from error
         log = root / "compile.jsonl"
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         built = workspace.build(environment, self.settings.build_deadline_s, root / "logs")
@@ -306,7 +353,7 @@ class Run:
         for edit in candidate.edits:
             before = texts[edit.path].text if edit.path in texts else originals[edit.path]
             if content_hash(before) != edit.base_hash:
-                raise ValueError(f"{edit.path} is not the text that this edit was made for")
+                raise UsageError(f"the project was changed while the run went on: {edit.path} is another text now")
             texts[edit.path] = FileEdit(edit.path, content_hash(originals[edit.path]), edit.text)
         return tuple(texts[path] for path in sorted(texts))
 
@@ -331,7 +378,7 @@ class Run:
         self.journal.event(
             "attempt",
             index=attempt.index,
-            origin=_origin_name(attempt),
+            origin=origin_name(attempt),
             outcome=verdict.outcome if verdict else "DECLINED",
             detail=verdict.detail if verdict else declined.reason if declined else "",
         )
@@ -340,35 +387,3 @@ class Run:
     def _discard(self, state: State) -> None:
         if not self.settings.keep_work:
             state.workspace.remove()
-
-    def _not_checked(self, accepted: Sequence[int]) -> tuple[str, ...]:
-        verdicts = [a.verdict for a in self._attempts if a.index in accepted and a.verdict]
-        open_checks = {
-            f"{check.name}: {check.detail}"
-            for verdict in verdicts
-            for check in verdict.checks
-            if check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
-        }
-        return tuple(sorted(open_checks))
-
-
-def _origin(attempt: Attempt) -> str:
-    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
-    return {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay"}.get(
-        origin.kind if origin else OriginKind.USER, "user"
-    )
-
-
-def _origin_name(attempt: Attempt) -> str:
-    origin = attempt.candidate.origin if attempt.candidate else attempt.declined.origin if attempt.declined else None
-    return origin.name if origin else ""
-
-
-def _total(attempts: Sequence[Attempt]) -> Usage:
-    priced = [a.usage.usd for a in attempts if a.usage.input_tokens]
-    return Usage(
-        input_tokens=sum(a.usage.input_tokens for a in attempts),
-        output_tokens=sum(a.usage.output_tokens for a in attempts),
-        usd=None if not priced or None in priced else sum(p for p in priced if p is not None),
-        seconds=sum(a.usage.seconds for a in attempts),
-    )

@@ -25,9 +25,24 @@ class State:
     def application(self) -> Application:
         return self.workspace.application
 
+    def holds(self, file: Path) -> bool:
+        """Is `file` (in the scratch copy or at home) a source of the project, as the user or an edit wrote it?"""
+        tree, project = self.workspace.tree, self.workspace.original.project
+        root = next((root for root in (tree, project) if root in file.parents), None)
+        if root is None:
+            return False
+        path = file.relative_to(root).as_posix()
+        if any(edit.path == path for edit in self.edits):
+            return True
+        home, copy = project / path, tree / path
+        return home.is_file() and copy.is_file() and home.read_bytes() == copy.read_bytes()
+
 
 def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
-    """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence."""
+    """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence.
+
+    Files that the build itself makes are left out: an edit of one would not last.
+    """
     # The scratch copy comes first: it may lie inside the project that it is a copy of.
     roots = (state.workspace.tree, state.workspace.original.project)
     paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
@@ -39,7 +54,7 @@ def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
     waiting = sorted(paths)
     while waiting:
         path = waiting.pop()
-        if path not in texts:
+        if path not in texts and state.holds(state.workspace.tree / path):
             texts[path] = state.workspace.text(path)
             waiting += _included(path, texts[path], state)
     return dict(sorted(texts.items()))

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.journal import storage_errors, write_atomically
+from intelliperf.journal import RUN_DIRECTORY_MARK
 from intelliperf.process import Completed, run
 from intelliperf.records import Application, FileEdit, content_hash
+from intelliperf.storage import refuse_full_disk, storage_errors, write_atomically
 
 _FICLONE = 0x40049409  # linux/fs.h
 SOURCE_SUFFIXES = frozenset(
@@ -32,6 +33,8 @@ SOURCE_SUFFIXES = frozenset(
 _BUILD_FILE = re.compile(r"(?:makefile|cmakelists\.txt|.*\.(?:mk|cmake|sh|ninja))$", re.IGNORECASE)
 _OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
 _LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
+_CMAKE_CACHE = "CMakeCache.txt"
+_COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
 _MAX_ERRORS = 8
 _SCAN_LIMIT_BYTES = 4 << 20
@@ -49,6 +52,14 @@ class Built:
     ok: bool
     completed: Completed
     errors: tuple[str, ...]
+
+    def complaint(self) -> str:
+        """For the user, whose own program does not build."""
+        how = self.completed.describe()
+        if self.completed.timed_out:
+            return f"the build does not end ({how}); a longer --build-deadline may help"
+        shown = "" if self.errors == (how,) else ":" + "".join(f"\n  {line}" for line in self.errors)
+        return f"the build fails ({how}){shown}"
 
 
 class Workspace:
@@ -145,7 +156,9 @@ class Workspace:
             argv = [self.inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
             if not done.ok:
-                return Built(False, done, _first_errors(done))
+                refuse_full_disk(self.tree)
+                home = str(self.original.project)
+                return Built(False, done, tuple(e.replace(str(self.tree), home) for e in _first_errors(done)))
         return Built(True, done, ())
 
     def remove(self) -> None:
@@ -174,23 +187,35 @@ def _first_errors(done: Completed) -> tuple[str, ...]:
 
 
 def _copy_tree(source: Path, target: Path, project: Path, tree: Path) -> None:
+    """Copies directories, files and links; FIFOs, sockets and devices are nothing that a build needs."""
+    try:
+        with os.scandir(source) as found:
+            entries = sorted(found, key=lambda e: e.name)
+    except PermissionError as error:
+        raise UsageError(f"cannot read {source}: {error.strerror}") from error
+    names = {entry.name for entry in entries}
+    if names >= RUN_DIRECTORY_MARK or (source != project and _CMAKE_CACHE in names):
+        return
     target.mkdir(parents=True)
-    with os.scandir(source) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            if entry.name in _LEFT_OUT:
-                continue
-            path, copy = Path(entry.path), target / entry.name
-            if entry.is_symlink():
-                _copy_link(path, copy, project, tree)
-            elif entry.name == ".git":
-                _copy_git(path, copy)
-            elif entry.is_dir():
-                if not (path / "CMakeCache.txt").exists():
-                    _copy_tree(path, copy, project, tree)
-            elif entry.is_file():
-                _copy_file(path, copy)
+    for entry in entries:
+        if entry.name not in _LEFT_OUT:
+            # What a build or an editor removes meanwhile was none of the sources.
+            with contextlib.suppress(FileNotFoundError):
+                _copy_entry(entry, target / entry.name, project, tree)
     shutil.copymode(source, target)
     target.chmod(stat.S_IMODE(target.stat().st_mode) | stat.S_IRWXU)
+
+
+def _copy_entry(entry: os.DirEntry[str], copy: Path, project: Path, tree: Path) -> None:
+    path = Path(entry.path)
+    if entry.is_symlink():
+        _copy_link(path, copy, project, tree)
+    elif entry.name == ".git":
+        _copy_git(path, copy)
+    elif entry.is_dir():
+        _copy_tree(path, copy, project, tree)
+    elif entry.is_file():
+        _copy_file(path, copy)
 
 
 def _copy_link(path: Path, copy: Path, project: Path, tree: Path) -> None:
@@ -209,11 +234,16 @@ def _copy_git(path: Path, copy: Path) -> None:
         goal = path.read_text().partition(":")[2].strip()
         copy.write_text(f"gitdir: {os.path.normpath(path.parent / goal)}\n")
         return
-    shutil.copytree(path, copy, symlinks=True, ignore=shutil.ignore_patterns("objects", "*.lock", "modules"))
+    shutil.copytree(path, copy, symlinks=True, ignore=_of_no_use_in_git)
     if (path / "modules").is_dir():
         (copy / "modules").symlink_to(path / "modules")
     (copy / "objects" / "info").mkdir(parents=True, exist_ok=True)
     (copy / "objects" / "info" / "alternates").write_text(f"{path / 'objects'}\n")
+
+
+def _of_no_use_in_git(directory: str, names: list[str]) -> set[str]:
+    special = {name for name in names if stat.S_IFMT((Path(directory) / name).lstat().st_mode) not in _COPIED_KINDS}
+    return special | {name for name in names if name in ("objects", "modules") or name.endswith(".lock")}
 
 
 def _copy_file(path: Path, copy: Path) -> None:

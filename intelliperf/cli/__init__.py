@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import os
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from intelliperf.errors import IntelliPerfError
 
+EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
+EXIT_PIPE_CLOSED = 141  # what a shell reports for SIGPIPE
+_REPEAT_S = 3.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,23 +29,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    from intelliperf.cli.app import invoke
-
-    previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        return invoke(arguments)
+        with _interruptible():
+            from intelliperf.cli.app import invoke
+
+            _write_anything()
+            status = invoke(arguments)
+            sys.stdout.flush()
+            return status
     except IntelliPerfError as error:
-        print(f"intelliperf: error: {error}", file=sys.stderr)
-        return error.exit_status
+        return _say(str(error), error.exit_status, arguments)
     except KeyboardInterrupt:
-        print("intelliperf: interrupted; `intelliperf resume` goes on where it stopped", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _say("interrupted", EXIT_INTERRUPTED, arguments)
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        return EXIT_PIPE_CLOSED
+    except OSError as error:
+        where = f"{os.fspath(error.filename)}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", EXIT_ERROR, arguments)
+
+
+def _say(text: str, status: int, arguments: list[str]) -> int:
+    """One line for a person, and the last event for a program."""
+    with contextlib.suppress(OSError):
+        if _json_asked(arguments):
+            event = {"time": round(time.time(), 3), "event": "error", "text": text, "exit_status": status}
+            print(json.dumps(event), flush=True)
+        print(f"intelliperf: {'' if status == EXIT_INTERRUPTED else 'error: '}{text}", file=sys.stderr)
+    return status
+
+
+def _json_asked(arguments: list[str]) -> bool:
+    ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in ours
+
+
+def _write_anything() -> None:
+    """Names that are no text in the terminal's encoding are shown escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP end the work in order; a second one soon after does not disturb that."""
+    first: list[float] = []
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        if not first or time.monotonic() - first[0] > _REPEAT_S:
+            first[:] = [time.monotonic()]
+            raise KeyboardInterrupt
+
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in previous.items():
+        if handler is not signal.SIG_IGN:  # as nohup asks
+            signal.signal(number, interrupt)
+    try:
+        yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -287,8 +287,10 @@ def invoke(arguments: list[str]) -> int:
     ours = [_dashed(argument) for argument in ours]
     from intelliperf.cli.configuration import defaults
 
+    asked_for_help = not {"-h", "--help"}.isdisjoint(ours)
+    values = {} if asked_for_help else defaults(ours)
     try:
-        status = app(args=ours, obj=application, standalone_mode=False, default_map=defaults(ours))
+        status = app(args=ours, obj=application, standalone_mode=False, default_map=values)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except _PARSER_ERROR as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from pathlib import Path
 
 from intelliperf.cli.options import Options
@@ -14,31 +16,76 @@ def application_of(options: Options) -> tuple[Application, str]:
     """The application and, in words, where its build command comes from."""
     from intelliperf.discover import build_recipe
 
+    check_pattern(options)
     if not options.command:
         raise UsageError("no program given: put it after --, as in: intelliperf -- ./app ARGS")
-    directory = Path.cwd()
-    project = (options.project_directory or directory).resolve()
+    if not options.command[0]:
+        raise UsageError("the program's name is empty: put it after --, as in: intelliperf -- ./app ARGS")
+    typed = _working_directory()
+    project = (options.project_directory or typed).resolve()
     if not project.is_dir():
         raise UsageError(f"no such project directory: {project}")
+    if project == Path("/"):
+        raise UsageError("the whole file system is no project: name the program's own directory with -p")
+    inside = project in (typed, *typed.parents)
+    directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
+    _check_program(command[0], directory, bool(options.build_command))
     if options.build_command:
-        commands: tuple[tuple[str, ...], ...] = tuple(("/bin/sh", "-c", command) for command in options.build_command)
-        reason = "given"
-    else:
-        program = options.command[0]
-        recipe = build_recipe(program, project, directory)
-        commands, reason = recipe.commands, recipe.reason
-    _check_program(options.command[0], directory)
-    running = directory if project in (directory, *directory.parents) else project
-    return Application(options.command, project, running, commands), reason
+        if not all(text.strip() for text in options.build_command):
+            raise UsageError("an empty --build-command")
+        commands: tuple[tuple[str, ...], ...] = tuple(("/bin/sh", "-c", text) for text in options.build_command)
+        return Application(command, project, directory, commands), "given"
+    recipe = build_recipe(command[0], project, directory)
+    return Application(command, project, directory, recipe.commands), recipe.reason
 
 
-def _check_program(program: str, directory: Path) -> None:
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current directory is gone; change to one that exists") from error
+
+
+def _moved(command: tuple[str, ...], typed: Path, project: Path) -> tuple[str, ...]:
+    """A command typed outside the project runs in it: what it names where it was typed gets its full path."""
+    return tuple(
+        str(Path(os.path.normpath(typed / argument)))
+        if argument
+        and (number > 0 or "/" in argument)
+        and _exists(typed / argument)
+        and not _exists(project / argument)
+        else argument
+        for number, argument in enumerate(command)
+    )
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name too long or with a NUL: no path at all
+        return False
+
+
+def _check_program(program: str, directory: Path, built: bool) -> None:
     """A program that exists must be executable; one that does not is expected from the build."""
     path = directory / program
-    if "/" in program and path.is_dir():
+    if "/" not in program:
+        if shutil.which(program) is None:
+            here = f"; for the one that the build makes here: ./{program}" if built or _exists(path) else ""
+            raise UsageError(f"no program {program} on PATH{here}")
+        return
+    if path.is_dir():
         raise UsageError(f"{program} is a directory, not a program")
-    if "/" in program and path.exists() and not os.access(path, os.X_OK):
+    if _exists(path) and not os.access(path, os.X_OK):
         raise UsageError(f"{program} is not executable; try chmod +x")
+
+
+def check_pattern(options: Options) -> None:
+    """Raises `UsageError` where --kernel is no regular expression."""
+    try:
+        re.compile(options.kernel or "")
+    except re.error as error:
+        raise UsageError(f"--kernel {options.kernel!r} is no regular expression: {error}") from error
 
 
 def run_root(options: Options, project: Path) -> Path:

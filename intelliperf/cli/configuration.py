@@ -10,6 +10,7 @@ from intelliperf.errors import UsageError
 
 FILE_NAME = "intelliperf.toml"
 _COMMANDS = ("diagnose", "emulate", "verify")
+_OTHER_NAMES = {"json": "json_events"}
 
 
 def defaults(arguments: list[str]) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def defaults(arguments: list[str]) -> dict[str, Any]:
     path = _project(arguments) / FILE_NAME
     if not path.is_file():
         return {}
-    values = {key.replace("-", "_"): value for key, value in _load(path).items()}
+    values = {_OTHER_NAMES.get(key, key.replace("-", "_")): value for key, value in _load(path).items()}
     from dataclasses import fields
 
     from intelliperf.cli.options import Options

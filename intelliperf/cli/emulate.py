@@ -31,8 +31,7 @@ def emulate_application(options: Options) -> int:
         print(f"build: {commands} ({reason})", file=sys.stderr)
         built = workspace.build(backend.build_environment(), options.build_deadline, root / "logs")
         if not built.ok:
-            errors = "\n  ".join(built.errors)
-            raise BuildFailed(f"the build fails ({built.completed.describe()}):\n  {errors}")
+            raise BuildFailed(built.complaint())
         seen = emulate(backend, workspace.application, options.run_deadline, options.top_n)
         if options.kernel is not None:
             wanted = re.compile(options.kernel)

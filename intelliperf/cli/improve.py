@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 import shutil
 import sys
@@ -12,15 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from intelliperf import __version__
+from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.options import Options
 from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
-from intelliperf.errors import UsageError
-from intelliperf.journal import Journal, storage_errors, to_json
+from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
+from intelliperf.journal import Journal, read_json, to_json
 from intelliperf.protocols import Rewriter
 from intelliperf.records import Application, Report
 from intelliperf.run import STARTED, Run, Settings
+from intelliperf.storage import storage_errors
 
 _PATHS = ("project_directory", "output_file", "replay", "run_root")
 
@@ -31,6 +33,7 @@ def improve_application(options: Options) -> int:
 
     formula = find_formula(options.formula)
     application, reason = application_of(options)
+    check_output(options)
     with (
         view_for(options.json_events, options.verbose, options.budget_minutes) as view,
         Journal.create(run_root(options, application.project), formula.name, view) as journal,
@@ -48,11 +51,11 @@ def resume_run(given: Path | None) -> int:
     directory = find_run(given, finished=False)
     if (directory / "report.json").exists():
         raise UsageError(f"{directory} is finished; see `intelliperf report`")
-    if not (directory / "run.json").is_file():
-        raise UsageError(f"{directory} is not a run directory: it has no run.json")
-    saved = json.loads((directory / "run.json").read_text("utf-8"))
-    options = _restored(saved["options"])
-    os.chdir(saved["directory"])
+    options, typed = saved_options(directory)
+    try:
+        os.chdir(typed)
+    except OSError as error:
+        raise UsageError(f"{directory} was started in {typed}: {error.strerror}") from error
     application, _ = application_of(options)
     with (
         view_for(options.json_events, options.verbose, options.budget_minutes) as view,
@@ -63,6 +66,34 @@ def resume_run(given: Path | None) -> int:
     return conclude(options, report, directory)
 
 
+def saved_options(directory: Path) -> tuple[Options, Path]:
+    """What the run was started with, and where. Raises `UsageError` where the directory is no run that we know."""
+    path = directory / "run.json"
+    if not path.is_file():
+        raise UsageError(f"{directory} is not a run directory: it has no run.json")
+    saved = read_json(path)
+    try:
+        version = saved["version"]
+        if version != __version__:
+            raise UsageError(f"{directory} was begun by intelliperf {version}, this is {__version__}: start a new run")
+        return _restored(saved["options"]), Path(saved["directory"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ProtocolError(f"{path} is damaged ({error!r}): start a new run") from error
+
+
+def check_output(options: Options) -> None:
+    """Raises `UsageError` where --output-file cannot be written, before any work is done for it."""
+    path = options.output_file
+    if path is None:
+        return
+    if path.is_dir():
+        raise UsageError(f"--output-file {path} is a directory")
+    if not path.parent.is_dir():
+        raise UsageError(f"--output-file {path}: there is no directory {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"--output-file {path} cannot be written")
+
+
 def _execute(options: Options, application: Application, journal: Journal) -> Report:
     from intelliperf.pipeline import improve
 
@@ -71,11 +102,27 @@ def _execute(options: Options, application: Application, journal: Journal) -> Re
         return finish_report(run, improve(run))
 
 
+def _log_failure(journal: Journal, text: str, status: int) -> None:
+    with contextlib.suppress(StorageFull):  # the disk may be what failed
+        journal.record("error", text=text, exit_status=status)
+
+
 @contextlib.contextmanager
 def scratch(options: Options, journal: Journal) -> Iterator[None]:
-    """Clears scratch copies and traces away on every way out, and the whole run if it never began."""
+    """Clears scratch copies and traces away on every way out, and the whole run if it never began.
+
+    What ends the run too early becomes its last event.
+    """
     try:
         yield
+    except IntelliPerfError as error:
+        _log_failure(journal, str(error), error.exit_status)
+        raise
+    except KeyboardInterrupt:
+        _log_failure(journal, "interrupted", EXIT_INTERRUPTED)
+        if (journal.directory / STARTED).exists():
+            journal.event("note", text=f"`intelliperf resume {journal.directory.name}` goes on where this stops")
+        raise
     finally:
         if not options.keep_work:
             shutil.rmtree(journal.directory / "work", ignore_errors=True)
@@ -174,7 +221,8 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
 
 def keep_options(options: Options, journal: Journal) -> None:
     """What `resume` needs to know."""
-    journal.write("run.json", to_json({"options": _portable(options), "directory": str(Path.cwd())}))
+    saved = {"version": __version__, "options": _portable(options), "directory": str(Path.cwd())}
+    journal.write("run.json", to_json(saved))
 
 
 def _portable(options: Options) -> dict[str, Any]:

@@ -24,7 +24,10 @@ def find_run(given: Path | None, finished: bool = True) -> Path:
 
 
 def print_report(run: Path | None) -> int:
-    print((find_run(run) / "summary.md").read_text("utf-8", "replace"), end="")
+    path = find_run(run) / "summary.md"
+    if not path.is_file():
+        raise UsageError(f"{path.parent} holds no summary.md: not a run, or not finished (`intelliperf resume`)")
+    print(path.read_text("utf-8", "replace"), end="")
     return 0
 
 
@@ -37,11 +40,15 @@ def apply_run(run: Path | None) -> int:
     changed = write_in_place(report)
     for path in changed:
         print(f"wrote {report.application.project / path}")
+    if not changed:
+        print(f"nothing to do: {report.application.project} already holds the patch of run {report.run_id}")
     return 0
 
 
 def write_in_place(report: Report) -> tuple[str, ...]:
     """The final texts of an accepted run, written file by file with modes and line endings kept.
+
+    Returns the paths written: none where the project holds these texts already.
 
     Every file is checked first against the text that the run started from, so that nothing is
     written if one was changed since. Raises `UsageError` then, and where nothing was accepted.
@@ -52,6 +59,8 @@ def write_in_place(report: Report) -> tuple[str, ...]:
         raise UsageError(f"run {report.run_id} accepted no candidate: there is nothing to apply")
     project = report.application.project
     final = final_edits(report)
+    if all(_holds(project / edit.path, edit.text) for edit in final):
+        return ()
     for edit in final:
         path = project / edit.path
         if not path.is_file():
@@ -69,6 +78,12 @@ def write_in_place(report: Report) -> tuple[str, ...]:
             replace_text(project / edit.path, originals[edit.path])
         raise
     return tuple(edit.path for edit in final)
+
+
+def _holds(path: Path, text: str) -> bool:
+    from intelliperf.workspace import read_text
+
+    return path.is_file() and read_text(path) == text
 
 
 def final_edits(report: Report) -> tuple[FileEdit, ...]:

@@ -1,0 +1,60 @@
+"""Writing to disk: whole files or none, and a full or forbidden one in clear words."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from intelliperf.errors import StorageFull
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_LEAST_FREE_BYTES = 1 << 20
+
+
+def storage_error(error: OSError, where: Path) -> StorageFull | None:
+    """The error in the user's words, where it is one of the disk."""
+    if error.errno in _FULL:
+        return StorageFull(f"no space left for {where}: free some and `intelliperf resume` goes on")
+    if error.errno in _FORBIDDEN:
+        return StorageFull(f"cannot write {where}: {error.strerror}; try --run-root")
+    return None
+
+
+@contextlib.contextmanager
+def storage_errors(where: Path) -> Iterator[None]:
+    """Turns a full disk, a quota or a missing permission into `StorageFull` with the path."""
+    try:
+        yield
+    except OSError as error:
+        known = storage_error(error, where)
+        if known is None:
+            raise
+        raise known from error
+
+
+def refuse_full_disk(*places: Path) -> None:
+    """Raises `StorageFull` where nothing more can be written: whatever failed there failed for that."""
+    for place in places:
+        with contextlib.suppress(OSError):
+            free = os.statvfs(place)
+            if free.f_bavail * free.f_frsize < _LEAST_FREE_BYTES or (free.f_files and not free.f_favail):
+                raise StorageFull(f"no space left on the disk of {place}: free some and `intelliperf resume` goes on")
+
+
+def write_atomically(path: Path, payload: bytes) -> None:
+    """`payload` at `path`, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with storage_errors(path):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with temporary.open("wb") as out:
+                out.write(payload)
+                out.flush()
+                os.fsync(out.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
