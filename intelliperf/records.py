@@ -84,6 +84,9 @@ class Quantity:
     error: float | None = None
 
 
+SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
+
+
 @dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
@@ -280,6 +283,10 @@ class Declaration:
     kernels: bool = False  # adds, splits or renames kernels
     reason: str = ""
 
+    def joined(self, later: Declaration) -> Declaration:
+        """What both together declare."""
+        return Declaration(self.geometry or later.geometry, self.kernels or later.kernels, later.reason or self.reason)
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -419,6 +426,9 @@ class Ending(str, Enum):
     NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
     BUDGET_EXHAUSTED = "budget exhausted"
     PROVIDER_FAILED = "model provider failed"
+
+
+SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from intelliperf.errors import ApplicationFailed, BudgetExhausted, BuildFailed, 
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
 from intelliperf.records import (
+    SCHEMA_VERSION,
     Application,
     Attempt,
     Candidate,
@@ -33,7 +34,6 @@ from intelliperf.state import State, compile_arguments, evidence_at_home, profil
 from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
-SCHEMA_VERSION = 1
 STARTED = "started"  # a file of the run directory: the build has begun
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from intelliperf.cli.options import Options
 from intelliperf.errors import UsageError
-from intelliperf.records import Application
+from intelliperf.records import SHELL, Application
 
 
 def application_of(options: Options) -> tuple[Application, str]:
@@ -29,11 +29,11 @@ def application_of(options: Options) -> tuple[Application, str]:
         raise UsageError("the whole file system is no project: name the program's own directory with -p")
     inside = project in (typed, *typed.parents)
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
-    _check_program(command[0], directory, bool(options.build_command))
+    _check_program(command[0], directory)
     if options.build_command:
         if not all(text.strip() for text in options.build_command):
             raise UsageError("an empty --build-command")
-        commands: tuple[tuple[str, ...], ...] = tuple(("/bin/sh", "-c", text) for text in options.build_command)
+        commands: tuple[tuple[str, ...], ...] = tuple((*SHELL, text) for text in options.build_command)
         return Application(command, project, directory, commands), "given"
     recipe = build_recipe(command[0], project, directory)
     return Application(command, project, directory, recipe.commands), recipe.reason
@@ -66,13 +66,12 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _check_program(program: str, directory: Path, built: bool) -> None:
+def _check_program(program: str, directory: Path) -> None:
     """A program that exists must be executable; one that does not is expected from the build."""
     path = directory / program
     if "/" not in program:
         if shutil.which(program) is None:
-            here = f"; for the one that the build makes here: ./{program}" if built or _exists(path) else ""
-            raise UsageError(f"no program {program} on PATH{here}")
+            raise UsageError(f"no program {program} on PATH; one that lies here, or is built here, is ./{program}")
         return
     if path.is_dir():
         raise UsageError(f"{program} is a directory, not a program")

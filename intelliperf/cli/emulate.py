@@ -14,6 +14,7 @@ from rich.console import Console
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import Options
 from intelliperf.errors import BuildFailed
+from intelliperf.report.wording import command_line
 from intelliperf.workspace import Workspace
 
 
@@ -27,7 +28,7 @@ def emulate_application(options: Options) -> int:
         root = Path(name)
         backend = EmulatorBackend(root / "device", options.target)
         workspace = Workspace.create(application, root / "work")
-        commands = "; ".join(" ".join(command) for command in application.build_commands)
+        commands = "; ".join(command_line(command) for command in application.build_commands)
         print(f"build: {commands} ({reason})", file=sys.stderr)
         built = workspace.build(backend.build_environment(), options.build_deadline, root / "logs")
         if not built.ok:

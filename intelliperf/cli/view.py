@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from types import TracebackType
@@ -11,6 +12,8 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
+
+from intelliperf.report.wording import command_line
 
 STAGES = ("build", "profile", "diagnose", "locate", "propose", "validate", "time", "report")
 
@@ -111,7 +114,7 @@ def _stage_line(event: dict[str, Any], verbose: bool) -> str:
     if event["state"] == "end":
         return f"{event['stage']}: {event['seconds']:.1f} s" if verbose else ""
     if event["stage"] == "build":
-        return "build: " + "; ".join(" ".join(command) for command in event.get("commands", []))
+        return "build: " + "; ".join(command_line(command) for command in event.get("commands", []))
     suffix = f" {event['attempt']}" if "attempt" in event else ""
     return f"{event['stage']}{suffix}"
 
@@ -119,6 +122,6 @@ def _stage_line(event: dict[str, Any], verbose: bool) -> str:
 def view_for(json_events: bool, verbose: bool, budget_minutes: float | None) -> JsonView | PlainView | LiveView:
     if json_events:
         return JsonView()
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
         return LiveView(budget_minutes, verbose)
     return PlainView(verbose=verbose)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from intelliperf.codec import decode
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.journal import Journal, to_json
-from intelliperf.records import Report
+from intelliperf.journal import Journal, read_json, to_json
+from intelliperf.records import SCHEMA_VERSION, Report
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
 
@@ -38,7 +37,11 @@ def read(directory: Path) -> Report:
     path = directory / "report.json"
     if not path.is_file():
         raise UsageError(f"{directory} holds no report.json: not a run, or not finished (`intelliperf resume`)")
+    content = read_json(path)
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if version != SCHEMA_VERSION:
+        raise ProtocolError(f"{path} has schema version {version}, this intelliperf reads {SCHEMA_VERSION}")
     try:
-        return decode(Report, json.loads(path.read_text("utf-8")))
-    except json.JSONDecodeError as error:
-        raise ProtocolError(f"{path}: {error}") from error
+        return decode(Report, content)
+    except ProtocolError as error:
+        raise ProtocolError(f"{path} is damaged: {error}") from error

@@ -76,7 +76,7 @@ def _facts(report: Report) -> str:
     facts = {
         "device": f"{device.name}, {device.architecture}, {device.wave_size} lanes per wave"
         + (" (modelled by the emulator, not measured on hardware)" if device.emulated else ""),
-        "command": " ".join(report.application.command),
+        "command": wording.command_line(report.application.command),
         "project": str(report.application.project),
         "run": f"{report.run_id}, {report.seconds:.1f} s",
         "model": wording.cost(report.usage),

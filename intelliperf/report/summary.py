@@ -40,9 +40,16 @@ def _facts(report: Report) -> Iterator[str]:
     device = report.device
     kind = "modelled by the emulator, not measured on hardware" if device.emulated else "hardware"
     yield f"- device: {device.name} ({device.architecture}, {device.wave_size} lanes per wave), {kind}"
-    yield f"- command: `{' '.join(report.application.command)}`"
+    yield f"- command: {_code(wording.command_line(report.application.command))}"
     yield f"- run: {report.run_id}, {report.seconds:.1f} s, intelliperf {report.tool_version}"
     yield f"- model: {wording.cost(report.usage)}"
+
+
+def _code(text: str) -> str:
+    """Inline code, on one line whatever the text holds."""
+    flat = " ".join(text.splitlines()) if text.isprintable() else ascii(text)[1:-1]
+    fence = "``" if "`" in flat else "`"
+    return f"{fence}{flat}{fence}"
 
 
 def _evidence_line(item: SourceEvidence, device: Device) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+
 from intelliperf.evidence import percent, readings
 from intelliperf.records import (
+    SHELL,
     Attempt,
     Device,
     Ending,
@@ -27,6 +31,13 @@ def gain(measurement: Measurement, device: Device) -> str:
     if measurement.provenance is Provenance.MODELLED:
         return f"modelled {ratio} {where}"
     return f"{ratio} {measurement.provenance.value} {where}"
+
+
+def command_line(command: Sequence[str]) -> str:
+    """As one would type it."""
+    if tuple(command[:2]) == SHELL and len(command) == len(SHELL) + 1:
+        return command[-1]
+    return shlex.join(command)
 
 
 def scope(measurement: Measurement) -> str:
