@@ -65,6 +65,7 @@ using hipGraphExec_t = Graph*;
 using hipGraphNode_t = void*;
 using hipFunction_t = Kernel*;
 using hipDevice_t = int;
+using hipCtx_t = void*;
 using hipDeviceptr_t = void*;
 using hipMemcpyKind = int;
 // and CUDA's.

@@ -155,6 +155,13 @@ typedef enum hipMemoryAdvise {
   hipMemAdviseSetCoarseGrain = 100,
   hipMemAdviseUnsetCoarseGrain = 101
 } hipMemoryAdvise;
+typedef enum hipMemRangeAttribute {
+  hipMemRangeAttributeReadMostly = 1,
+  hipMemRangeAttributePreferredLocation = 2,
+  hipMemRangeAttributeAccessedBy = 3,
+  hipMemRangeAttributeLastPrefetchLocation = 4,
+  hipMemRangeAttributeCoherencyMode = 100
+} hipMemRangeAttribute;
 typedef enum hipMemoryType {
   hipMemoryTypeUnregistered = 0,
   hipMemoryTypeHost = 1,

@@ -42,6 +42,20 @@ SIMT_D int ds_bpermute(int address, int value) {
   return static_cast<int>(collective32(kShuffle, 0, static_cast<unsigned int>(value),
                                        (static_cast<unsigned int>(address) >> 2) % SIMT_WAVE_SIZE, SIMT_WAVE_SIZE));
 }
+// The opposite: lanes send. Of several that send to one lane the last wins; a lane that none sends to gets 0.
+SIMT_D int ds_permute(int address, int value) {
+  const unsigned int to = (static_cast<unsigned int>(address) >> 2) % SIMT_WAVE_SIZE, lane = __simt::lane();
+  unsigned long long senders = 0;
+  for (unsigned int bit = 0; bit < 6; ++bit) {
+    const unsigned long long ones = collective(kBallot, 0, (to >> bit) & 1u, 0, SIMT_WAVE_SIZE);
+    const unsigned long long alike = (lane >> bit) & 1u ? ones : ~ones;
+    senders = bit == 0 ? alike : senders & alike;
+  }
+  senders &= collective(kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE);
+  const unsigned int from = senders ? 63u - static_cast<unsigned int>(__builtin_clzll(senders)) : lane;
+  const int sent = static_cast<int>(collective32(kShuffle, 0, static_cast<unsigned int>(value), from, SIMT_WAVE_SIZE));
+  return senders ? sent : 0;
+}
 SIMT_D int ds_swizzle(int value, unsigned int pattern) {
   const unsigned int lane = __simt::lane();
   unsigned int from;
@@ -84,6 +98,7 @@ SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, uns
 #define __builtin_amdgcn_readlane(v, lane) \
   (static_cast<int>(__simt::collective32(__simt::kShuffle, 0, static_cast<unsigned int>(v), static_cast<unsigned int>(lane), SIMT_WAVE_SIZE)))
 #define __builtin_amdgcn_ds_bpermute(address, v) (__simt::ds_bpermute(address, v))
+#define __builtin_amdgcn_ds_permute(address, v) (__simt::ds_permute(address, v))
 #define __builtin_amdgcn_ds_swizzle(v, pattern) (__simt::ds_swizzle(v, pattern))
 #define __builtin_amdgcn_mbcnt_lo(mask, add) (__simt::count_below(mask, __simt::lane(), add))
 #define __builtin_amdgcn_mbcnt_hi(mask, add) \
@@ -110,6 +125,20 @@ SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, uns
 #define __builtin_amdgcn_fmed3f(a, b, c) (__builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c)))
 #define __builtin_amdgcn_ubfe(v, offset, width) \
   ((width) == 0 ? 0u : (static_cast<unsigned int>(v) >> (offset)) & (~0u >> (32 - (width))))
+#define __builtin_amdgcn_sbfe(v, offset, width) \
+  ((width) == 0 ? 0 : static_cast<int>(static_cast<unsigned int>(v) << (32 - (offset) - (width))) >> (32 - (width)))
+#define __builtin_amdgcn_mul_u24(a, b) (__umul24(a, b))
+#define __builtin_amdgcn_mul_i24(a, b) (__mul24(a, b))
+#define __builtin_amdgcn_ldexpf(v, n) (__builtin_ldexpf(v, n))
+#define __builtin_amdgcn_ldexp(v, n) (__builtin_ldexp(v, n))
+#define __builtin_amdgcn_fract(v) ((v) - __builtin_floor(v))
+#define __builtin_amdgcn_inverse_ballot_w64(mask) ((((mask) >> __simt::lane()) & 1u) != 0)
+#define __builtin_amdgcn_grid_size_x() (__simt::grid_dim_x() * __simt::block_dim_x())
+#define __builtin_amdgcn_grid_size_y() (__simt::grid_dim_y() * __simt::block_dim_y())
+#define __builtin_amdgcn_grid_size_z() (__simt::grid_dim_z() * __simt::block_dim_z())
+#define __builtin_amdgcn_writelane(v, lane_index, old) (__simt::lane() == static_cast<unsigned int>(lane_index) ? (v) : (old))
+#define __builtin_amdgcn_s_getreg(id) (0u)
+#define __builtin_amdgcn_iglp_opt(n) ((void)0)
 #define __builtin_amdgcn_alignbyte(high, low, n) (__funnelshift_r(low, high, 8u * ((n) & 3u)))
 #define __builtin_amdgcn_alignbit(high, low, n) (__funnelshift_r(low, high, n))
 #define __builtin_amdgcn_perm(high, low, selector) (__byte_perm(low, high, selector))

@@ -105,11 +105,11 @@ template <class... _T>
 struct tuple_size<tuple<_T...>> : std::integral_constant<size_t, sizeof...(_T)> {};
 
 template <size_t i, class... _T>
-SIMT_HDT constexpr auto& get(tuple<_T...>& values) {
+SIMT_HDT constexpr decltype(auto) get(tuple<_T...>& values) {
   return detail::value_of<i>(values);
 }
 template <size_t i, class... _T>
-SIMT_HDT constexpr const auto& get(const tuple<_T...>& values) {
+SIMT_HDT constexpr decltype(auto) get(const tuple<_T...>& values) {  // of references: what they refer to
   return detail::value_of<i>(values);
 }
 template <size_t i, class _A, class _B>
