@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
+from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
@@ -18,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     BlockReduceAtomics(),
     WaveAggregateAtomics(),
     PadLds(),
+    InterleaveChunks(),
     InterchangeIndex(),
     TransposeThroughLds(),
 )

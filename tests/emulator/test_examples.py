@@ -38,7 +38,7 @@ TABLE = (
         "tile[threadIdx.x][threadIdx.y + k]",
     ),
     Example("scan", MAKE, "./scan", "bankConflict", "scan_chunks", "tree["),
-    Example("particles", MAKE, "./particles", "memoryAccess", "kick", "particles[i]"),
+    Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]"),
     Example("rowsums", MAKE, "./rowsums", "memoryAccess", "rowSums", "m.elements[row * m.columns + column]"),
     Example("triad", MAKE, "./triad"),
     Example("dotproduct", MAKE, "./dot"),

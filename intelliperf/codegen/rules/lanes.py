@@ -330,12 +330,23 @@ def written(node: Node) -> str | None:
     if node.kind in ("BinaryOperator", "CompoundAssignOperator") and node.opcode.endswith("="):
         if node.opcode in ("==", "!=", "<=", ">="):
             return None
-        target = node.children[0].bare()
+        target = _whole(node.children[0].bare())
     elif node.kind == "UnaryOperator" and node.opcode in ("++", "--"):
-        target = node.children[0].bare()
+        target = _whole(node.children[0].bare())
     else:
         return _escape(node)
     return target.reference.id if target.kind == "DeclRefExpr" and target.reference is not None else None
+
+
+def _whole(place: Node) -> Node:
+    """The variable that a member or an array element is a part of; other places as they are."""
+    node = place
+    while True:
+        member = node.kind == "MemberExpr" and "isArrow" not in node.flags and bool(node.children)
+        element = node.kind == "ArraySubscriptExpr" and node.children[0].bare().canonical.endswith("]")
+        if not member and not element:
+            return node
+        node = node.children[0].bare()
 
 
 def _escape(node: Node) -> str | None:

@@ -1,0 +1,272 @@
+"""Threads that each walk a chunk of consecutive elements take every n-th element instead.
+
+Thread t of T works on the elements t*P … t*P + P - 1, one after another; neighbouring lanes are P
+elements apart. With the order t, t + T, t + 2T, … neighbours touch neighbours, and the same elements
+below T*P are worked on once each. Proof obligations: the chunk bounds are that polynomial of the
+grid's thread number, every thread reaches the loop, and the iterations are independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.guards import statement_end
+from intelliperf.codegen.rules.independence import Independence
+from intelliperf.codegen.rules.lanes import initializer
+from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomial, constant
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.relabel import kernel_of
+from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import MemorySpace, SourceEvidence
+
+_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A loop `for (i = t * length; i < (t + 1) * length && i < others; ++i)` of one instantiation."""
+
+    loop: Node
+    counter: Node  # its declaration
+    length: str  # of a chunk, in the program's names
+    bounds: tuple[str, ...]  # that all threads share, besides the end of all chunks
+    start: str  # the thread's number in the grid
+
+
+class InterleaveChunks:
+    name = "interleave_chunks"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        done: set[int] = set()
+        return problem.rewrite_lines(
+            "Let neighbouring threads take neighbouring elements, a grid's width apart from their next ones",
+            lambda evidence: [self._line(problem, evidence, done)],
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence, done: set[int]) -> str:
+        if evidence.space is MemorySpace.SHARED:
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
+        place = _at_call(problem, evidence)
+        kernel_of(place)
+        chunks = [_chunk(problem, place, function) for function in place.functions]
+        first = chunks[0]
+        if any((c.length, c.bounds, c.start) != (first.length, first.bounds, first.start) for c in chunks):
+            raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
+        if first.loop.start_offset not in done:
+            _apply(problem, place, first)
+            done.add(first.loop.start_offset)
+        return f"the loop of chunks of {first.length} elements at {place.path}:{first.loop.line}"
+
+
+def _at_call(problem: Problem, evidence: SourceEvidence) -> Place:
+    """The place in the kernel that the access belongs to: its own line, or that of the outermost call."""
+    place = problem.place(evidence)
+    if any(child.kind == "CUDAGlobalAttr" for function in place.functions for child in function.children):
+        return place
+    if not evidence.chain:
+        return place
+    frame = evidence.chain[-1]
+    outer = SourceEvidence(
+        evidence.kernel, frame.file, frame.line, 0, "", evidence.access, evidence.space, evidence.operation,
+        evidence.element_bytes, (), evidence.quantities,
+    )  # fmt: skip
+    return problem.place(outer)
+
+
+def _chunk(problem: Problem, place: Place, kernel: Node) -> Chunk:
+    loops = [
+        node
+        for node in kernel.walk()
+        if node.kind == "ForStmt"
+        and node.begin
+        and node.end
+        and node.begin.line <= place.evidence.line <= node.end.line
+    ]
+    if not loops:
+        raise NotApplicable(f"{place} is not in a loop that walks elements")
+    algebra = Algebra(kernel)
+    reasons: list[str] = []
+    for loop in loops:
+        try:
+            chunk = _bounds(place, algebra, loop)
+        except NotApplicable as reason:
+            reasons.append(str(reason))
+            continue
+        if algebra.uniform.divergent(loop) or algebra.uniform.divergent_exits(loop.start_offset):
+            raise NotApplicable(f"{place}: some threads do not reach the loop on line {loop.line}")
+        Independence(problem, place, kernel, loop, chunk.counter.id).check(frozenset((chunk.counter.id,)))
+        return chunk
+    raise NotApplicable(reasons[0])
+
+
+def _bounds(place: Place, algebra: Algebra, loop: Node) -> Chunk:
+    """Raise `NotApplicable` unless the loop runs over the thread's own chunk in steps of one."""
+    counter = _counter(place, loop)
+    initial = initializer(counter)
+    low = algebra.polynomial(initial) if initial is not None else None
+    if low is None:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} starts at what is not known to be a thread's chunk")
+    length = low.factor_of("threadIdx.x")
+    if not length.terms or (low - GRID_THREAD * length).terms or length == constant(1):
+        raise NotApplicable(
+            f"{place}: the loop on line {loop.line} does not start at the thread's number times a length"
+        )
+    if any(name.startswith(("threadIdx", "blockIdx")) for name in length.atoms):
+        raise NotApplicable(f"{place}: the chunks of the loop on line {loop.line} are not equally long")
+    shared: list[str] = []
+    ends = 0
+    for bound in _conjuncts(place, algebra, loop, counter):
+        if not (bound - low - length).terms:
+            ends += 1
+        elif any(name.startswith(("threadIdx", "blockIdx")) for name in bound.atoms):
+            raise NotApplicable(f"{place}: the loop on line {loop.line} does not end where the next chunk begins")
+        else:
+            shared.append(algebra.text(bound))
+    if not ends:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} does not end where the next chunk begins")
+    return Chunk(loop, counter, algebra.text(length), tuple(shared), _thread(algebra, loop))
+
+
+def _counter(place: Place, loop: Node) -> Node:
+    """The variable that the loop declares and counts up by one."""
+    first, step = loop.children[0], loop.children[3].bare()
+    declared = first.children if first.kind == "DeclStmt" else []
+    if len(declared) != 1 or declared[0].kind != "VarDecl":
+        raise NotApplicable(f"{place}: the loop on line {loop.line} does not declare one counter")
+    counter = declared[0]
+    by_one = step.kind == "UnaryOperator" and step.opcode == "++"
+    if step.kind == "CompoundAssignOperator" and step.opcode == "+=":
+        amount = step.children[1].bare()
+        by_one = amount.kind == "IntegerLiteral" and amount.value == "1"
+    target = step.children[0].bare() if step.children else step
+    if not by_one or target.reference is None or target.reference.id != counter.id:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} does not count up by one")
+    return counter
+
+
+def _conjuncts(place: Place, algebra: Algebra, loop: Node, counter: Node) -> list[Polynomial]:
+    """All upper limits of the counter."""
+    pending, found = [loop.children[2]], []
+    while pending:
+        node = pending.pop(0).bare()
+        if node.kind == "BinaryOperator" and node.opcode == "&&":
+            pending += node.children
+            continue
+        left = node.children[0].bare() if node.children else node
+        while left.kind in _CASTS:
+            left = left.children[0].bare()
+        counts = left.kind == "DeclRefExpr" and left.reference is not None and left.reference.id == counter.id
+        if node.kind != "BinaryOperator" or node.opcode != "<" or not counts:
+            raise NotApplicable(f"{place}: the loop on line {loop.line} has a condition other than an upper limit")
+        found += _smallest_of(place, algebra, loop, node.children[1])
+    return found
+
+
+def _smallest_of(place: Place, algebra: Algebra, loop: Node, limit: Node) -> list[Polynomial]:
+    """The polynomials whose minimum `limit` is."""
+    node = limit.bare()
+    while node.kind in _CASTS:
+        node = next(child for child in node.children if child.category).bare()
+    plain = algebra.polynomial(node)
+    if plain is not None:
+        return [plain]
+    if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id in algebra.declared:
+        initial = initializer(algebra.declared[node.reference.id])
+        if initial is not None and node.reference.id not in algebra.modified:
+            return _smallest_of(place, algebra, loop, initial)
+    if node.kind == "CallExpr" and callee_name(node) in ("min", "umin", "ullmin", "llmin") and len(node.children) == 3:
+        return [part for child in node.children[1:] for part in _smallest_of(place, algebra, loop, child)]
+    if node.kind == "ConditionalOperator":
+        test, yes, no = node.children[0].bare(), node.children[1], node.children[2]
+        if test.kind == "BinaryOperator" and test.opcode in ("<", "<=", ">", ">="):
+            sides = [algebra.polynomial(child) for child in test.children]
+            values = [algebra.polynomial(yes), algebra.polynomial(no)]
+            if test.opcode.startswith(">"):
+                values.reverse()
+            if None not in sides and sides == values:
+                return [side for side in sides if side is not None]
+    raise NotApplicable(f"{place}: the end of the loop on line {loop.line} is not the end of a thread's chunk")
+
+
+def _thread(algebra: Algebra, loop: Node) -> str:
+    """The grid's number of the thread: a variable that holds it, or the sum itself."""
+    for declared in algebra.declared.values():
+        initial = initializer(declared)
+        visible = declared.parent is not None and declared.parent.parent in list(loop.ancestors())
+        if (
+            not visible
+            or initial is None
+            or declared.id in algebra.modified
+            or declared.start_offset > loop.start_offset
+        ):
+            continue
+        value = algebra.polynomial(initial)
+        if value is not None and not (value - GRID_THREAD).terms:
+            return declared.name
+    return ""
+
+
+def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
+    source = problem.source(place.path)
+    loop, counter = chunk.loop, chunk.counter
+    inside = loop.children[-1]
+    closing = source.data.rfind(b")", loop.start_offset, inside.start_offset)
+    opening = source.data.find(b"(", loop.start_offset)
+    initial = initializer(counter)
+    if loop.in_macro or inside.in_macro or closing < 0 or initial is None or counter.place is None or initial.in_macro:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
+    kind = source.slice(counter.start_offset, counter.place.offset).strip()
+    if kind in ("auto", "const auto") or not kind:
+        raise NotApplicable(f"{place}: the counter of the loop on line {loop.line} is declared as {kind or 'nothing'}")
+    threads = unused_name(problem, "grid_threads")
+    start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
+    limits = " && ".join(f"{counter.name} < {bound}" for bound in (*chunk.bounds, _product(threads, chunk.length)))
+    header = f"{kind} {counter.name} = {start}; {limits}; {counter.name} += {threads}"
+    indent = source.indentation(loop.start_offset)
+    source.insert(
+        loop.start_offset,
+        f"const {kind} {threads} = static_cast<{kind}>(gridDim.x) * static_cast<{kind}>(blockDim.x);\n{indent}",
+    )
+    source.replace(opening + 1, closing, header)
+    _remove_unused(source, chunk)
+
+
+def _product(threads: str, length: str) -> str:
+    return f"{threads} * {length}" if " + " not in length else f"{threads} * ({length})"
+
+
+def _remove_unused(source: Source, chunk: Chunk) -> None:
+    """Take out the declarations that only the loop's old header used."""
+    function = next(parent for parent in chunk.loop.ancestors() if parent.kind == "FunctionDecl")
+    gone = [chunk.loop.children[0], chunk.loop.children[2]]
+    kept_names = {chunk.start, *chunk.length.split(), *(word for bound in chunk.bounds for word in bound.split())}
+    while True:
+        found = _unused(function, gone, kept_names)
+        if found is None:
+            return
+        gone.append(found)
+        line = source.data.rfind(b"\n", 0, found.start_offset)
+        source.replace(line, statement_end(source, found), "")
+
+
+def _unused(function: Node, gone: list[Node], kept: set[str]) -> Node | None:
+    """A declaration of one plain variable that nothing uses but what is `gone`, and that something there does use."""
+    hidden = {id(node) for part in gone for node in part.walk()}
+    uses: dict[str, list[bool]] = {}
+    for node in function.walk():
+        if node.kind == "DeclRefExpr" and node.reference is not None:
+            uses.setdefault(node.reference.id, []).append(id(node) in hidden)
+    for node in function.walk():
+        if node.kind != "DeclStmt" or len(node.children) != 1 or id(node) in hidden or node.in_macro:
+            continue
+        declared = node.children[0]
+        initial = initializer(declared)
+        pure = initial is not None and not any(
+            part.kind == "CallExpr" and callee_name(part) not in ("min", "max") for part in initial.walk()
+        )
+        if declared.name not in kept and pure and uses.get(declared.id) and all(uses[declared.id]):
+            return node
+    return None
