@@ -85,6 +85,7 @@ def improve(
 ) -> None:
     """Run the main job when no subcommand is named."""
     if context.invoked_subcommand is not None:
+        _refuse_misplaced(context)
         return
     if version:
         print(f"intelliperf {__version__}")
@@ -272,6 +273,15 @@ def formulas() -> None:
     from intelliperf.cli.runs import list_formulas
 
     raise typer.Exit(list_formulas())
+
+
+def _refuse_misplaced(context: typer.Context) -> None:
+    """Options in front of a subcommand would be those of the main job, and lost."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            name, option = context.invoked_subcommand, max(parameter.opts, key=len)
+            raise UsageError(f"{option} goes after the command: intelliperf {name} {option} …")
 
 
 def _command(context: typer.Context) -> tuple[str, ...]:

@@ -26,8 +26,13 @@ def defaults(arguments: list[str]) -> dict[str, Any]:
     known = {field.name for field in fields(Options)} - {"command", "diagnose_only", "project_directory"}
     if unknown := sorted(set(values) - known):
         raise UsageError(f"{path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
-    if isinstance(values.get("build_command"), str):
-        values["build_command"] = [values["build_command"]]
+    for key, value in values.items():
+        if isinstance(value, (dict, list)) and key != "build_command":
+            raise UsageError(f"{path}: {key} is one value, not a {'table' if isinstance(value, dict) else 'list'}")
+    commands = values.get("build_command", [])
+    values["build_command"] = [commands] if isinstance(commands, str) else commands
+    if not isinstance(commands, (str, list)) or not all(isinstance(text, str) for text in commands):
+        raise UsageError(f"{path}: build_command is a text or a list of texts")
     return {**values, **{command: dict(values) for command in _COMMANDS}}
 
 
@@ -49,3 +54,5 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from error
+    except PermissionError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
