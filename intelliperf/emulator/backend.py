@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from intelliperf.arena import open_shared_arena
 from intelliperf.emulator import collect, devices, safety, strict, timing
 from intelliperf.emulator.lines import Project, kernel_lines
-from intelliperf.emulator.toolchain import shim_directory
+from intelliperf.emulator.toolchain import build_environment
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.emulator.tracing import Tracer
 from intelliperf.errors import ApplicationFailed, ProtocolError
@@ -62,9 +61,8 @@ class EmulatorBackend:
 
     def build_environment(self) -> Mapping[str, str]:
         """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""
-        path = os.pathsep.join((str(shim_directory()), os.environ.get("PATH", os.defpath)))
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
-        return {"PATH": path, **target}
+        return {**build_environment(), **target}
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         run = self._tracer.trace(application, deadline_s)

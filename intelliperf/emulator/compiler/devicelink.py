@@ -7,6 +7,7 @@ the container and the registration of all kernels and variables joins the host o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -111,7 +112,7 @@ def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -
     facts = {name: fact for h in headers for name, fact in h["static"].items()}
     container = work / "linked-container"
     container.write_bytes(build_container(ir, work, toolchain, header, lambda: facts))
-    return _registration(headers[0]["language"], container, work, toolchain)
+    return _registration(headers[0]["language"], container, [linked_symbol(code) for code in modules], work, toolchain)
 
 
 def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> str:
@@ -128,8 +129,14 @@ def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> s
     return linked.read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def _registration(language: str, container: Path, work: Path, toolchain: Toolchain) -> Path:
+def linked_symbol(code: bytes) -> str:
+    """What the object with this device IR refers to and the device link that takes it in defines."""
+    return f"__intelliperf_linked_{hashlib.sha256(code).hexdigest()[:24]}"
+
+
+def _registration(language: str, container: Path, symbols: Sequence[str], work: Path, toolchain: Toolchain) -> Path:
     text = _REGISTRATION.replace("@CONTAINER@", str(container)).replace("@SECTION@", LINKED_SECTION)
+    text += "".join(f'__attribute__((visibility("hidden"))) const char {symbol} = 1;\n' for symbol in symbols)
     for name, value in _APIS[language].items():
         text = text.replace(name, value)
     source, made = work / "registration.c", work / "registration.o"

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
-from intelliperf.emulator.compiler.devicelink import IR_SECTION, pack_module
+from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
 from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
 from intelliperf.emulator.isa import compile_for_target
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, store_output
@@ -112,6 +112,8 @@ def _join(assembly: Path, payload: Path, relocatable: bool) -> None:
     text = assembly.read_text(encoding="utf-8", errors="surrogateescape")
     if relocatable:
         text += f'\n\t.section {IR_SECTION},"e",@progbits\n\t.incbin "{payload}"\n'
+        for _, code in unpack_modules(payload.read_bytes()):  # draws the device link's object out of an archive
+            text += f'\t.section .data.rel.ro,"aw",@progbits\n\t.p2align 3\n\t.quad {linked_symbol(code)}\n'
     elif _PLACEHOLDER in text:
         pattern = rf'^\t\.asci[iz]\t"{_PLACEHOLDER}"$'
         text, replaced = re.subn(pattern, f'\t.incbin\t"{payload}"', text, flags=re.MULTILINE)
