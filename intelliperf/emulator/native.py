@@ -21,6 +21,7 @@ from intelliperf.emulator.toolchain import (
     Toolchain,
     cache_directory,
     find_toolchain,
+    host_processor,
     include_directory,
     tool_environment,
 )
@@ -33,7 +34,7 @@ _LINK_DEADLINE_S = 600.0  # zig builds its C++ library at the first link
 _SOURCES = Path(__file__).resolve().parent / "runtime"
 _COMPILE_FLAGS = (
     "-std=c++17",
-    "-O2",
+    "-O3",
     "-g1",
     "-fPIC",
     "-pthread",
@@ -70,7 +71,7 @@ def runtime_library() -> Path:
     toolchain = find_toolchain()
     files = _read_sources()
     common = _digest(
-        [*toolchain.host_linker, toolchain.identity, *_COMPILE_FLAGS, *_LINK_FLAGS],
+        [*toolchain.host_linker, toolchain.identity, host_processor(), *_COMPILE_FLAGS, *_LINK_FLAGS],
         {name: content for name, content in files.items() if not name.endswith(".cpp")},
     )
     keys = {name: _digest([common], {name: files[name]}) for name in sorted(files) if name.endswith(".cpp")}
@@ -128,7 +129,7 @@ def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
     places = [f"-I{copy / 'include'}", f"-ffile-prefix-map={copy}={_SOURCES.parent}"]
-    argv = [*compiler, *_COMPILE_FLAGS, *places, "-c", str(copy / source), "-o", str(made)]
+    argv = [*compiler, f"-march={host_processor()}", *_COMPILE_FLAGS, *places, "-c", str(copy / source), "-o", str(made)]
     _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
     made.replace(into)
 

@@ -36,6 +36,8 @@ void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dyn
   arena_bytes_ = arena().bytes;
   hot_.clear();
   lines_read_.clear();
+  others_read_.clear();
+  lines_read_.cover(arena_base_ / 128, arena_bytes_ / 128);
   cold_by_block_.clear();
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
@@ -322,6 +324,30 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
   }
 }
 
+// Whether any lane's value is nothing but poison; a look at each, cheap for the usual widths.
+bool Analysis::any_poisoned(const Request& request) const {
+  const uint32_t lanes = request.uniform ? 1 : request.count;
+  bool found = false;
+  if (request.bytes == 4) {
+    uint32_t value, poison;
+    memcpy(&poison, poison_, 4);
+    for (uint32_t i = 0; i < lanes; ++i) {
+      memcpy(&value, reinterpret_cast<const void*>(request.address[i]), 4);
+      found |= value == poison;
+    }
+  } else if (request.bytes >= 8) {
+    uint64_t value, poison;
+    memcpy(&poison, poison_, 8);
+    for (uint32_t i = 0; i < lanes; ++i) {
+      memcpy(&value, reinterpret_cast<const void*>(request.address[i]), 8);
+      found |= value == poison;
+    }
+  } else {
+    for (uint32_t i = 0; i < lanes && !found; ++i) found = poisoned(request.address[i], request.bytes);
+  }
+  return found;
+}
+
 bool Analysis::poisoned(uint64_t address, uint32_t bytes) const {
   for (uint32_t at = 0; at < bytes; at += 8) {
     const uint32_t piece = bytes - at < 8 ? bytes - at : 8;
@@ -335,13 +361,11 @@ bool Analysis::poisoned(uint64_t address, uint32_t bytes) const {
 void Analysis::check_poison(const Request& request, SiteRecord& record) {
   if (SiteKind(request.site->kind) != SiteKind::kLoad) return;
   if (!request.shared && (request.lowest < known_low_ || request.highest + request.bytes > known_high_)) return;
-  if (!poisoned(request.address[0], request.bytes) &&
-      !poisoned(request.address[request.count - 1], request.bytes))
-    return;
+  if (!any_poisoned(request)) return;
   uint32_t found = 0, first = 0;
   for (uint32_t i = request.count; i-- > 0;)
     if (poisoned(request.address[i], request.bytes)) ++found, first = i;
-  if (request.bytes < 4 && (found < 8 || found < request.count || request.uniform)) return;
+  if (found == 0 || (request.bytes < 4 && (found < 8 || found < request.count || request.uniform))) return;
   record.uninitialized += found;
   Fault fault{FaultKind::kUninitialized};
   fault.shared = request.shared;

@@ -85,6 +85,7 @@ class Analysis {
   uint32_t reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record);
   uint64_t shared_offset(uint64_t address) const;
   void note_allocation(uint64_t base, uint64_t bytes);
+  bool any_poisoned(const Request& request) const;
   bool poisoned(uint64_t address, uint32_t bytes) const;
 
   const Device& device_;
@@ -113,7 +114,9 @@ class Analysis {
   HotAddresses hot_;
   std::unique_ptr<SectorCache> l1_;
   std::vector<std::unique_ptr<SectorCache>> l2_;
-  AddressSet lines_read_;  // first touches of L2 lines, per partition
+  bool first_read(uint64_t line, uint32_t sector);
+  LineSet lines_read_;      // first touches of L2 lines in the arena: by partition (AMD) or sector
+  AddressSet others_read_;  // and elsewhere
   std::vector<uint64_t> cold_by_block_;  // first touches up to and including each traced block
   uint32_t partition_ = 0;
 

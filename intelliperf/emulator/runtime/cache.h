@@ -23,20 +23,25 @@ class SectorCache {
   uint32_t all_sectors() const { return all_sectors_; }
 
  private:
-  struct Way {
-    uint64_t line;
-    uint32_t used;        // clock of the last use
-    uint16_t generation;  // of the cache when it was filled
-    uint8_t valid, dirty;
+  static constexpr uint32_t kWays = 16;
+  static constexpr uint32_t kNone = ~0u;
+  // Apart from one another, so that a look-up compares 16 neighbouring words.
+  struct alignas(64) Set {
+    uint64_t tag[kWays];   // line and generation; 0: never used
+    uint32_t used[kWays];  // clock of the last use; of the order of use only differences matter
+    uint8_t valid[kWays], dirty[kWays];
   };
-  Way* find(uint64_t line);
-  Way* victim(uint64_t line);
-  Way* set_of(uint64_t line);
+  Set& set_of(uint64_t line);
+  uint64_t tag_of(uint64_t line) const { return line << kGenerationBits | generation_; }
+  uint32_t find(const Set& set, uint64_t tag) const;
+  uint32_t replace(Set& set, uint64_t tag);
 
-  std::vector<Way> ways_;
-  uint64_t sets_;
-  uint32_t clock_ = 0, all_sectors_;
-  uint16_t generation_ = 1;
+  static constexpr uint32_t kGenerationBits = 16;  // a 48-bit address has at most 42 bits of line
+  std::vector<Set> sets_;
+  uint64_t last_tag_ = 0;  // found last, and where
+  Set* last_set_ = nullptr;
+  uint32_t last_way_ = 0;
+  uint32_t clock_ = 0, all_sectors_, generation_ = 1;
   bool sectored_;
 };
 

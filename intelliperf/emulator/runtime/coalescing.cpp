@@ -117,6 +117,13 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
   totals_.l1_tag_cycles += device_.amd() ? runs : touch_count_;
 }
 
+// Whether this partition of L2 reads the line (AMD) or sector for the first time in this launch.
+bool Analysis::first_read(uint64_t line, uint32_t sector) {
+  const uint64_t party = device_.amd() ? partition_ : partition_ * 4 + sector;
+  if (party < 8 && lines_read_.covers(line)) return lines_read_.insert(line, uint32_t(party));
+  return others_read_.insert((line * 4 + sector + 1) * l2_.size() + partition_);
+}
+
 // L2 and, behind it, memory. Returns 1 when L2 had it all, 2 when memory was needed.
 uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record) {
   SectorCache& cache = *l2_[partition_];
@@ -132,13 +139,12 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   }
   totals_.l2_bytes += device_.amd() ? (store ? bits(sectors) * 32 : device_.l1_line_bytes) : bits(sectors) * 32;
   if (store || !missed) return 1;
-  const uint64_t key = (line * 4 + 1) * l2_.size() + partition_;
   uint32_t cold = 0;
   if (device_.amd()) {
-    cold = lines_read_.insert(key) ? 4 : 0;
+    cold = first_read(line, 0) ? 4 : 0;
   } else {
     for (uint32_t sector = 0; sector < 4; ++sector)
-      if (result.filled >> sector & 1) cold += lines_read_.insert((line * 4 + sector + 1) * l2_.size() + partition_);
+      if (result.filled >> sector & 1) cold += first_read(line, sector);
   }
   totals_.read_cold_lines += cold;  // in sectors of 32 bytes
   totals_.read_again_lines += bits(result.filled) - cold;

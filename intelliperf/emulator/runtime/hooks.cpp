@@ -18,9 +18,9 @@ namespace {
 constexpr uint64_t kClockStep = 32;  // cycles between two readings: time does not pass inside a block's run
 uint64_t shader_clock, wall_clock;
 
+// The lane's second line stays untouched: plain barriers are frequent.
 void park_at_barrier(LaneState state, uint32_t& counter) {
   Lane* lane = simt_current;
-  lane->site = lane->at;
   lane->state = state;
   ++counter;
   simt_park();
@@ -45,7 +45,7 @@ extern "C" {
 
 SIMT_EXPORT Grid __simt_grid;
 
-SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->at = site; }
+SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->site = site; }
 
 SIMT_EXPORT void __simt_call(uint32_t site) {
   Lane* lane = simt_current;
@@ -63,7 +63,6 @@ SIMT_EXPORT void __simt_return() {
 }
 
 SIMT_EXPORT void __simt_barrier() {
-  simt_current->reduces = false;
   park_at_barrier(LaneState::kBarrier, park_counts.barrier);
 }
 
@@ -73,6 +72,7 @@ SIMT_EXPORT int __simt_barrier_reduce(uint32_t op, int predicate) {
   lane->operation = op;
   lane->value = predicate != 0;
   park_at_barrier(LaneState::kBarrier, park_counts.barrier);
+  simt_current->reduces = false;
   return int(simt_current->result);
 }
 
@@ -83,7 +83,6 @@ SIMT_EXPORT uint64_t __simt_collective(uint32_t op, uint64_t mask, uint64_t valu
   lane->value = value;
   lane->argument = argument;
   lane->width = width;
-  lane->site = lane->at;
   lane->state = LaneState::kCollective;
   simt_park();
   return simt_current->result;
@@ -94,7 +93,6 @@ SIMT_EXPORT void __simt_grid_barrier() {
     fputs("intelliperf: grid-wide barrier in a kernel that was not launched cooperatively\n", stderr);
     __simt_trap();
   }
-  simt_current->reduces = false;
   park_at_barrier(LaneState::kGridBarrier, park_counts.grid);
 }
 

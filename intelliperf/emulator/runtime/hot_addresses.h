@@ -1,6 +1,7 @@
 // Open-addressing tables over addresses: the lanes per atomic address, and plain membership.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace simt {
@@ -41,6 +42,34 @@ class AddressSet {
   }
   std::vector<uint64_t> slots_;
   uint64_t size_ = 0;
+};
+
+// Which of up to eight parties has touched each 128-byte line; a byte per line of a dense range.
+class LineSet {
+ public:
+  // `first`: number of the first line of the range.
+  void cover(uint64_t first, uint64_t lines) {
+    first_ = first;
+    lines_ = lines;
+  }
+  bool covers(uint64_t line) const { return line - first_ < lines_; }
+  // True when `bit` (below 8) had not touched the line before.
+  bool insert(uint64_t line, uint32_t bit) {
+    const uint64_t at = line - first_;
+    if (at / kPage >= pages_.size()) pages_.resize(at / kPage + 1);
+    std::unique_ptr<uint8_t[]>& page = pages_[at / kPage];
+    if (!page) page.reset(new uint8_t[kPage]());
+    uint8_t& touched = page[at % kPage];
+    const bool fresh = !(touched >> bit & 1);
+    touched = uint8_t(touched | 1u << bit);
+    return fresh;
+  }
+  void clear() { pages_.clear(); }
+
+ private:
+  static constexpr uint64_t kPage = 16384;
+  std::vector<std::unique_ptr<uint8_t[]>> pages_;
+  uint64_t first_ = 0, lines_ = 0;
 };
 
 class HotAddresses {

@@ -44,7 +44,6 @@ struct alignas(64) Lane {
   uint64_t mask, value, result;  // of a collective or barrier
   uint32_t operation, argument, width;
   uint32_t wave_lane;          // position within the wave
-  uint32_t at;                 // site announced by __simt_at
   bool reduces;                // the barrier is a reducing one
   bool backing_off;            // spun; lets the other lanes of its wave go first
   CallFrame path[kMaxCallDepth];

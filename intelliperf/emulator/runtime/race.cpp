@@ -129,10 +129,19 @@ void RaceDetector::conflict(const Access& access, FaultScope scope, uint16_t oth
   note_fault(fault);
 }
 
+// A plain read of a word that its whole wave, or several waves, have read since they last synchronised.
+inline bool RaceDetector::tells_nothing_new(const ShadowCell& cell, uint32_t thread) const {
+  const uint32_t manner = cell.read & 3;
+  if (manner == kManyWaves) return true;
+  return manner == kOneWave && thread_of(cell.read) >> wave_shift_ == thread >> wave_shift_ &&
+         stamp_of(cell.read) >= wave_start_[thread >> wave_shift_];
+}
+
 // Most cells were last touched before anything that matters now.
 inline void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
   const uint32_t oldest = launch_start_ << 12;
   if (cell.write >= oldest || cell.read >= (access.writes ? oldest : barrier_ << 12)) {
+    if (!access.writes && cell.write < oldest && tells_nothing_new(cell, thread)) return;
     check_old_cell(access, cell, thread, found);
     return;
   }
@@ -163,8 +172,8 @@ void RaceDetector::check_old_cell(const Access& access, ShadowCell& cell, uint32
       const uint32_t manner = cell.read & 3;
       // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
       uint32_t reader = cell.read;
-      if (thread_of(reader) == thread && (manner == kOneWave || manner == kManyWaves))
-        reader ^= manner == kOneWave ? 1u << 2 : wave_size_ << 2;
+      if (manner == kOneWave && thread_of(reader) == thread) reader ^= 1u << 2;
+      if (manner == kManyWaves && thread_of(reader) >> wave_shift_ == thread >> wave_shift_) reader ^= wave_size_ << 2;
       const FaultScope scope = relation(reader, thread, access.shared, synchronises && manner == kOneSynchronising);
       if (scope != FaultScope::kNone) conflict(access, scope, cell.read_site, thread, found);
     }

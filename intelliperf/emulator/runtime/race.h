@@ -76,6 +76,7 @@ class RaceDetector {
   Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
   void check_uniform_read(const Access& access, const Lanes& lanes, Conflicts& found);
   void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
+  bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;
   void check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   FaultScope relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const;
   void conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread, Conflicts& found);

@@ -410,7 +410,7 @@ void Scheduler::abandon(Block& block) {
   for (uint32_t i = 0; block.lanes && i < threads_; ++i) {
     return_stack(block.lanes[i]);
     block.lanes[i].depth = block.lanes[i].path_hash = 0;
-    block.lanes[i].backing_off = false;
+    block.lanes[i].backing_off = block.lanes[i].reduces = false;
   }
 }
 
