@@ -9,6 +9,7 @@ from pathlib import Path
 
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
+from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.emulator.compiler.frontend import CompilerMessage
 from intelliperf.emulator.compiler.queries import answer, nvcc_plan
 from intelliperf.emulator.toolchain import find_toolchain, include_directory, tool_environment
@@ -23,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _compile(flavour, arguments)
     except CompilerMessage as message:
-        sys.stderr.write(str(message))
+        sys.stderr.write(f"{message}{explanation(str(message))}")
         return 1
     except IntelliPerfError as error:
         sys.stderr.write(f"{flavour}: error: {error}\n")

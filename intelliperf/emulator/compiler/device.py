@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,16 @@ from typing import Any
 from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
 from intelliperf.emulator.ir import expose_shared_variables, instrument
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.text import DEBUG_LOCATION
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 
 COMPILE_DEADLINE_S = 1800.0
+_ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|;|\\0[9A]")
+_METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 
 
 def run_tool(argv: Sequence[str], directory: Path, purpose: str) -> None:
@@ -47,6 +53,21 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> str:
     return optimised.read_text(encoding="utf-8", errors="surrogateescape")
 
 
+def _refuse_assembly(ir: str) -> None:
+    """Inline assembly is the real device's; only barriers for the compiler (empty ones) mean something here."""
+    found = [match for match in _ASSEMBLY.finditer(ir) if _COMMENT.sub("", match[1]).strip()]
+    if not found:
+        return
+    debug = DebugInfo({int(number): text for number, text in _METADATA.findall(ir)})
+    lines = []
+    for match in found:
+        location = DEBUG_LOCATION.search(ir, match.end(), ir.find("\n", match.end()))
+        place = debug.locations(int(location[1]))[-1] if location else None
+        where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
+        lines.append(f"{where}error: intelliperf: inline assembly is not supported by the emulator: {match[1]!r}\n")
+    raise CompilerMessage("".join(dict.fromkeys(lines)))
+
+
 def _check_externals(names: Sequence[str]) -> None:
     """Device code may call our runtime and the C library; anything else is undefined, as nvlink or lld would say."""
     libraries = [ctypes.CDLL(name) for name in ("libm.so.6", "libc.so.6")]
@@ -67,6 +88,7 @@ def build_container(
 
     `facts` is asked last: kernels by name as the real target's compiler made them.
     """
+    _refuse_assembly(ir)
     instrumented = instrument(optimise(ir, work, toolchain))
     _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"

@@ -1,0 +1,64 @@
+"""Says in one line what a program uses that the emulator does not have, where the compiler only stumbles over it."""
+
+from __future__ import annotations
+
+import re
+
+_MISSING_HEADER = re.compile(r"'([\w./+-]+)' file not found")
+# Headers by the start of their path: what the program would need.
+_HEADERS = (
+    (r"cublas|cuda/cublas", "cuBLAS"),
+    (r"cufft", "cuFFT"),
+    (r"cusparse", "cuSPARSE"),
+    (r"cusolver|cusolverDn", "cuSOLVER"),
+    (r"cudnn", "cuDNN"),
+    (r"cutensor", "cuTENSOR"),
+    (r"cutlass/|cute/", "CUTLASS"),
+    (r"nccl|rccl", "multi-GPU communication (NCCL, RCCL)"),
+    (r"npp", "NPP"),
+    (r"nvrtc|hip/hiprtc", "run-time compilation (NVRTC, HIPRTC)"),
+    (r"nvml|rocm_smi|amd_smi", "management libraries (NVML, ROCm SMI)"),
+    (r"cupti|rocprofiler|roctracer", "profiling libraries (CUPTI, ROCprofiler)"),
+    (r"cuda_gl_interop|cudaGL|GL/|GLFW|cuda_egl|cuda_vdpau|vulkan/|hip/hip_gl_interop", "graphics interoperation"),
+    (r"optix", "OptiX"),
+    (r"nvjpeg|nvgraph|nvblas|cufile|nvshmem", "this NVIDIA library"),
+    (r"hipblas|rocblas", "hipBLAS and rocBLAS"),
+    (r"hipfft|rocfft", "hipFFT and rocFFT"),
+    (r"hipsparse|rocsparse", "hipSPARSE and rocSPARSE"),
+    (r"hipsolver|rocsolver", "hipSOLVER and rocSOLVER"),
+    (r"miopen", "MIOpen"),
+    (r"torch/|ATen/|c10/|pybind11", "PyTorch extensions"),
+    (r"mpi\.h", "MPI (its headers are not installed)"),
+    (r"cuda_fp[468]|hip/hip_fp[48]", "8-bit and smaller floating point"),
+    (r"cutil|shrUtils|cuPrintf", "the utility library of CUDA 4 and older"),
+)
+# What an error message mentions: what the program would need.
+_MENTIONS = (
+    (
+        r"\b(?:cuda|hip)(?:Create|Destroy)?(?:Texture|Surface)(?:Object|Desc)\w*|\b(?:cuda|hip)ResourceDesc|"
+        r"\b(?:cuda|hip)(?:ReadMode|AddressMode|FilterMode|ResourceType)\w+|\b(?:cuda|hip)BindTexture\w*|"
+        r"\b(?:cuda|hip)Create(?:ChannelDesc)|\btex(?:1D|2D|3D|Cubemap|ture)\w*\b|\bsurf(?:1D|2D|3D)\w*\b|"
+        r"\b(?:cuda|hip)(?:Malloc3D|MallocMipmapped|Mipmapped)Array\w*|\b(?:cuda|hip)MemcpyToArray\w*",
+        "textures and surfaces",
+    ),
+    (r"\bcudaLaunchDevice\b|\bhipLaunchDevice\b", "dynamic parallelism (kernels launched by kernels)"),
+    (r"\b(?:cuda|hip)(?:GraphAdd|GraphKernelNode|GraphMem\w*Node|\w+NodeParams)\w*", "graphs built node by node"),
+    (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
+    (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),
+    (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),
+    (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*|\bhipModule\w+", "modules of the driver API"),
+    (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
+)
+
+
+def explanation(message: str) -> str:
+    """Lines to add to a compiler's message: one for each thing that is known to be missing."""
+    needs = [_header_need(name) for name in _MISSING_HEADER.findall(message)]
+    errors = "\n".join(line for line in message.splitlines() if re.search(r"\berror: ", line))
+    if "intelliperf:" not in errors:
+        needs += [need for pattern, need in _MENTIONS if re.search(pattern, errors)]
+    return "".join(f"intelliperf: {need}: not supported by the emulator\n" for need in dict.fromkeys(needs) if need)
+
+
+def _header_need(name: str) -> str | None:
+    return next((f"{need} ({name})" for pattern, need in _HEADERS if re.match(pattern, name)), None)
