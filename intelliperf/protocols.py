@@ -14,7 +14,6 @@ from intelliperf.records import (
     Check,
     Declined,
     Device,
-    FileEdit,
     Finding,
     Kernel,
     KernelProfile,
@@ -23,7 +22,6 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
     Usage,
-    Verdict,
 )
 
 Progress = Callable[[str], None]
@@ -160,7 +158,3 @@ class Formula(Protocol):
     def value(self, profile: KernelProfile) -> Quantity:
         """The watched quantity, for before and after."""
         ...
-
-
-class Validator(Protocol):
-    def judge(self, candidate: Candidate, base: Sequence[FileEdit], finding: Finding) -> Verdict: ...

@@ -242,6 +242,9 @@ def relative_path(path: str) -> str:
     return path
 
 
+NO_FILE = ""  # in place of a hash: there was no such file
+
+
 def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -254,7 +257,7 @@ class FileEdit:
     """
 
     path: str
-    base_hash: str  # content_hash of the text that it replaces
+    base_hash: str  # content_hash of the text that it replaces; `NO_FILE` only in edits that are to be refused
     text: str
 
     def __post_init__(self) -> None:

@@ -265,7 +265,7 @@ class Run:
         logs = self.journal.attempt_directory(index)
 
         def build() -> tuple[State, Built]:
-            state, built = self._build(self.journal.directory / "work" / f"{index:03d}", self._stacked(best, candidate))
+            state, built = self._build_on(best, candidate, index)
             states.append(state)
             return state, built
 
@@ -346,6 +346,12 @@ class Run:
         built = workspace.build(environment, self.settings.build_deadline_s, root / "logs")
         return State(workspace, edits, compile_arguments(log, workspace)), built
 
+    def _build_on(self, best: State, candidate: Candidate, index: int) -> tuple[State, Built]:
+        """The candidate on top of the best accepted state, with what both declare."""
+        root = self.journal.directory / "work" / f"{index:03d}"
+        state, built = self._build(root, self._stacked(best, candidate))
+        return dataclasses.replace(state, declares=best.declares.joined(candidate.declares)), built
+
     def _stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
         """The candidate's edits on top of the accepted ones, expressed against the original."""
         texts = {edit.path: edit for edit in best.edits}
@@ -365,8 +371,7 @@ class Run:
         self._attempts.append(kept)
         if kept.verdict is None or not kept.verdict.accepted or kept.candidate is None:
             return None
-        root = self.journal.directory / "work" / f"{kept.index:03d}"
-        state, built = self._build(root, self._stacked(best, kept.candidate))
+        state, built = self._build_on(best, kept.candidate, kept.index)
         if not built.ok:
             raise BuildFailed(f"attempt {kept.index} was accepted but does not build any more: {built.errors[0]}")
         return state

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.records import Application, FileEdit, Kernel, KernelProfile, SourceEvidence
+from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
 from intelliperf.workspace import Workspace
 
 
@@ -20,6 +20,7 @@ class State:
     workspace: Workspace
     edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
     compile_arguments: Mapping[str, tuple[str, ...]]
+    declares: Declaration = Declaration()  # cumulative, too
 
     @property
     def application(self) -> Application:

@@ -52,6 +52,7 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
                 allowed=frozenset(sources(baseline, evidence)),
                 build=attempt_build,
                 logs=logs,
+                standing=baseline.declares,
             )
         )
 

@@ -15,6 +15,7 @@ from intelliperf.journal import Journal
 from intelliperf.process import output_of
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
 from intelliperf.records import (
+    NO_FILE,
     Application,
     Attempt,
     Candidate,
@@ -31,6 +32,8 @@ from intelliperf.records import (
 from intelliperf.workspace import Workspace, read_text
 
 _GIT_DEADLINE_S = 60.0
+_DEEPEST = 8  # directories between the top of a repository and the project
+_NO_PATCH = "No valid patches"
 
 
 class GivenPatch:
@@ -62,7 +65,9 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
         run = open_run(options, application, journal)
         reference = run.build_reference()
         profile = run.profile(reference)
-        originals = {edit.path: read_text(application.project / edit.path) for edit in edits}
+        originals = {
+            edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
+        }
         finding = run.adopt(_target(profile, originals, edits))
         task = run.task(reference, finding, ())
         attempt, best = run.attempt(GivenPatch(candidate), task, (), reference, reference)
@@ -75,25 +80,47 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
 def patched_files(application: Application, patch: Path, root: Path) -> tuple[FileEdit, ...]:
     """The edits that the patch makes, found by letting git apply it to a scratch copy.
 
-    Raises `UsageError` where it does not apply, or adds or removes files.
+    A file that it adds or renames has the hash of nothing, one that it removes becomes empty: both are the
+    judge's to refuse. Raises `UsageError` where the patch does not apply or changes nothing.
     """
     workspace = Workspace.create(application, root)
     isolated = {"GIT_CEILING_DIRECTORIES": str(workspace.tree.parent), "GIT_DIR": str(root / "no-repository")}
-    names = _git(["apply", "--numstat", "-z", str(patch)], workspace.tree, isolated)
-    paths = sorted({entry.split("\t", 2)[2] for entry in names.split("\0") if entry.count("\t") == 2})
-    _git(["apply", "--whitespace=nowarn", str(patch)], workspace.tree, isolated)
+    options = _way_to_apply(patch, workspace.tree, isolated, root)
+    listing = _git(["apply", "--numstat", "-z", *options], workspace.tree, isolated)
+    paths = {entry.split("\t", 2)[2] for entry in listing.split("\0") if entry.count("\t") == 2}
+    present = {path for path in paths if (workspace.tree / path).is_file()}
+    links = {path for path in present if (workspace.tree / path).is_symlink()}
+    _git(["apply", "--whitespace=nowarn", *options], workspace.tree, isolated)
     edits = []
-    for path in paths:
-        original, changed = application.project / path, workspace.tree / path
-        if not original.is_file() or not changed.is_file():
-            raise UsageError(f"the patch adds, renames or removes {path}: only edits of existing files can be verified")
-        before, after = read_text(original), read_text(changed)
-        if before != after:
-            edits.append(FileEdit(path, content_hash(before), after))
+    for path in sorted(paths):
+        changed = workspace.tree / path
+        before = read_text(application.project / path) if path in present else ""
+        after = read_text(changed) if changed.is_file() and changed.is_symlink() <= (path in links) else ""
+        if before != after or path not in present:
+            edits.append(FileEdit(path, content_hash(before) if path in present else NO_FILE, after))
     workspace.remove()
     if not edits:
         raise UsageError("the patch changes nothing")
     return tuple(edits)
+
+
+def _way_to_apply(patch: Path, tree: Path, environment: Mapping[str, str], scratch: Path) -> list[str]:
+    """Options and file with which git takes it: a/ and b/ before the names or not, from the top of a repository
+    with the project below it, with the line endings of another system. Raises `UsageError` with git's first complaint.
+    """
+    unix = scratch / "patch-with-unix-line-ends"
+    unix.write_bytes(patch.read_bytes().replace(b"\r\n", b"\n"))
+    complaint = ""
+    for form in ([str(patch)], [str(unix)], ["--ignore-whitespace", str(unix)]):
+        for strip in (1, 0, *range(2, _DEEPEST + 1)):
+            options = [f"-p{strip}", *form]
+            done, _, err = output_of(["git", "apply", "--check", *options], _GIT_DEADLINE_S, environment, tree)
+            if done.ok:
+                return options
+            complaint = complaint or err.strip() or done.describe()
+            if _NO_PATCH in err:
+                break
+    raise UsageError(f"the patch does not apply: {complaint}")
 
 
 def _git(arguments: list[str], directory: Path, environment: Mapping[str, str]) -> str:
@@ -105,7 +132,7 @@ def _git(arguments: list[str], directory: Path, environment: Mapping[str, str]) 
 
 def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Sequence[FileEdit]) -> Finding:
     """The kernel whose body the patch changes, else the one that takes the most time."""
-    changed = {name for edit in edits for name in _changed_kernels(originals[edit.path], edit.text)}
+    changed = {name for edit in edits for name in _changed_kernels(originals.get(edit.path, ""), edit.text)}
     touched = [k for k in profile.kernels if _plain_name(k.kernel.name) in changed]
     chosen = (touched or list(profile.kernels))[0]
     return Finding(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from intelliperf.records import Candidate, Declaration, FileEdit, content_hash
+from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation import denylist, launchsites
 from intelliperf.validation.macros import Macro, macros_of
 from intelliperf.validation.source import Function, Item, Source, base_name, leaves, walk
@@ -86,6 +86,10 @@ def examine(
 
 
 def _file_refusal(edit: FileEdit, sources: Mapping[str, str], allowed: Collection[str]) -> str:
+    if edit.base_hash == NO_FILE:
+        return f"the candidate adds the file {edit.path}: only sources that exist may change"
+    if not edit.text.strip():
+        return f"the candidate removes {edit.path} or all that it holds"
     if edit.path not in allowed or edit.path not in sources:
         return f"{edit.path} is not a source of the kernel; only these may change: {', '.join(sorted(allowed))}"
     if content_hash(sources[edit.path]) != edit.base_hash:

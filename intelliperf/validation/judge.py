@@ -24,6 +24,7 @@ from intelliperf.records import (
     Kernel,
     Measurement,
     Outcome,
+    Provenance,
     Scope,
     Verdict,
 )
@@ -78,6 +79,7 @@ class Case:
     allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
     build: Callable[[], Application | BuildFailure]
     logs: Path
+    standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared
     floor_ns: float | None = None  # no device can run all dispatches of the kernel in less time
 
     @property
@@ -134,18 +136,10 @@ class Judge:
         self._settings = settings
         self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
         self._tests_stand: bool | None = None
-        self._standing = Declaration()  # of the last accepted candidate, with those before it
 
     def judge(self, case: Case) -> Verdict:
         """Raises `ApplicationFailed` where the unmodified application cannot serve as the reference."""
-        declared = case.candidate.declares
-        if case.baseline != case.reference:
-            geometry, kernels = (
-                (declared.geometry or self._standing.geometry),
-                declared.kernels or self._standing.kernels,
-            )
-            declared = Declaration(geometry, kernels, declared.reason or self._standing.reason)
-        trial = _Trial(case, declared)
+        trial = _Trial(case, case.standing.joined(case.candidate.declares))
         gates = (
             self._edit,
             self._build,
@@ -165,8 +159,6 @@ class Judge:
             rejection = gate(trial)
             if rejection is not None:
                 trial.note(name, CheckStatus.FAILED, rejection.detail)
-        if rejection is None:
-            self._standing = declared
         return _verdict(trial, rejection, self._sandbox.check())
 
     def _edit(self, trial: _Trial) -> Rejection | None:
@@ -313,7 +305,8 @@ class Judge:
             return Rejection(*refusal)
         gain = next(m for m in trial.measurements if m.scope is Scope.KERNEL)
         trial.note(GATES[8], CheckStatus.PASSED, f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel")
-        if case.floor_ns is None:
+        if case.floor_ns is None and gain.provenance is not Provenance.MODELLED:
+            # A modelled time holds the candidate's own traffic at the peak rates and cannot be below it.
             trial.note("roofline floor", CheckStatus.NOT_RUN, "no lower bound of the kernel's time is known")
         return None
 

@@ -121,8 +121,8 @@ class Side:
         try:
             return self._connected().next(deadline)
         except PeerTimeout as error:
-            text = f"nothing came after dispatch {self._dispatches} of the run, counted from 1"
-            raise self._failed(Failure.TIMED_OUT, text if self._dispatches else "no dispatch ended") from error
+            reached = f"after {self._dispatches} dispatches nothing" if self._dispatches else "no dispatch"
+            raise self._failed(Failure.TIMED_OUT, f"{reached} came before the deadline") from error
         except PeerClosed:
             return End(-1)  # without a farewell: the exit status tells whether that was a crash
         except ProtocolError as error:
