@@ -26,7 +26,7 @@ OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _POLL_S = 0.02
 _TERM_GRACE_S = 2.0
 # Ends at a line; ends the group $0 where the pipe closes without one, because we are gone.
-_GUARD = 'read -r line || kill -KILL -- "-$0"'
+_GUARD = 'read -r line || kill -KILL "-$0"'
 # Never handed to a build, an application or a candidate.
 SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 

@@ -182,7 +182,7 @@ class Run:
         with self.stage("locate"):
             located = self.journal.stage("located", Located, lambda: self._first_located(state, findings))
         for reason in located.passed_over:
-            self.note(reason)
+            self.note(f"no source line for {reason}")
         self._evidence = located.evidence
         return self.adopt(findings[located.finding]), located.evidence
 
@@ -192,8 +192,11 @@ class Run:
             try:
                 return Located(number, self._blame(state, finding), tuple(reasons))
             except SourceNotFound as error:
-                reasons.append(f"passed over {error}")
-        raise SourceNotFound("; ".join(reason.removeprefix("passed over ") for reason in reasons))
+                reasons.append(str(error).replace(str(state.workspace.tree), str(self.application.project)))
+        if self.settings.diagnose_only:
+            return Located(0, (), tuple(reasons[:1]))
+        more = f" (and so with {len(reasons) - 1} further kernels)" if len(reasons) > 1 else ""
+        raise SourceNotFound(reasons[0] + more)
 
     def _blame(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
         lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import errno
 import fcntl
 import os
 import re
@@ -19,6 +20,7 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from intelliperf.errors import UsageError
 from intelliperf.journal import RUN_DIRECTORY_MARK
@@ -120,6 +122,11 @@ class Workspace:
             return str(self.tree) + text[len(project) :]
         return text
 
+    def _all_inside(self, text: str) -> str:
+        """Every absolute path into the project that a build command names."""
+        project = re.escape(str(self.original.project))
+        return re.sub(rf"(?<![\w/.]){project}(?![\w.-])", lambda _: str(self.tree), text)
+
     def outside(self, path: Path) -> Path:
         """A path in the scratch copy becomes the user's own; others stay."""
         return self.original.project / path.relative_to(self.tree) if path.is_relative_to(self.tree) else path
@@ -153,7 +160,7 @@ class Workspace:
             raise UsageError("no build command")
         additions = {**dict(self.application.environment), **environment}
         for number, command in enumerate(self.original.build_commands):
-            argv = [self.inside(argument) for argument in command]
+            argv = [self._all_inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
             if not done.ok:
                 refuse_full_disk(self.tree)
@@ -255,12 +262,40 @@ def _copy_file(path: Path, copy: Path) -> None:
         try:
             fcntl.ioctl(out.fileno(), _FICLONE, source.fileno())
         except OSError:
-            shutil.copyfileobj(source, out, 4 << 20)
+            _copy_content(source, out)
     status = path.stat()
     copy.chmod(stat.S_IMODE(status.st_mode) | stat.S_IRUSR | stat.S_IWUSR)
     if path.suffix.lower() not in SOURCE_SUFFIXES:
         with contextlib.suppress(PermissionError):
             os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _copy_content(source: BinaryIO, out: BinaryIO) -> None:
+    """In the kernel where it can; holes stay holes."""
+    size = os.fstat(source.fileno()).st_size
+    position = 0
+    try:
+        while position < size:
+            position = os.lseek(source.fileno(), position, os.SEEK_DATA)
+            os.lseek(out.fileno(), position, os.SEEK_SET)
+            end = os.lseek(source.fileno(), position, os.SEEK_HOLE)
+            os.lseek(source.fileno(), position, os.SEEK_SET)
+            while position < end:
+                copied = os.copy_file_range(source.fileno(), out.fileno(), end - position)
+                if not copied:  # shorter now than it was
+                    return
+                position += copied
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # nothing but a hole follows
+            out.truncate(size)
+        elif error.errno in (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+            source.seek(0)
+            out.seek(0)
+            shutil.copyfileobj(source, out, 4 << 20)
+        else:
+            raise
+    else:
+        out.truncate(size)
 
 
 def unified_diff(before: Mapping[str, str], edits: Iterable[FileEdit]) -> str:

@@ -17,26 +17,30 @@ from intelliperf.errors import IntelliPerfError
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 EXIT_PIPE_CLOSED = 141  # what a shell reports for SIGPIPE
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REPEAT_S = 3.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and exit with its status; installed as the console script."""
-    status = _run(list(sys.argv[1:] if arguments is None else arguments))
-    if arguments is None:
-        sys.exit(status)
-    return status
+    if arguments is not None:
+        return _run(list(arguments))
+    sys.exit(_run(sys.argv[1:]))
 
 
 def _run(arguments: list[str]) -> int:
-    try:
-        with _interruptible():
-            from intelliperf.cli.app import invoke
+    with _interruptible():
+        return _run_until_interrupted(arguments)
 
-            _write_anything()
-            status = invoke(arguments)
-            sys.stdout.flush()
-            return status
+
+def _run_until_interrupted(arguments: list[str]) -> int:
+    try:
+        from intelliperf.cli.app import invoke
+
+        _write_anything()
+        status = invoke(arguments)
+        sys.stdout.flush()
+        return status
     except IntelliPerfError as error:
         return _say(str(error), error.exit_status, arguments)
     except KeyboardInterrupt:
@@ -77,7 +81,7 @@ def _write_anything() -> None:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP end the work in order; a second one soon after does not disturb that."""
+    """SIGINT, SIGTERM and SIGHUP end the work in order, which a second one soon after does not disturb."""
     first: list[float] = []
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -85,7 +89,7 @@ def _interruptible() -> Iterator[None]:
             first[:] = [time.monotonic()]
             raise KeyboardInterrupt
 
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    previous = {number: signal.getsignal(number) for number in _ENDING}
     for number, handler in previous.items():
         if handler is not signal.SIG_IGN:  # as nohup asks
             signal.signal(number, interrupt)
@@ -93,4 +97,4 @@ def _interruptible() -> Iterator[None]:
         yield
     finally:
         for number, handler in previous.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if first else handler)

@@ -48,14 +48,15 @@ def _working_directory() -> Path:
 
 def _moved(command: tuple[str, ...], typed: Path, project: Path) -> tuple[str, ...]:
     """A command typed outside the project runs in it: what it names where it was typed gets its full path."""
-    return tuple(
+    program, *arguments = command
+    if "/" in program and not _exists(project / program):
+        named = Path(os.path.normpath(typed / program))
+        program = str(named) if project in named.parents or _exists(named) else program
+    return program, *(
         str(Path(os.path.normpath(typed / argument)))
-        if argument
-        and (number > 0 or "/" in argument)
-        and _exists(typed / argument)
-        and not _exists(project / argument)
+        if argument and _exists(typed / argument) and not _exists(project / argument)
         else argument
-        for number, argument in enumerate(command)
+        for argument in arguments
     )
 
 

@@ -1,0 +1,209 @@
+"""Small implementations of the protocols: a "program" is a text with one kernel per line.
+
+Each line of `app.hip` reads `NAME NANOSECONDS [contended]`; kernels named `lib_…` have no source in
+the project. Builds run a real shell, so that scratch copies, logs and build errors are the real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rewrite_task import device
+from rewrite_task import evidence as tally_evidence
+
+from intelliperf.errors import SourceNotFound
+from intelliperf.journal import Journal
+from intelliperf.protocols import ApplicationProfile, Memory, Proposal, Rewriter, Task
+from intelliperf.records import (
+    Application,
+    Attempt,
+    Candidate,
+    Check,
+    CheckStatus,
+    Declined,
+    Device,
+    FileEdit,
+    Finding,
+    Geometry,
+    Kernel,
+    KernelProfile,
+    Measurement,
+    Metric,
+    Origin,
+    OriginKind,
+    Outcome,
+    Provenance,
+    Quantity,
+    Scope,
+    SourceEvidence,
+    Verdict,
+    content_hash,
+)
+from intelliperf.run import Run, Settings
+from intelliperf.state import State
+from intelliperf.workspace import Built
+
+SOURCE = "app.hip"
+BUILD = (
+    "/bin/sh",
+    "-c",
+    "! grep -n broken app.hip && cp app.hip app && chmod +x app && "
+    """printf '{"directory": "%s", "source": "app.hip", "reader_flags": []}\\n' "$PWD" """
+    '>> "$INTELLIPERF_COMPILE_LOG"',
+)
+
+
+def application(project: Path, text: str, build: tuple[str, ...] = BUILD) -> Application:
+    project.mkdir(parents=True, exist_ok=True)
+    (project / SOURCE).write_text(text)
+    return Application(("./app",), project, project, (build,))
+
+
+class TextBackend:
+    """Reads times and contention from the built text."""
+
+    name = "text"
+
+    def __init__(self) -> None:
+        self.profiled = 0
+
+    def probe(self) -> Device:
+        return device()
+
+    def build_environment(self) -> Mapping[str, str]:
+        return {}
+
+    def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
+        self.profiled += 1
+        rows = [line.split() for line in (application.project / "app").read_text().splitlines() if line]
+        total = sum(float(row[1]) for row in rows)
+        kernels = [_profile(row[0], float(row[1]), float(row[1]) / total, "contended" in row) for row in rows]
+        return ApplicationProfile(tuple(sorted(kernels, key=lambda k: -k.share)), total, 0)
+
+    def quantities(
+        self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
+    ) -> tuple[KernelProfile, ...]:
+        return tuple(kernels)
+
+    def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
+        if kernel.name.startswith("lib_"):
+            raise SourceNotFound(f"{kernel.name}: outside the project")
+        return (tally_evidence(application.project / SOURCE, 1),)
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        return {}
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
+        raise NotImplementedError
+
+    def safety(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Check, ...]:
+        return ()
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        return Check("compile", CheckStatus.PASSED)
+
+    def time(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Measurement, ...]:
+        before, after = (self.profile(a, deadline_s).device_time_ns for a in (reference, candidate))
+        return (measurement(before, after),)
+
+
+def measurement(before: float, after: float) -> Measurement:
+    ratio = before / after
+    return Measurement(Scope.KERNEL, before, after, ratio, ratio, ratio, Provenance.MODELLED, 1)
+
+
+def _profile(name: str, time_ns: float, share: float, contended: bool) -> KernelProfile:
+    lanes = Quantity(32.0 if contended else 1.0, Provenance.MEASURED)
+    return KernelProfile(
+        Kernel(f"_Z{name}", name),
+        1,
+        (Geometry((1, 1, 1), (64, 1, 1)),),
+        (time_ns,),
+        Provenance.MODELLED,
+        share,
+        {Metric.ATOMIC_SERIALIZATION: lanes},
+    )
+
+
+class Contention:
+    """A `Formula`: whatever is marked as contended."""
+
+    name = "contention"
+    watched = Metric.ATOMIC_SERIALIZATION
+    knowledge = "none"
+    rules = ()
+
+    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
+        if profile.quantity(self.watched).value == 1:
+            return None
+        sentence = f"{profile.kernel.name} is contended"
+        return Finding(self.name, profile, sentence, 0.5, self.watched, 32.0, 1.0, gain_ceiling=4.0)
+
+    def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
+        return tuple(evidence)
+
+    def value(self, profile: KernelProfile) -> Quantity:
+        return profile.quantity(self.watched)
+
+
+@dataclass
+class Scripted:
+    """A `Rewriter` that plays: (old, new) replaces text, a str declines, an exception is raised."""
+
+    name: str
+    script: list[tuple[str, str] | str | Exception]
+    seen: list[tuple[Task, tuple[Attempt, ...]]] = field(default_factory=list)
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        self.seen.append((task, tuple(attempts)))
+        if not self.script:
+            return None
+        step = self.script.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        origin = Origin(OriginKind.RULE if self.name == "rules" else OriginKind.MODEL, f"{self.name} step")
+        if isinstance(step, str):
+            return Proposal(None, Declined(origin, step))
+        old = task.sources[SOURCE]
+        edit = FileEdit(SOURCE, content_hash(old), old.replace(*step))
+        return Proposal(Candidate((edit,), "because", origin), None)
+
+
+def judge(
+    candidate: Candidate,
+    finding: Finding,
+    evidence: Sequence[SourceEvidence],
+    reference: State,
+    baseline: State,
+    build: Callable[[], tuple[State, Built]],
+    logs: Path,
+) -> Verdict:
+    """Accepted where it builds and takes less time than the baseline."""
+    state, built = build()
+    if not built.ok:
+        return Verdict(Outcome.BUILD_FAILED, built.errors[0])
+    backend = TextBackend()
+    gain = measurement(
+        backend.profile(baseline.application, 1).device_time_ns, backend.profile(state.application, 1).device_time_ns
+    )
+    if gain.ratio <= 1:
+        return Verdict(Outcome.NOT_FASTER, f"{gain.ratio:.1f} times as fast")
+    return Verdict(Outcome.ACCEPTED, "faster", (), (gain,), 64, 1)
+
+
+def scripted_run(application: Application, journal: Journal, *rewriters: Rewriter, **settings: object) -> Run:
+    return Run(
+        settings=Settings(formula="contention", **settings),  # type: ignore[arg-type]
+        application=application,
+        backend=TextBackend(),
+        formula=Contention(),
+        rewriters=rewriters,
+        judge=judge,
+        journal=journal,
+    )

@@ -1,0 +1,208 @@
+"""The main loop: order, feedback, stacking, budgets, every ending, and going on after a kill."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scripted import BUILD, SOURCE, Scripted, application, scripted_run
+
+from intelliperf.errors import (
+    BudgetExhausted,
+    BuildFailed,
+    ProviderError,
+    SourceNotFound,
+    StorageFull,
+    UsageError,
+)
+from intelliperf.journal import Journal
+from intelliperf.pipeline import improve
+from intelliperf.records import Ending, Outcome, Report
+from intelliperf.run import Run
+from intelliperf.storage import refuse_full_disk
+
+SLOW = "tally 900 contended\nother 100\n"
+
+
+def improved(tmp_path: Path, *rewriters: Scripted, text: str = SLOW, **settings: object) -> Report:
+    with Journal(tmp_path / "run") as journal:
+        return improve(scripted_run(application(tmp_path / "project", text), journal, *rewriters, **settings))
+
+
+def outcomes(report: Report) -> list[str]:
+    return [a.verdict.outcome.value if a.verdict else "DECLINED" for a in report.attempts]
+
+
+def test_the_first_accepted_candidate_that_cures_the_kernel_ends_the_run(tmp_path: Path) -> None:
+    rules = Scripted("rules", ["no rule", ("900 contended", "90"), ("90", "9")])
+    model = Scripted("model", [])
+    report = improved(tmp_path, rules, model)
+    assert (report.ending, report.exit_status, report.accepted) == (Ending.IMPROVED, 0, 2)
+    assert outcomes(report) == ["DECLINED", "ACCEPTED"]
+    assert "-tally 900 contended\n+tally 90\n" in report.patch
+    assert model.seen == []
+    assert (tmp_path / "project" / SOURCE).read_text() == SLOW
+
+
+def test_the_model_comes_after_the_rules_and_is_told_of_every_attempt(tmp_path: Path) -> None:
+    rules = Scripted("rules", [("900", "1900")])
+    model = Scripted("model", [("contended", "broken"), ("900 contended", "90")])
+    report = improved(tmp_path, rules, model)
+    assert outcomes(report) == ["NOT_FASTER", "BUILD_FAILED", "ACCEPTED"]
+    told = [attempt.verdict.detail for attempt in model.seen[-1][1] if attempt.verdict]
+    assert told == ["0.5 times as fast", "1:tally 900 broken"]
+
+
+def test_accepted_candidates_are_stacked_and_wrong_ones_never_built_upon(tmp_path: Path) -> None:
+    steps = [("tally 900", "tally 400"), ("other 100", "other 700"), ("tally 400 contended", "tally 40")]
+    model = Scripted("model", list(steps))
+    report = improved(tmp_path, model)
+    assert outcomes(report) == ["ACCEPTED", "NOT_FASTER", "ACCEPTED"]
+    assert [task.sources[SOURCE].split()[1] for task, _ in model.seen] == ["900", "400", "400"]
+    assert "+tally 40\n" in report.patch and "+other" not in report.patch
+    assert report.measurements[0].baseline_ns == 1000
+
+
+def test_the_number_of_attempts_bounds_the_model_but_not_the_rules(tmp_path: Path) -> None:
+    rules = Scripted("rules", ["no"] * 4)
+    model = Scripted("model", ["no"] * 9)
+    report = improved(tmp_path, rules, model, num_attempts=2)
+    assert len(report.attempts) == 6
+    assert (report.ending, report.exit_status) == (Ending.NO_ACCEPTED_CANDIDATE, 3)
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (BudgetExhausted("the budget of 5 tokens is spent"), Ending.BUDGET_EXHAUSTED),
+        (ProviderError("busy for ever"), Ending.PROVIDER_FAILED),
+    ],
+)
+def test_a_spent_budget_or_a_lost_provider_ends_in_order_with_what_was_won(
+    tmp_path: Path, error: Exception, ending: Ending
+) -> None:
+    report = improved(tmp_path, Scripted("model", [("900", "400"), error]))
+    assert (report.ending, report.accepted, report.exit_status) == (ending, 1, 0)
+    assert "+tally 400 contended" in report.patch
+    assert str(error) in report.notes
+    empty = improved(tmp_path / "second", Scripted("model", [error]))
+    assert (empty.ending, empty.exit_status, empty.patch) == (ending, 3, "")
+
+
+def test_spent_minutes_end_the_run_before_the_next_proposal(tmp_path: Path) -> None:
+    model = Scripted("model", [("900", "400")])
+    report = improved(tmp_path, model, budget_minutes=0.0)
+    assert report.ending is Ending.BUDGET_EXHAUSTED
+    assert model.seen == []
+
+
+def test_a_healthy_program_ends_without_a_finding(tmp_path: Path) -> None:
+    report = improved(tmp_path, Scripted("model", []), text="tally 900\n")
+    assert (report.ending, report.exit_status, report.finding) == (Ending.NOTHING_TO_IMPROVE, 0, None)
+
+
+def test_kernels_of_libraries_are_passed_over_and_the_report_says_so(tmp_path: Path) -> None:
+    text = "lib_sort 5000 contended\ntally 900 contended\n"
+    report = improved(tmp_path, Scripted("rules", [("900 contended", "90")]), text=text)
+    assert report.finding is not None and report.finding.profile.kernel.name == "tally"
+    assert "no source line for lib_sort: outside the project" in report.notes
+    with pytest.raises(SourceNotFound, match="lib_sort"):
+        improved(tmp_path / "top", Scripted("rules", []), text=text, top_n=1)
+
+
+def test_a_diagnosis_of_a_librarys_kernel_still_lists_the_kernels(tmp_path: Path) -> None:
+    report = improved(tmp_path, text="lib_sort 5000 contended\n", diagnose_only=True)
+    assert (report.ending, report.evidence) == (Ending.DIAGNOSED, ())
+    assert report.notes == ("no source line for lib_sort: outside the project",)
+    assert [profile.kernel.name for profile in report.profiles] == ["lib_sort"]
+
+
+def test_a_kernel_that_nothing_matches_is_named_with_those_that_ran(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no kernel matches --kernel nope; it ran: other, tally"):
+        improved(tmp_path, kernel="nope")
+
+
+def test_a_build_that_fails_shows_its_complaints_with_the_users_paths(tmp_path: Path) -> None:
+    build = ("/bin/sh", "-c", 'echo "$PWD/app.hip:1: error: no" >&2; exit 4')
+    with Journal(tmp_path / "run") as journal, pytest.raises(BuildFailed) as caught:
+        improve(scripted_run(application(tmp_path / "project", SLOW, build), journal))
+    assert str(caught.value) == f"the build fails (exit status 4):\n  {tmp_path}/project/app.hip:1: error: no"
+
+
+def test_a_build_without_an_end_names_the_option(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run") as journal, pytest.raises(BuildFailed, match="--build-deadline"):
+        application_ = application(tmp_path / "project", SLOW, ("/bin/sh", "-c", "sleep 60"))
+        improve(scripted_run(application_, journal, build_deadline_s=0.2))
+
+
+def test_a_generated_source_is_no_place_for_an_edit(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SLOW, (*BUILD[:2], f"mv recipe app.hip; {BUILD[2]}"))
+    (project.project / SOURCE).rename(project.project / "recipe")
+    with Journal(tmp_path / "run") as journal, pytest.raises(SourceNotFound, match="made by the build"):
+        improve(scripted_run(project, journal, Scripted("rules", [])))
+
+
+def test_a_run_goes_on_after_a_kill_without_asking_again(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SLOW)
+    first = Scripted("model", [("900", "950"), ("900", "400"), KeyboardInterrupt()])  # type: ignore[list-item]
+    with Journal(tmp_path / "run") as journal, pytest.raises(KeyboardInterrupt):
+        improve(_run(project, journal, _Dying(first)))
+    second = Scripted("model", [("400 contended", "40")])
+    with Journal(tmp_path / "run") as journal:
+        report = improve(_run(project, journal, second))
+    assert outcomes(report) == ["NOT_FASTER", "ACCEPTED", "ACCEPTED"]
+    assert len(second.seen) == 1
+    assert "+tally 40\n" in report.patch
+
+
+def test_a_resumed_run_refuses_sources_that_it_did_not_begin_with(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SLOW)
+    with Journal(tmp_path / "run") as journal:
+        improve(_run(project, journal, Scripted("model", [])))
+    (project.project / SOURCE).write_text(SLOW + "more 1\n")
+    with Journal(tmp_path / "run") as journal, pytest.raises(UsageError, match="start a new run"):
+        improve(_run(project, journal, Scripted("model", [])))
+
+
+def test_a_source_that_changes_while_the_run_goes_on_ends_it(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SLOW)
+
+    class Meddler(Scripted):
+        def propose(self, *given: object) -> object:  # type: ignore[override]
+            proposal = super().propose(*given)  # type: ignore[arg-type]
+            (project.project / SOURCE).write_text("someone else's\n")
+            return proposal
+
+    with Journal(tmp_path / "run") as journal, pytest.raises(UsageError, match="changed while the run went on"):
+        improve(_run(project, journal, Meddler("model", [("900", "400")])))
+
+
+def test_every_stage_is_in_the_events_in_order(tmp_path: Path) -> None:
+    improved(tmp_path, Scripted("model", [("900 contended", "90")]))
+    events = [json.loads(line) for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
+    begun = [e["stage"] for e in events if e["event"] == "stage" and e["state"] == "begin"]
+    assert begun == ["build", "profile", "diagnose", "locate", "propose", "validate", "profile", "time"]
+    (attempt,) = (e for e in events if e["event"] == "attempt")
+    assert attempt["outcome"] == Outcome.ACCEPTED.value
+
+
+def test_a_full_disk_is_not_the_candidates_fault() -> None:
+    with pytest.raises(StorageFull, match="no space left"):
+        refuse_full_disk(Path("/proc"))
+
+
+def _run(project: object, journal: Journal, rewriter: object) -> Run:
+    return scripted_run(project, journal, rewriter)  # type: ignore[arg-type]
+
+
+class _Dying(Scripted):
+    """Raises KeyboardInterrupt where the script says so."""
+
+    def __init__(self, inner: Scripted) -> None:
+        super().__init__(inner.name, inner.script)
+
+    def propose(self, *given: object) -> object:  # type: ignore[override]
+        if isinstance(self.script[0], KeyboardInterrupt):
+            raise KeyboardInterrupt
+        return super().propose(*given)  # type: ignore[arg-type]
