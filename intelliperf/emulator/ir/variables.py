@@ -12,6 +12,7 @@ from intelliperf.emulator.ir.text import NAME, type_of, unquoted
 from intelliperf.errors import ToolchainError
 
 SHARED_SECTION = "simt_shared"
+MANAGED_SECTION = "simt_managed"  # CUDA's __managed__ variables: the host's copies are kept equal
 DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
 _DEBUG = re.compile(r", !dbg !(\d+)")
@@ -126,4 +127,5 @@ def _describe_symbol(
         "size": layout.size(kind),
         "type": re.sub(r"^const ", "", type_name),
         "constant": word == "constant",
+        **({"mirrored": True} if f'section "{MANAGED_SECTION}"' in line else {}),
     }

@@ -80,7 +80,9 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
 }
 
 int run(const LaunchRequest& request, Stream& stream) {
+  mirror_to_device(*request.kernel->module);
   const LaunchOutcome outcome = launch(request);
+  mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   check_canaries(report_damage, request.kernel);
   export_dispatch(request, outcome.status);

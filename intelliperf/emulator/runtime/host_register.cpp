@@ -98,7 +98,10 @@ SIMT_EXPORT int __hipPopCallConfiguration(Dim3* grid, Dim3* block, size_t* share
 }
 
 SIMT_EXPORT void** __cudaRegisterFatBinary(const void* data) { return add_binary(data); }
-SIMT_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
+SIMT_EXPORT void __cudaRegisterFatBinaryEnd(void** handle) {
+  const std::lock_guard<std::recursive_mutex> lock(api_lock());
+  provide_mirrored(module_of(handle));
+}
 SIMT_EXPORT void __cudaUnregisterFatBinary(void** handle) { remove_binary(handle); }
 SIMT_EXPORT char __cudaInitModule(void**) { return 1; }
 SIMT_EXPORT void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int max_threads, void*,

@@ -237,6 +237,28 @@ void register_managed(Module& module, void** host_pointer, const void* initial, 
   registry().variables.emplace(made->address, made);  // programs name the variable, which the host sees through the pointer
 }
 
+void provide_mirrored(Module& module) {
+  parse(module);
+  bool any = false;
+  for (const auto& variable : module.variables) {
+    variable->mirrored = module.metadata["symbols"][variable->name]["mirrored"].boolean();
+    any |= variable->mirrored;
+  }
+  if (!any) return;
+  load(module);
+  mirror_to_host(module);
+}
+
+void mirror_to_device(const Module& module) {
+  for (const auto& variable : module.variables)
+    if (variable->mirrored && variable->address) std::memcpy(variable->address, variable->host_variable, variable->bytes);
+}
+
+void mirror_to_host(const Module& module) {
+  for (const auto& variable : module.variables)
+    if (variable->mirrored && variable->address) std::memcpy(variable->host_variable, variable->address, variable->bytes);
+}
+
 const std::vector<std::unique_ptr<Module>>& modules() { return registry().modules; }
 
 Kernel* find_kernel(const void* host_function) {

@@ -54,6 +54,7 @@ struct Variable {
   uint64_t bytes = 0;
   bool constant = false;
   bool managed = false;
+  bool mirrored = false;  // CUDA's __managed__: the host reads and writes its own copy between launches
   void* address = nullptr;  // null until the module is loaded
 };
 
@@ -82,6 +83,12 @@ const std::vector<std::unique_ptr<Module>>& modules();
 // with the reason on stderr.
 Kernel* find_kernel(const void* host_function);
 Variable* find_variable(const void* host_variable);
+
+// Loads the module at once if the host may use its managed variables, which begin with the device's values.
+void provide_mirrored(Module& module);
+// Copies a module's mirrored variables to the device before a launch and back after it.
+void mirror_to_device(const Module& module);
+void mirror_to_host(const Module& module);
 
 // All LDS of all loaded modules is [shared_begin, shared_end) of its module.
 const Module* module_of_shared(uintptr_t address);

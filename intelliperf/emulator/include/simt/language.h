@@ -10,7 +10,11 @@
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#if defined(__HIP__)
 #define __managed__ __attribute__((managed))
+#else  // clang has the attribute for HIP only; the runtime keeps both copies of what this section holds equal
+#define __managed__ __attribute__((device, section("simt_managed")))
+#endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __cluster_dims__(...) static_assert(false, "intelliperf: thread block clusters are not supported")
 #define __forceinline__ __inline__ __attribute__((always_inline))
