@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from intelliperf.emulator.ir.text import unescaped
+
 _FIELD = re.compile(r'\b(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|([^,()]+(?:\([^()]*\))?))')
 _LOCATION = re.compile(r"!DILocation\(line: (\d+)(?:, column: (\d+))?, scope: !(\d+)(?:, inlinedAt: !(\d+))?(?=[,)])")
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _ENCODINGS = {
     "DW_ATE_float": "float",
     "DW_ATE_signed": "signed",
@@ -328,7 +329,7 @@ def _parse(text: str) -> Node:
         if found[2] is not None:
             fields[found[1]] = int(found[2])
         elif found[3] is not None:
-            fields[found[1]] = _ESCAPE.sub(lambda m: chr(int(m[1], 16)), found[3])
+            fields[found[1]] = unescaped(found[3])
         else:
             fields[found[1]] = found[4].strip()
     return Node(kind, fields, ())

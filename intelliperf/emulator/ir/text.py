@@ -12,6 +12,7 @@ DEBUG_LOCATION = re.compile(r", !dbg !(\d+)")
 _REFERENCE = re.compile(rf"[%@]{NAME}")
 _OPEN = "([{<"
 _CLOSE = ")]}>"
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _STRUCTURE = re.compile(r'[()\[\]{}<>,"]')
 
 
@@ -24,7 +25,15 @@ def unquoted(name: str) -> str:
     """The symbol as the object file will have it."""
     if not name.startswith('"'):
         return name
-    return re.sub(r"\\([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), name[1:-1])
+    return unescaped(name[1:-1])
+
+
+def unescaped(text: str) -> str:
+    """The content of a quoted string: `\\C3\\B6` are two bytes of one character."""
+    if "\\" not in text:
+        return text
+    plain = _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), text.encode("utf-8", "surrogateescape"))
+    return plain.decode("utf-8", "surrogateescape")
 
 
 def split_top(text: str) -> list[str]:
