@@ -35,7 +35,8 @@ class SharedArena:
         try:
             self._check()
             if _sealed_against_shrinking(descriptor):
-                self._map = mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ)
+                with contextlib.suppress(OSError):  # no address space for it: `pread` does
+                    self._map = mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ)
         except (OSError, ValueError, OverflowError) as error:
             os.close(descriptor)
             raise ProtocolError(f"the child's arena cannot be opened: {error}") from error

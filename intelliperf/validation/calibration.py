@@ -8,7 +8,7 @@ output vary by themselves.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from intelliperf.process import Completed
 from intelliperf.records import Application
 from intelliperf.validation.compare import POISONS, as_bytes, differing_chunks, same_multiset
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
-from intelliperf.validation.lockstep import Divergence, Event, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.messages import Dispatch, Hello
 from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
@@ -37,8 +37,13 @@ _VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
     (BASE, {"poison": POISON}),
     ("reverse", {"poison": POISON, "lane_order": "reverse", "block_order": "reverse", "clock_scale": "1.37"}),
     ("random-1", {"poison": POISON, "lane_order": "random:1", "block_order": "random:1", "clock_scale": "0.71"}),
-    ("random-2", {"poison": POISON, "lane_order": "random:2", "block_order": "random:2"}),
     (TWIN, {"poison": OTHER_POISON}),
+)
+# Only where those differ from the base: more draws for the spread.
+_MORE_VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
+    _VARIATIONS[0],
+    ("random-2", {"poison": POISON, "lane_order": "random:2", "block_order": "random:2"}),
+    ("random-3", {"poison": POISON, "lane_order": "random:5", "block_order": "random:5"}),
 )
 
 
@@ -175,10 +180,15 @@ def calibrate(
     `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise.
     """
     common = {"kernels": kernels, "memory": memory}
-    runs = [Run(label, reference, {**options, **common}) for label, options in _VARIATIONS]
     calibrator = Calibrator()
+
+    def vary(variations: Sequence[tuple[str, dict[str, str]]]) -> Followed:
+        runs = [Run(label, reference, {**options, **common}) for label, options in variations]
+        return follow(setting, runs, rule, calibrator, base_to_the_end=True)
+
     try:
-        followed = follow(setting, runs, rule, calibrator, base_to_the_end=True)
+        followed = vary(_VARIATIONS)
+        more = vary(_MORE_VARIATIONS) if calibrator.spreads else None
     except SideFailed as error:
         raise ApplicationFailed(f"the unmodified application cannot be validated against: {error}") from error
     if followed.syncs == 0:
@@ -190,10 +200,12 @@ def calibrate(
     for key, allowance in allowances.items():
         if allowance.steadiness >= Steadiness.UNORDERED:
             calibrator.undefined.drop(key)
-    notes = [f"the reference run '{d.label}' took another path: {d.detail}" for d in followed.divergences.values()]
+    divergences = [*followed.divergences.values(), *(more.divergences.values() if more else ())]
+    notes = [f"the reference run '{d.label}' took another path: {d.detail}" for d in divergences]
     if calibrator.undefined.full:
         notes.append("too much memory is left undefined by the reference to keep track of all of it")
-    others = [done for label, done in followed.ended.items() if label != BASE]
+    ended = {**(more.ended if more else {}), **followed.ended}
+    others = [done for label, done in ended.items() if label != BASE]
     return Calibration(
         allowances=allowances,
         undefined=calibrator.undefined,

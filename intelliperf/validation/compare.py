@@ -5,6 +5,7 @@ A mismatch names the first wrong element, both values, how many are wrong and by
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from intelliperf.validation.wire import Deadline, PeerTimeout
 
 POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
 CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar
+
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,8 @@ def as_bytes(view: memoryview) -> Bytes:
 
 
 def equal(left: Bytes, right: Bytes) -> bool:
-    """Bit for bit, in words where the length allows."""
-    words = left.size & ~7
-    same = bool(np.array_equal(left[:words].view(np.uint64), right[:words].view(np.uint64)))
-    return same and bool(np.array_equal(left[words:], right[words:]))
+    """Bit for bit. Both must be contiguous, of one length."""
+    return left.size == right.size and _memcmp(left.ctypes.data, right.ctypes.data, left.size) == 0
 
 
 def differing_chunks(reference: Bytes, other: Bytes, deadline: Deadline) -> Iterator[tuple[int, Bytes, Bytes]]:

@@ -75,7 +75,7 @@ uint64_t largest_arena() {
 int arena_file(uint64_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) return -1;
-  const int descriptor = memfd_create("intelliperf-arena", MFD_CLOEXEC);
+  const int descriptor = memfd_create("intelliperf-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);  // the reader seals it
   if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(bytes)) == 0) return descriptor;
   if (descriptor >= 0) close(descriptor);
   return -1;
