@@ -8,6 +8,7 @@ from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
+from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
@@ -17,6 +18,7 @@ from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 
 RULES: tuple[Rule, ...] = (
     BlockReduceAtomics(),
+    PrivatizeAtomics(),
     WaveAggregateAtomics(),
     PadLds(),
     InterleaveChunks(),

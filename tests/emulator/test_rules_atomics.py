@@ -11,6 +11,7 @@ from intelliperf.records import AccessKind
 
 WAVE = "wave_aggregate_atomics"
 BLOCK = "block_reduce_atomics"
+TABLE = "privatize_atomics"
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
@@ -175,6 +176,67 @@ def test_a_helper_is_shared_only_where_it_can_be_seen(tmp_path: Path) -> None:
     assert "void k3(int* o) { wave_atomic_add_same_2(o, 1); }" in text
 
 
+TABLES = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+constexpr unsigned kBins = 24;
+template <int Size> struct Slot { __device__ unsigned operator()(int v) const { return unsigned(v) % Size; } };
+__device__ inline int clamped(int v) { return v < 0 ? 0 : v & 31; }
+template <typename T, int Size>
+__global__ void counted(const T* in, unsigned* out, int n, Slot<Size> slot = Slot<Size>()) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&out[slot(in[i])], 1u);  //@ table
+}
+__global__ void bytes(const unsigned char* in, unsigned long long* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  unsigned char value = in[i];
+  if (value != 7) {
+    atomicAdd(out + value, 2ull);  //@ table
+  }
+}
+__global__ void flags(const int* in, int* out, int n) {
+  int i = threadIdx.y * blockDim.x + threadIdx.x;
+  unsigned bin = in[i];
+  if (i < n && bin < kBins) atomicOr(&out[bin], 1 << (i & 15));  //@ table
+}
+__global__ void taken(const int* in, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicSub(&out[clamped(i < n ? in[i] : 0)], i);  //@ table
+}
+int main() {
+  const int n = 1000;
+  static int in[n]; static unsigned char small[n]; static unsigned sums[1024];
+  for (int i = 0; i < n; ++i) { in[i] = (i * 31) % 57 - 3; small[i] = i % 251; }
+  int *a; unsigned char* b; unsigned* o;
+  hipMalloc(&a, sizeof in); hipMalloc(&b, sizeof small); hipMalloc(&o, sizeof sums);
+  hipMemcpy(a, in, sizeof in, hipMemcpyHostToDevice); hipMemcpy(b, small, sizeof small, hipMemcpyHostToDevice);
+  hipMemset(o, 0, sizeof sums);
+  counted<int, 40><<<3, 96>>>(a, o, n); counted<unsigned char, 256><<<2, 64>>>(b, o + 40, n);
+  bytes<<<5, 250>>>(b, (unsigned long long*)(o + 320), n);
+  flags<<<1, dim3(16, 8)>>>(a, (int*)o + 900, 100); taken<<<4, 250>>>(a, (int*)o + 950, n);
+  hipMemcpy(sums, o, sizeof sums, hipMemcpyDeviceToHost);
+  unsigned long long total = 0;
+  for (int i = 0; i < 1024; ++i) total = total * 31 + sums[i];
+  printf("%llx\\n", total);
+}
+"""
+
+
+def test_tables_in_lds_leave_the_same_memory(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "a", {"app.hip": TABLES})
+    expected = output(tmp_path / "a", bench.files)
+
+    changed = bench.rewritten(TABLE, AccessKind.REDUCTION)
+
+    text = changed["app.hip"]
+    assert "__shared__ unsigned int block_out[256];" in text
+    assert "atomicAdd(block_out_2 + value, 2ull);" in text
+    assert "__shared__ int block_out_3[24];" in text
+    assert "__shared__ int block_out_4[32];" in text
+    assert output(tmp_path / "b", changed) == expected
+
+
 REFUSED = """
 #include <hip/hip_runtime.h>
 #define BUMP(p) atomicAdd(p, 1)
@@ -219,6 +281,27 @@ __global__ void moving(const int* in, int* out, int n) {
 __global__ void used(int* out, int* last) {
   if (atomicAdd(out, 1) == 255) *last = 1;  //@ used
 }
+__global__ void open_end(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ open
+__global__ void signed_rest(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x] % 8], 1); }  //@ signed
+__global__ void large(const unsigned short* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ large
+__global__ void fractions(const unsigned char* in, float* out) { atomicAdd(&out[in[threadIdx.x]], 1.f); }  //@ fractions
+__global__ void twofold(const unsigned char* in, int* out) {
+  atomicAdd(&out[in[threadIdx.x]], 1);  //@ twofold
+  out[256] = 1;
+}
+__global__ void watched(const unsigned char* in, int* out) {
+  atomicAdd(&out[in[threadIdx.x]], 1);  //@ watched
+  __threadfence();
+}
+__global__ void moved(const unsigned char* in, int* out) {
+  int bin = in[threadIdx.x];
+  bin -= 7;
+  if (bin < 16) atomicAdd(&out[bin], 1);  //@ moved
+}
+__global__ void leaves(const unsigned char* in, int* out) {
+  atomicAdd(&out[in[threadIdx.x]], 1);  //@ leaves
+  if (threadIdx.x > 3) return;
+}
 void launch(int* o) { helper<<<1, 1>>>; }
 """.replace("void launch(int* o) { helper<<<1, 1>>>; }\n", "__global__ void calls(int* o) { helper(o); }\n")
 
@@ -239,6 +322,15 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (BLOCK, "barrier", "barrier after the early return"),
         (BLOCK, "moving", "may differ"),
         (BLOCK, "used", "is used"),
+        (TABLE, "used", "is used"),
+        (TABLE, "open", "no limit that is known"),
+        (TABLE, "signed", "no limit that is known"),
+        (TABLE, "moved", "no limit that is known"),
+        (TABLE, "large", "65536 values, too many"),
+        (TABLE, "fractions", "depend on the order"),
+        (TABLE, "twofold", "out is also used on line"),
+        (TABLE, "watched", "other blocks may look at out"),
+        (TABLE, "leaves", "leave the kernel"),
     ],
 )
 def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path: Path) -> None:

@@ -110,12 +110,12 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     address = call.children[1]
     if uniform.varying(address):
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
-    root = _root(place, kernel, address)
+    root = pointer_root(place, kernel, address)
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
         raise NotApplicable(f"{place}: the kernel has a goto")
     chain = [call, *call.ancestors()]
     top = body(kernel)
-    guard = _guard(problem, place, uniform, top, call)
+    guard = guard_of(problem, place, uniform, top, call)
     if guard is not None:
         if not _fixed(kernel, address, guard.end_offset, top.end_offset):
             raise NotApplicable(f"{place}: the address is computed after the early return")
@@ -131,7 +131,7 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
-def _root(place: Place, kernel: Node, address: Node) -> str:
+def pointer_root(place: Place, kernel: Node, address: Node) -> str:
     """The pointer parameter that the address is made from; nothing else may use it."""
     parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
     pointers = [
@@ -180,7 +180,7 @@ def _fixed(kernel: Node, address: Node, start: int, end: int) -> bool:
     return True
 
 
-def _guard(problem: Problem, place: Place, uniform: Uniformity, top: Node, call: Node) -> Node | None:
+def guard_of(problem: Problem, place: Place, uniform: Uniformity, top: Node, call: Node) -> Node | None:
     """The one divergent early return in front of the atomic, if it is a plain guard."""
     leaving = uniform.divergent_exits(call.end_offset)
     if not leaving:

@@ -34,6 +34,8 @@ def enclose_rest(source: Source, place: str, guard: Node, end: int, around: tupl
     condition = condition_text(source, place, guard)
     indent = source.indentation(guard.start_offset)
     start = statement_end(source, guard)
+    if any(splice.start == guard.start_offset and splice.end == start for splice in source.splices):
+        raise NotApplicable(f"{place}: what follows line {guard.line} has just been enclosed for another access")
     lead = f"{first}{indent}" if first else ""
     source.replace(guard.start_offset, start, f"{lead}if (!({condition})) {{")
     line = source.data.rfind(b"\n", 0, end) + 1

@@ -1,0 +1,174 @@
+"""Atomics on a small table in global memory go to a copy per block in LDS, added up at the end.
+
+For integers and operations in which order and grouping do not matter. Proof obligations: the index
+has a compile-time limit, so that the copy is large enough; nothing else in the kernel uses the
+table; the beginning and the end of the kernel are reached by all threads. Entries that are still
+neutral are not written back, so no memory is touched that the original leaves alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from intelliperf.codegen.rules.block_reduce_atomics import guard_of, written_element
+from intelliperf.codegen.rules.bounds import Bounds
+from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.guards import enclose_rest
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import kernel_of
+from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
+from intelliperf.codegen.rules.uniformity import Uniformity, exits
+from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, atomic_calls, element_type
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, MemorySpace, Metric, SourceEvidence
+
+MAX_BYTES = 16 * 1024  # of LDS for one copy: more would cost the occupancy that hides its latency
+# Operations of a block for each that it still sends to global memory; below, the copies do not pay.
+MIN_OPERATIONS_PER_ENTRY = 2.0
+# Operations whose neutral value is 0 → how a block's share joins the rest: a sum of -x is added.
+_JOINED_BY = {"atomicAdd": "atomicAdd", "atomicSub": "atomicAdd", "atomicOr": "atomicOr", "atomicXor": "atomicXor"}
+_ELEMENT_BYTES = {"long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8}
+_OBSERVERS = re.compile(r"fence|volatile|grid\.sync|this_grid|\batomic_ref|asm\b")
+
+
+class PrivatizeAtomics:
+    name = "privatize_atomics"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        return problem.rewrite_lines(
+            "Collect atomics in a copy per block in LDS, and add it up at the end",
+            lambda evidence: [self._line(problem, evidence)],
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
+        place = problem.place(evidence)
+        calls = atomic_calls(problem, place)
+        function = callee_name(calls[0])
+        types = {element_type(call) for call in calls}
+        if any(value_used(call) for call in calls):
+            raise NotApplicable(f"{place}: the old value that {function} returns is used")
+        if types & FLOATS:
+            raise NotApplicable(f"{place}: sums of {min(types & FLOATS)} depend on the order, and LDS copies change it")
+        if function not in _JOINED_BY:
+            raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
+        kernel = kernel_of(place)
+        tables = [_entry(place, call)[0] for call in calls]
+        _check_alone(place, kernel, tables[0])
+        entries = max(_limit(problem, place, _entry(place, call)[1]) for call in calls)
+        size = max(_ELEMENT_BYTES.get(kind, 4) for kind in types)
+        if entries * size > MAX_BYTES:
+            raise NotApplicable(f"{place}: the index may take {entries} values, too many for a copy per block")
+        _pays(problem, place, entries)
+        _check_size(problem, place, entries * size)
+        _apply(problem, place, calls[0], kernel, entries)
+        name = tables[0].reference.name if tables[0].reference else ""
+        return f"{function} at {place} on {entries} entries of {name}"
+
+
+def _entry(place: Place, call: Node) -> tuple[Node, Node]:
+    """Table and index in `&table[index]` or `table + index`."""
+    address = call.children[1].bare()
+    parts: list[Node] = []
+    if address.kind == "UnaryOperator" and address.opcode == "&":
+        element = address.children[0].bare()
+        parts = element.children if element.kind == "ArraySubscriptExpr" else []
+    elif address.kind == "BinaryOperator" and address.opcode == "+":
+        parts = address.children
+    if len(parts) == 2 and parts[0].bare().kind == "DeclRefExpr" and pointee(parts[0].bare().canonical) is not None:
+        return parts[0].bare(), parts[1]
+    raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
+
+
+def _check_alone(place: Place, kernel: Node, table: Node) -> None:
+    """Raise `NotApplicable` unless the table is a parameter that only this atomic uses."""
+    reference = table.reference
+    if reference is None or not any(child.id == reference.id for child in kernel.children):
+        raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
+    used = [
+        node
+        for node in kernel.walk()
+        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == reference.id
+    ]
+    if len(used) > 1:
+        lines = sorted({node.line for node in used} - {table.line}) or [table.line]
+        raise NotApplicable(f"{place}: {reference.name} is also used on line {', '.join(map(str, lines))}")
+
+
+def _limit(problem: Problem, place: Place, index: Node) -> int:
+    function = next(parent for parent in index.ancestors() if parent.kind in ("FunctionDecl", "CXXMethodDecl"))
+    limit = Bounds(problem, function).limit(index)
+    if limit is None or limit > 1 << 31:
+        raise NotApplicable(f"{place}: the index has no limit that is known when the kernel is compiled")
+    return limit
+
+
+def _pays(problem: Problem, place: Place, entries: int) -> None:
+    profile = problem.task.finding.profile
+    if not profile.has(Metric.ATOMIC_LANES) or not profile.geometries:
+        return
+    grid = profile.geometries[0].grid
+    used: float = entries
+    if profile.has(Metric.ATOMIC_ADDRESSES):
+        used = min(used, profile.quantity(Metric.ATOMIC_ADDRESSES).value)
+    operations = profile.quantity(Metric.ATOMIC_LANES).value / (grid[0] * grid[1] * grid[2])
+    if operations < MIN_OPERATIONS_PER_ENTRY * used:
+        raise NotApplicable(
+            f"{place}: a block has {operations:.0f} atomic operations on {used:.0f} entries, "
+            "so that a copy per block would save little"
+        )
+
+
+def _check_size(problem: Problem, place: Place, extra: int) -> None:
+    profile = problem.task.finding.profile
+    now = int(profile.quantity(Metric.LDS_BYTES).value) if profile.has(Metric.LDS_BYTES) else 0
+    now += max((geometry.dynamic_lds_bytes for geometry in profile.geometries), default=0)
+    limit = problem.task.device.limits.lds_bytes_per_block
+    if now + extra > limit:
+        raise NotApplicable(f"{place}: a copy would need {now + extra} of {limit} bytes of LDS")
+
+
+def _apply(problem: Problem, place: Place, call: Node, kernel: Node, entries: int) -> None:
+    name, _ = _entry(place, call)
+    root = name.reference.name if name.reference is not None else ""
+    source = problem.source(place.path)
+    top = body(kernel)
+    text = source.slice(top.start_offset, top.end_offset)
+    if match := _OBSERVERS.search(text):
+        raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
+    guard = guard_of(problem, place, Uniformity(kernel), top, call)
+    others = [jump for jump in exits(top) if jump.kind == "ReturnStmt"]
+    if len(others) > (guard is not None) or any("Goto" in jump.kind for jump in exits(top)):
+        raise NotApplicable(f"{place}: threads leave the kernel on line {others[-1].line if others else kernel.line}")
+    if name.in_macro or call.in_macro or top.in_macro:
+        raise NotApplicable(f"{place}: the atomic is written by a macro")
+    element = written_element(place, kernel, root)
+    copy = unused_name(problem, f"block_{root}")
+    rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
+    source.replace(name.start_offset, name.end_offset, copy)
+    indent = source.indentation(top.children[0].start_offset)
+    step = f"for (unsigned int entry = {rank}; entry < {entries}; entry += {threads})"
+    opening = [
+        f"// This block's share of {root}, in LDS.",
+        f"__shared__ {element} {copy}[{entries}];",
+        f"const unsigned int {rank} = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
+        f"const unsigned int {threads} = blockDim.x * blockDim.y * blockDim.z;",
+        f"{step} {copy}[entry] = 0;",
+        "__syncthreads();",
+    ]
+    closing = [
+        "__syncthreads();",
+        f"{step} {{",
+        f"  if ({copy}[entry] != 0) {_JOINED_BY[callee_name(call)]}(&{root}[entry], {copy}[entry]);",
+        "}",
+    ]
+    source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
+    end = top.end_offset - 1
+    added = f"\n{indent}".join(closing)
+    if guard is not None:
+        enclose_rest(source, str(place), guard, end, ("", added))
+        return
+    start = source.data.rfind(b"\n", 0, end) + 1
+    alone = not source.data[start:end].strip()
+    source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
