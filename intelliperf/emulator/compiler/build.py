@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.emulator.compiler.cache import compile_cached
@@ -17,7 +17,7 @@ from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, device
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
 from intelliperf.emulator.compiler.spelling import overlay_flags
-from intelliperf.emulator.compiler.unit import Compiled
+from intelliperf.emulator.compiler.unit import Compiled, compile_module
 from intelliperf.emulator.devices import DEFAULT_TARGETS, device_file_values, resolve
 from intelliperf.emulator.toolchain import Toolchain, include_directory, tool_environment
 from intelliperf.errors import UsageError
@@ -37,6 +37,11 @@ class Build:
     def run(self) -> None:
         """Raises `CompilerMessage` for errors of the user's code."""
         command = self.command
+        if command.device_only and command.stage in ("object", "link") and not command.dependencies.only:
+            self._check_single_output()
+            for source in command.sources:
+                self._compile_module(source)
+            return
         if command.stage in ("object", "assembly", "preprocess", "syntax") or command.dependencies.only:
             self._check_single_output()
             for source in command.sources:
@@ -101,6 +106,14 @@ class Build:
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
         self._log(source, output)
+
+    def _compile_module(self, source: Source) -> None:
+        """`--genco`: device code alone, in the form that the runtime loads."""
+        if not source.is_gpu:
+            raise UsageError(f"{self.command.flavour}: {source.path} has no device code")
+        unit = replace(self.unit(source), relocatable=False)
+        output = self.directory / (self.command.output or f"{Path(source.path).stem}.co")
+        sys.stderr.write(compile_module(unit, output, self.toolchain))
 
     def _write_rule(self, source: Source, output: Path, compiled: Compiled) -> None:
         wanted = self.command.dependencies

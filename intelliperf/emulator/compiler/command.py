@@ -66,6 +66,7 @@ class Command:
     verbose: bool = False
     dry_run: bool = False
     archive: bool = False  # nvcc -lib
+    device_only: bool = False  # hipcc --genco: the module that hipModuleLoad reads
 
     def object_of(self, source: Source) -> Path:
         """Where `-c` puts a source's object."""

@@ -46,7 +46,7 @@ _MENTIONS = (
     (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
     (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),
-    (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*|\bhipModule\w+", "modules of the driver API"),
+    (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*", "modules of the driver API"),
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
 )
 

@@ -62,6 +62,20 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         )
 
 
+def compile_module(unit: Unit, output: Path, toolchain: Toolchain) -> str:
+    """The device side alone, as a container in a file. Returns warnings; raises as `compile_unit`."""
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        work = Path(name)
+        host = host_cc1(unit, toolchain, str(work / "host.s"), work / "host.d")
+        host.append(host.pop(host.index(str(unit.source), host.index("-x"))))
+        with ThreadPoolExecutor(3) as pool:
+            facts = pool.submit(static_facts, unit, toolchain)
+            device_side = pool.submit(_device_side, unit, host, work, work / "device.d", toolchain, facts)
+            warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
+            store_output(output, device_side.result().read_bytes())
+        return warnings
+
+
 def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object]]:
     """Registers, spills and sizes on the real target, by kernel; empty if its compiler refuses the source.
 

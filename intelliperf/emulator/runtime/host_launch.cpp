@@ -144,11 +144,5 @@ int GetFuncBySymbol(Kernel** function, const void* symbol) {
   *function = find_kernel(symbol);
   return *function ? kSuccess : kInvalidDeviceFunction;
 }
-int ModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-                       unsigned int bz, unsigned int shared_bytes, Stream* stream, void** arguments, void** extra) {
-  if (extra) return not_supported("hipModuleLaunchKernel with HIP_LAUNCH_PARAM_BUFFER_POINTER");
-  if (!function) return kInvalidHandle;
-  return launch_kernel(function, {gx, gy, gz}, {bx, by, bz}, arguments, shared_bytes, stream, false);
-}
 
 }  // namespace simt::host

@@ -106,6 +106,9 @@ typedef void (*hipHostFn_t)(void* data);
 #define hipEventRecordDefault 0x0
 #define hipStreamWaitValueGte 0x0
 #define hipExtAnyOrderLaunch 0x1
+#define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
+#define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void*)0x02)
+#define HIP_LAUNCH_PARAM_END ((void*)0x03)
 
 typedef enum hipMemcpyKind {
   hipMemcpyHostToHost = 0,
@@ -170,6 +173,18 @@ typedef enum hipMemoryType {
   hipMemoryTypeArray = 10,
   hipMemoryTypeUnified = 11
 } hipMemoryType;
+typedef enum hipJitOption {  // read by no compiler here
+  hipJitOptionMaxRegisters = 0,
+  hipJitOptionThreadsPerBlock,
+  hipJitOptionWallTime,
+  hipJitOptionInfoLogBuffer,
+  hipJitOptionInfoLogBufferSizeBytes,
+  hipJitOptionErrorLogBuffer,
+  hipJitOptionErrorLogBufferSizeBytes,
+  hipJitOptionOptimizationLevel,
+  hipJitOptionTargetFromContext,
+  hipJitOptionTarget
+} hipJitOption;
 typedef enum hipComputeMode {
   hipComputeModeDefault,
   hipComputeModeExclusive,
