@@ -3,11 +3,12 @@
 // and for the same work in plain host loops lines that begin with "host". The first launch is left out: it
 // maps memory and, without records, is the one that is looked at.
 //
-//   emulator_speed <launches> <matrix rows> <elements>
+//   emulator_speed <launches> <matrix rows> <elements> [<only this kernel>]
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <vector>
@@ -89,6 +90,8 @@ __global__ void product_tiled(const float* a, const float* b, float* c, int n) {
   c[y * n + x] = sum;
 }
 
+static const char* only = nullptr;
+
 static double now_ns() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -96,6 +99,7 @@ static double now_ns() {
 }
 
 static void measure(const char* name, double threads, double accesses, int launches, const std::function<void()>& run) {
+  if (only && std::strcmp(only, name) != 0) return;
   std::printf("%s %.0f %.0f", name, threads, accesses);
   run();
   for (int i = 1; i < launches; ++i) {
@@ -140,7 +144,8 @@ static T* device_copy(const std::vector<T>& from) {
 }
 
 int main(int count, char** words) {
-  if (count != 4) return 2;
+  if (count < 4 || count > 5) return 2;
+  if (count == 5) only = words[4];
   const int launches = std::atoi(words[1]), rows = std::atoi(words[2]), n = std::atoi(words[3]);
   const int size = rows * rows;
   std::vector<int> picked(n);

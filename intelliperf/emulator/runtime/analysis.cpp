@@ -169,6 +169,23 @@ void Analysis::request(uint32_t wave, Lane* const* lanes, uint32_t count) {
   }
 }
 
+void Analysis::find_extents(Request& request) {
+  if (request.uniform || request.consecutive) {
+    request.extent[0] = Extent{0, uint8_t(request.count), request.uniform && request.count > 1};
+    request.extents = 1;
+    return;
+  }
+  uint32_t extents = 0;
+  for (uint32_t i = 0; i < request.count; ++extents) {
+    const uint32_t first = i++;
+    const uint64_t step = i < request.count ? request.address[i] - request.address[first] : 1;
+    if (step == 0 || step == request.bytes)
+      while (i < request.count && request.address[i] - request.address[i - 1] == step) ++i;
+    request.extent[extents] = Extent{uint8_t(first), uint8_t(i - first), step == 0};
+  }
+  request.extents = extents;
+}
+
 // A generic pointer may lead some lanes to LDS and some to global memory: two requests then.
 void Analysis::split(Request& request) {
   Request other;
@@ -195,6 +212,7 @@ void Analysis::split(Request& request) {
       consecutive && uint32_t(request.position[request.count - 1] - request.position[0]) + 1 == request.count;
   request.uniform = uniform;
   if (!mixed) {
+    find_extents(request);
     account(request);
     return;
   }
@@ -384,7 +402,7 @@ void Analysis::check_races(const Request& request, SiteRecord& record) {
   if (is_atomic(kind)) access.manner = Manner::kAtomic;
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
   RaceDetector::Conflicts found;
-  races_.check(access, {request.address, request.thread, request.count, request.bytes, request.uniform}, found);
+  races_.check(access, {request.address, request.thread, request.bytes, request.extent, request.extents}, found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

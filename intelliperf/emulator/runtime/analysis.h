@@ -64,6 +64,8 @@ class Analysis {
     uint64_t address[kMaxWave];
     uint8_t position[kMaxWave];
     uint16_t thread[kMaxWave];
+    Extent extent[kMaxWave];
+    uint32_t extents;
   };
   struct LineTouch {
     uint64_t line;  // 128-byte line
@@ -71,6 +73,7 @@ class Analysis {
   };
 
   void split(Request& request);
+  static void find_extents(Request& request);
   void account(Request& request);
   void shared_request(Request& request, SiteRecord& record);
   void global_request(Request& request, SiteRecord& record);

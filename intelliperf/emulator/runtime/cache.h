@@ -20,6 +20,10 @@ class SectorCache {
   // `sectors`: bit mask within the line. Loads allocate; so do stores if `allocate`.
   Result load(uint64_t line, uint32_t sectors);
   Result store(uint64_t line, uint32_t sectors, bool allocate);
+  void expect(uint64_t line) {  // soon; the model is larger than the host's own caches
+    const char* set = reinterpret_cast<const char*>(&set_of(line));
+    for (int at = 0; at < 256; at += 64) __builtin_prefetch(set + at);
+  }
   uint32_t all_sectors() const { return all_sectors_; }
 
  private:

@@ -50,12 +50,9 @@ void Analysis::touch_line(uint64_t address, uint32_t bytes) {
 void Analysis::count_lines(const Request& request, SiteRecord& record) {
   touch_count_ = 0;
   ++table_stamp_;
-  if (request.uniform) {
-    touch_line(request.lowest, request.bytes);
-  } else if (request.consecutive) {
-    touch_line(request.lowest, request.bytes * request.count);
-  } else {
-    for (uint32_t i = 0; i < request.count; ++i) touch_line(request.address[i], request.bytes);
+  for (uint32_t k = 0; k < request.extents; ++k) {
+    const Extent& extent = request.extent[k];
+    touch_line(request.address[extent.first], extent.repeats ? request.bytes : request.bytes * extent.count);
   }
   uint32_t sectors = 0, halves = 0, distinct = 0;
   for (uint32_t k = 0; k < touch_count_; ++k) {
@@ -73,6 +70,23 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
   totals_.l1_bytes += sectors * 32;
 }
 
+namespace {
+
+// Whole quads of lanes, none of whose accesses crosses a line.
+bool regular(const uint64_t* address, const uint8_t* position, uint32_t count, uint32_t bytes) {
+  if (count % 4 || position[0] % 4 || position[count - 1] - position[0] + 1u != count) return false;
+  if (bytes > 64 || (bytes & (bytes - 1))) return false;
+  uint64_t low = 0;
+  for (uint32_t i = 0; i < count; ++i) low |= address[i];
+  return (low & (bytes - 1)) == 0;
+}
+
+uint32_t distinct_of_four(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+  return 1u + uint32_t(b != a) + uint32_t((c != a) & (c != b)) + uint32_t((d != a) & (d != b) & (d != c));
+}
+
+}  // namespace
+
 void Analysis::count_quads(const Request& request, SiteRecord& record) {
   uint64_t quads = 0, runs = 0;
   if (request.uniform && (request.lowest & 63) + request.bytes <= 64) {
@@ -88,6 +102,12 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
       quads += ((request.address[i] + lanes * request.bytes - 1) >> 6) - (request.address[i] >> 6) + 1;
       i += lanes;
     }
+  } else if (regular(request.address, request.position, request.count, request.bytes)) {
+    const uint64_t* a = request.address;
+    runs = 1;
+    for (uint32_t i = 1; i < request.count; ++i) runs += (a[i] ^ a[i - 1]) >> 7 != 0;
+    for (uint32_t i = 0; i < request.count; i += 4)
+      quads += distinct_of_four(a[i] >> 6, a[i + 1] >> 6, a[i + 2] >> 6, a[i + 3] >> 6);
   } else {
     uint64_t in_quad[16 * 4];
     uint32_t quad = 0xFFFFFFFF, count = 0;
@@ -157,6 +177,7 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   const bool store = kind == SiteKind::kStore || kind == SiteKind::kRangeStore;
   const bool short_lines = device_.l1_line_bytes == 64;
   uint32_t depth = 0;  // 0 L1, 1 L2, 2 memory
+  for (uint32_t k = 0; touch_count_ > 4 && k < touch_count_; ++k) l2_[partition_]->expect(touches_[k].line);
   for (uint32_t k = 0; k < touch_count_; ++k) {
     const LineTouch& touch = touches_[k];
     const uint32_t sectors = sectors_of(touch.low, touch.high);

@@ -52,6 +52,12 @@ static_assert(offsetof(Lane, stack_pointer) == 16 && offsetof(Lane, next) == 24,
 static_assert(offsetof(Lane, address) == 32 && offsetof(Lane, site) == 40, "fiber_*.cpp");
 static_assert(offsetof(Lane, state) == 44 && offsetof(Lane, stack_low) == 48, "fiber_*.cpp");
 
+// Neighbouring lanes of one request that go to one address, or to addresses without gaps in between.
+struct Extent {
+  uint8_t first, count;  // lanes
+  bool repeats;          // several, all to the address of the first
+};
+
 struct Wave {
   uint32_t index = 0;              // within the block
   uint32_t live = 0;               // lanes[0..live) have not finished

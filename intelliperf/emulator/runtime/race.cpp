@@ -215,33 +215,50 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
   return Cells{chunk->cells, first, first + kChunkBytes, chunk->bytewise ? 0u : 2u};
 }
 
-// One word for the whole wave: one look, on behalf of a lane that did not write it.
-void RaceDetector::check_uniform_read(const Access& access, const Lanes& lanes, Conflicts& found) {
-  const Cells cells = cells_for(access, lanes.offset[0], lanes.bytes);
-  if (!cells.base || lanes.offset[0] + lanes.bytes > cells.end) return;
-  const uint64_t within = lanes.offset[0] - cells.first;
+// One word for several lanes: one look, on behalf of a lane that did not write it.
+void RaceDetector::check_repeated_read(const Access& access, const Lanes& lanes, const Extent& extent,
+                                       Conflicts& found) {
+  const uint64_t offset = lanes.offset[extent.first];
+  const Cells cells = cells_for(access, offset, lanes.bytes);
+  if (!cells.base || offset + lanes.bytes > cells.end) return;
+  const uint16_t* thread = lanes.thread + extent.first;
+  const uint64_t within = offset - cells.first;
   for (uint64_t i = within >> cells.shift; i <= (within + lanes.bytes - 1) >> cells.shift; ++i) {
     ShadowCell& cell = cells.base[i];
-    const bool own = thread_of(cell.write) == lanes.thread[0];
-    check_cell(access, cell, lanes.thread[own ? lanes.count - 1 : 0], found);
+    const bool own = thread_of(cell.write) == thread[0];
+    check_cell(access, cell, thread[own ? extent.count - 1 : 0], found);
     if ((cell.read & 3) == kOneLane) cell.read |= kOneWave;
   }
 }
 
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
   if (!access.shared) acquired_ |= access.manner != Manner::kPlain;
-  if (lanes.uniform && !access.writes && lanes.count > 1 && access.manner == Manner::kPlain) {
-    check_uniform_read(access, lanes, found);
-    return;
-  }
+  const bool plain_read = !access.writes && access.manner == Manner::kPlain;
   Cells cells;
-  for (uint32_t lane = 0; lane < lanes.count; ++lane) {
-    uint64_t offset = lanes.offset[lane];
-    if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
-    if (!cells.base || offset + lanes.bytes > cells.end) continue;
-    offset -= cells.first;
-    const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
-    for (uint64_t i = offset >> cells.shift; i <= last; ++i) check_cell(access, cells.base[i], lanes.thread[lane], found);
+  for (uint32_t k = 0; k < lanes.extents; ++k) {
+    const Extent& extent = lanes.extent[k];
+    if (extent.repeats && plain_read) {
+      check_repeated_read(access, lanes, extent, found);
+      continue;
+    }
+    const uint64_t begin = lanes.offset[extent.first];
+    if (begin < cells.first || begin >= cells.end) cells = cells_for(access, begin, lanes.bytes);
+    const bool words = lanes.bytes == 4 && cells.shift == 2 && begin % 4 == 0 && !extent.repeats;
+    if (words && cells.base && begin + 4 * extent.count <= cells.end) {
+      ShadowCell* cell = cells.base + ((begin - cells.first) >> 2);
+      const uint16_t* thread = lanes.thread + extent.first;
+      for (uint32_t i = 0; i < extent.count; ++i) check_cell(access, cell[i], thread[i], found);
+      continue;
+    }
+    for (uint32_t lane = extent.first; lane < uint32_t(extent.first) + extent.count; ++lane) {
+      uint64_t offset = lanes.offset[lane];
+      if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
+      if (!cells.base || offset + lanes.bytes > cells.end) continue;
+      offset -= cells.first;
+      const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
+      for (uint64_t i = offset >> cells.shift; i <= last; ++i)
+        check_cell(access, cells.base[i], lanes.thread[lane], found);
+    }
   }
 }
 

@@ -52,8 +52,9 @@ class RaceDetector {
   struct Lanes {
     const uint64_t* offset;
     const uint16_t* thread;
-    uint32_t count, bytes;  // bytes of each lane
-    bool uniform;           // all at one offset
+    uint32_t bytes;  // of each lane
+    const Extent* extent;
+    uint32_t extents;
   };
   // Adds to `found`; notes faults.
   void check(const Access& access, const Lanes& lanes, Conflicts& found);
@@ -74,7 +75,7 @@ class RaceDetector {
     uint32_t shift = 2;           // log2 of the bytes per cell
   };
   Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
-  void check_uniform_read(const Access& access, const Lanes& lanes, Conflicts& found);
+  void check_repeated_read(const Access& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
   void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;
   void check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);

@@ -225,8 +225,30 @@ static void k_warp_synchronous(void** arguments) {
   if (x() == 0) out[block_x()] = tile[0];
 }
 
+template <bool kTrace>
+static void k_own_word(void** arguments) {  // ever fewer lanes, in the end one, add to words of their own
+  auto* out = *static_cast<int**>(arguments[0]);
+  auto* tile = reinterpret_cast<int*>(shared);
+  store<kTrace>(tile + x(), int(x()), s_byte);
+  barrier();
+  for (uint32_t step = 32; step; step /= 2) {
+    if (x() < step) {
+      const int sum = load<kTrace>(tile + x(), s_load) + load<kTrace>(tile + x() + step, s_load2);
+      store<kTrace>(tile + x(), sum, s_store);
+    }
+    barrier();
+  }
+  if (x() == 0) store<kTrace>(out, load<kTrace>(tile, s_wide), s_last);
+}
+
 static void check_races() {
   auto* out = device_array<int>(256);
+  {
+    void* arguments[] = {&out};
+    run(module.kernel("own_word", k_own_word<false>, k_own_word<true>), 1, 64, arguments);
+    EXPECT(out[0] == 2016);
+    EXPECT(!recorded("faults.jsonl", "race"));
+  }
   void* arguments[] = {&out};
   run(module.kernel("race", k_race<false>, k_race<true>), 1, 256, arguments);
   EXPECT(recorded("faults.jsonl", "\"scope\":\"block\""));
@@ -347,12 +369,25 @@ static void k_fresh(void** arguments) {
   out[x()] = load<kTrace>(tile + x(), s_load);
 }
 
+template <bool kTrace>
+static void k_hole(void** arguments) {
+  auto* out = *static_cast<int**>(arguments[0]);
+  auto* in = *static_cast<int**>(arguments[1]);
+  out[x()] = load<kTrace>(in + x(), s_load2);
+}
+
 static void check_uninitialised() {
   auto* out = device_array<int>(64);
   void* arguments[] = {&out};
   run(module.kernel("fresh", k_fresh<true>, k_fresh<true>), 1, 64, arguments);
   EXPECT(recorded("faults.jsonl", "\"kind\":\"uninitialized\""));
   EXPECT(record_of(s_load).uninitialized == 64);
+  // One lane in the middle is enough.
+  auto* in = device_array<int>(64);
+  in[17] = int(0xA5A5A5A5);
+  void* holes[] = {&out, &in};
+  run(module.kernel("hole", k_hole<true>, k_hole<true>), 1, 64, holes);
+  EXPECT(record_of(s_load2).uninitialized == 1);
 }
 
 int main(int count, char** words) {
