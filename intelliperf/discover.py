@@ -62,8 +62,9 @@ def _starts_another(program: str, target: Path, project: Path) -> bool:
 
 
 def _from_makefile(target: Path, project: Path) -> Recipe | None:
-    """The makefile nearest to the program, inside the project."""
-    for place in (target.parent, *target.parent.parents):
+    """The makefile nearest to the program, inside the project; the project's own for a program outside."""
+    inside = project in target.parents
+    for place in (target.parent, *target.parent.parents) if inside else (project,):
         if place != project and project not in place.parents:
             break
         for name in _MAKEFILES:

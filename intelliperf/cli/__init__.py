@@ -16,7 +16,6 @@ from intelliperf.errors import IntelliPerfError
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
-EXIT_PIPE_CLOSED = 141  # what a shell reports for SIGPIPE
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REPEAT_S = 3.0
 
@@ -47,7 +46,7 @@ def _run_until_interrupted(arguments: list[str]) -> int:
         return _say("interrupted", EXIT_INTERRUPTED, arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
-        return EXIT_PIPE_CLOSED
+        return EXIT_ERROR
     except OSError as error:
         where = f"{os.fspath(error.filename)}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}", EXIT_ERROR, arguments)

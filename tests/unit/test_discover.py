@@ -1,0 +1,71 @@
+"""How a program is built, where nobody said: never a guess that would build something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.discover import build_recipe
+from intelliperf.errors import UsageError
+
+HIP = "#include <hip/hip_runtime.h>\nint main() {}\n"
+
+
+def commands(program: str, project: Path, directory: Path | None = None) -> tuple[tuple[str, ...], ...]:
+    return build_recipe(program, project, directory or project).commands
+
+
+def test_the_makefile_nearest_to_the_program_is_used(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").touch()
+    (tmp_path / "tool").mkdir()
+    assert commands("./app", tmp_path) == (("make",),)
+    assert commands("tool/app", tmp_path) == (("make",),)
+    (tmp_path / "tool" / "GNUmakefile").touch()
+    assert commands("tool/app", tmp_path) == (("make", "-C", "tool"),)
+    assert commands("./app", tmp_path, tmp_path / "tool") == (("make", "-C", "tool"),)
+
+
+def test_a_makefile_outside_the_project_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").touch()
+    project = tmp_path / "project"
+    project.mkdir()
+    with pytest.raises(UsageError, match="-b"):
+        build_recipe("./app", project, project)
+
+
+def test_cmake_builds_where_the_program_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").touch()
+    assert commands("out/bin/app", tmp_path)[1] == ("cmake", "--build", "out")
+    assert commands("./app", tmp_path)[1] == ("cmake", "--build", "build")
+
+
+def test_the_source_of_the_programs_name_is_compiled_or_the_only_one(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(HIP)
+    assert commands("./app", tmp_path) == (("hipcc", "-O3", "-o", "app", "a.hip"),)
+    (tmp_path / "app.cu").touch()
+    assert commands("./app", tmp_path) == (("nvcc", "-O3", "-o", "app", "app.cu"),)
+    with pytest.raises(UsageError, match="cannot tell how ./other is built"):
+        build_recipe("./other", tmp_path, tmp_path)
+
+
+def test_a_host_source_counts_only_where_it_includes_hip(tmp_path: Path) -> None:
+    (tmp_path / "b.cpp").write_text("int main() {}\n")
+    (tmp_path / "a.cpp").write_text(HIP)
+    assert commands("./app", tmp_path) == (("hipcc", "-O3", "-o", "app", "a.cpp"),)
+
+
+@pytest.mark.parametrize("program", ["./run.sh", "python3", "/bin/ls", "../elsewhere"])
+def test_what_starts_something_else_is_never_overwritten_by_a_guess(tmp_path: Path, program: str) -> None:
+    (tmp_path / "a.hip").write_text(HIP)
+    (tmp_path / "run.sh").write_text("#!/bin/sh\nexec ./real\n")
+    with pytest.raises(UsageError, match="starts something else.*-b"):
+        build_recipe(program, tmp_path, tmp_path)
+    (tmp_path / "Makefile").touch()
+    assert commands(program, tmp_path) == (("make",),)
+
+
+def test_a_damaged_program_is_no_source_of_debug_information(tmp_path: Path) -> None:
+    (tmp_path / "app").write_bytes(b"\x7fELF" + bytes(100))
+    with pytest.raises(UsageError, match="-b"):
+        build_recipe("./app", tmp_path, tmp_path)
