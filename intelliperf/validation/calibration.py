@@ -22,6 +22,7 @@ from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused,
 from intelliperf.validation.messages import Dispatch, Hello
 from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
+from intelliperf.validation.reach import chosen
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.tolerance import Allowance, Spread, Steadiness
 from intelliperf.validation.wire import Deadline
@@ -130,8 +131,9 @@ class Calibrator:
     ) -> Divergence | None:
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
+        due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
-            if mine.size != theirs.size:
+            if mine.size != theirs.size or due is not None and mine.id not in due:
                 continue
             key = key_of(mine)
             named = {id: name for id, (name, _) in known.items()}

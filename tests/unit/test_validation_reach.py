@@ -1,0 +1,50 @@
+"""Which buffers are compared after which dispatch of a long run."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from intelliperf.validation.lockstep import Sync
+from intelliperf.validation.messages import Allocation, Argument, Dispatch, Pointer
+from intelliperf.validation.reach import all_due, chosen
+
+GIB = 1 << 30
+TABLE = Allocation(1, 0x1000, 64, "device", 1, None)
+BEHIND = Allocation(2, 0x100000, 4096, "device", 2, None)
+IDLE = Allocation(3, 0x200000, GIB, "device", 3, None)
+SYMBOL = Allocation(4, 0x90000000, 4, "symbol", 4, "counter")
+HANDED = Argument(0, struct.pack("<Q", TABLE.base), (Pointer(0, TABLE.id, 0),))
+
+
+@dataclass(frozen=True)
+class Still:
+    """A run at rest, as `reach` sees it."""
+
+    dispatch: Dispatch
+
+    def content(self, allocation: int) -> memoryview:
+        assert allocation == TABLE.id
+        return memoryview(struct.pack("<8Q", 0, 5, BEHIND.base + 8, 0, 1, 2, 3, BEHIND.base + BEHIND.size))
+
+
+def still(*allocations: Allocation) -> Still:
+    shape = (1, 1, 1)
+    return Still(Dispatch(0, 0, "k", shape, shape, 0, True, 0, (HANDED,), allocations))
+
+
+def test_a_short_run_is_compared_wholly_after_every_dispatch():
+    small = still(TABLE, BEHIND, SYMBOL)
+    assert all(all_due(Sync(number, ""), small.dispatch) for number in range(10_000))
+
+
+def test_a_long_run_over_much_memory_is_compared_wholly_now_and_then():
+    large = still(TABLE, BEHIND, IDLE, SYMBOL).dispatch
+    whole = [number for number in range(100) if all_due(Sync(number, ""), large)]
+    assert whole == [0, 1, 2, 4, 8, 16, 32, 64, 96]
+
+
+def test_in_between_what_the_kernel_can_reach_is_compared():
+    paused = still(TABLE, BEHIND, IDLE, SYMBOL)
+    assert chosen(Sync(16, ""), paused) is None
+    assert chosen(Sync(17, ""), paused) == {TABLE.id, BEHIND.id, SYMBOL.id}
