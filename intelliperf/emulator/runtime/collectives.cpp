@@ -1,5 +1,6 @@
 // Warp-level collectives. Semantics after the CUDA C++ Programming Guide (shuffle, vote, match) and HIP's
-// headers: a lane outside the sub-group of `width` lanes, or not taking part, leaves the reader its own value.
+// headers: a source outside the sub-group of `width` lanes leaves the reader its own value. A source that takes no
+// part gives 0: AMD's instruction set documents it for ds_bpermute, NVIDIA's own reduction sample relies on it.
 #include "scheduler.h"
 
 namespace simt {
@@ -24,7 +25,7 @@ uint64_t shuffle(const Participants& all, const Lane& lane, uint32_t wave_size) 
   const int64_t low = Collective(lane.operation) == Collective::kShuffleXor ? 0 : segment;
   if (source < low || source >= int64_t(segment) + width) return lane.value;
   const Lane* giver = all.by_position[source];
-  return giver ? giver->value : lane.value;
+  return giver ? giver->value : 0;
 }
 
 uint64_t positions_where(const Participants& all, uint64_t value, bool as_predicate) {

@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include <cstring>
 
+#include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
 #include "memory.h"
@@ -104,10 +105,11 @@ void Scheduler::shape(Block& block) {
 void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed) {
   const Dim3& wanted = request_.block;
   if (block.shape[0] != wanted.x || block.shape[1] != wanted.y || block.shape[2] != wanted.z) shape(block);
+  // Lanes of a wave in lock-step have no order; waves have none in either mode.
   const bool reordered = settings().lanes.kind != Order::Kind::kForward && !traced;
   uint32_t wave_order[1024], lane_order[kMaxWave];
   const uint32_t waves = uint32_t(block.waves.size());
-  arrange(reordered ? settings().lanes : Order(), number, wave_order, waves);
+  arrange(settings().lanes, number, wave_order, waves);
   for (uint32_t w = 0; w < waves; ++w) {
     Wave& wave = block.waves[w];
     const uint32_t index = wave_order[w], first = index * wave_size_;
@@ -283,6 +285,10 @@ Scheduler::Repeat Scheduler::note_repeat(Wave& wave) {
 // The effect of the group's common event.
 Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   const Lane& first = *group_[0];
+  if (first.state == LaneState::kCollective && Collective(first.operation) == Collective::kYield) {
+    for (uint32_t i = 0; i < group_size_; ++i) group_[i]->backing_off = true;
+    return Repeat::kSpinning;
+  }
   if (first.state == LaneState::kCollective) {
     const uint64_t members = execute_collective(group_, group_size_, wave_size_);
     wave.repeats = 0;
@@ -295,6 +301,7 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
     return Repeat::kNo;
   }
   const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
+  if (block.traced) pass_request(first.state == LaneState::kAccess);
   if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
     analysis_->request(wave.index, group_, group_size_);
   if (repeat != Repeat::kSpinning) return repeat;
@@ -322,8 +329,10 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
   }
   while (wave.live && !wave.waits() && !stopped()) {
     if (!choose(wave)) return worked ? Advance::kWorked : Advance::kBlocked;
+    bool group_spins = false;
     for (;;) {
       const Repeat repeat = perform(block, wave);
+      group_spins = repeat == Repeat::kSpinning;
       run_group(wave);
       if (abort_status) return Advance::kBlocked;
       worked |= repeat == Repeat::kNo && park_counts.preempted == 0;
@@ -333,7 +342,7 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
       if (--budget == 0) return worked ? Advance::kWorked : Advance::kSpun;
       if (park_counts.preempted) break;
     }
-    if ((wave.waiting && wave.repeats > kSpinRequests) || park_counts.preempted) return worked ? Advance::kWorked : Advance::kSpun;
+    if ((group_spins && !runner_up_) || (wave.waiting && wave.repeats > kSpinRequests) || park_counts.preempted) return worked ? Advance::kWorked : Advance::kSpun;
     if (budget-- <= 1) break;
   }
   return worked ? Advance::kWorked : Advance::kSpun;

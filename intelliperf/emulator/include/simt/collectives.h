@@ -176,5 +176,5 @@ SIMT_D long int __clock() { return clock(); }
 #endif
 SIMT_D void __trap() { __simt::trap(); }
 SIMT_D void __brkpt() { __simt::trap(); }
-SIMT_D void __nanosleep(unsigned int) { __simt::fence_device(); }
+SIMT_D void __nanosleep(unsigned int) { __simt::yield(); }
 SIMT_D void __prof_trigger(int) {}

@@ -5,7 +5,7 @@
 
 namespace __simt {
 enum collective_operation : uint32_t {
-  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask, kYield,
 };
 enum barrier_operation : uint32_t { kCount = 0, kAnd, kOr };
 
@@ -87,6 +87,7 @@ SIMT_D unsigned long long match(unsigned long long value) {
   }
   return out;
 }
+SIMT_D void yield() { __builtin_amdgcn_s_sleep(1); }
 SIMT_D unsigned long long collective(collective_operation operation, unsigned long long mask,
                                      unsigned long long value, unsigned int argument, unsigned int width) {
   switch (operation) {

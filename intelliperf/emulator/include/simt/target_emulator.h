@@ -33,7 +33,7 @@ __device__ uint32_t __simt_dynamic_shared_size();
 
 namespace __simt {
 enum collective_operation : uint32_t {
-  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask, kYield,
 };
 enum barrier_operation : uint32_t { kCount = 0, kAnd, kOr };
 
@@ -62,6 +62,7 @@ SIMT_D unsigned long long collective(collective_operation operation, unsigned lo
                                      unsigned long long value, unsigned int argument, unsigned int width) {
   return ::__simt_collective(operation, mask, value, argument, width);
 }
+SIMT_D void yield() { ::__simt_collective(kYield, 0, 0, 0, SIMT_WAVE_SIZE); }
 SIMT_D unsigned int collective32(collective_operation operation, unsigned long long mask, unsigned int value,
                                  unsigned int argument, unsigned int width) {
   return static_cast<unsigned int>(::__simt_collective(operation, mask, value, argument, width));

@@ -5,7 +5,7 @@
 
 namespace __simt {
 enum collective_operation : uint32_t {
-  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask, kYield,
 };
 enum barrier_operation : uint32_t { kCount = 0, kAnd, kOr };
 
@@ -50,6 +50,7 @@ SIMT_D unsigned int collective32(collective_operation operation, unsigned long l
     default: return static_cast<unsigned int>(__nvvm_shfl_sync_idx_i32(lanes, bits, at, clamp | 31));
   }
 }
+SIMT_D void yield() { __asm__ volatile("nanosleep.u32 20;"); }
 SIMT_D unsigned long long collective(collective_operation operation, unsigned long long mask,
                                      unsigned long long value, unsigned int argument, unsigned int width) {
   switch (operation) {
