@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.memory import MEMORY_OPCODES, Access, access_of, masked_of, ranges_of
-from intelliperf.emulator.ir.mix import complete, count_instruction
+from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import weak_topological_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
@@ -53,6 +53,7 @@ class FunctionRewriter:
         self._around = surroundings
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
+        self._operations = OperationCounter()
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -81,10 +82,7 @@ class FunctionRewriter:
     def _rewrite_block(self, block: Block) -> None:
         if block.label is not None:
             self._both(f"{block.label}:")
-        counts: dict[str, int] = {}
-        for instruction in block.instructions:
-            count_instruction(instruction, counts)
-        self._block = self._around.table.add_block(self._name, complete(counts))
+        self._block = self._around.table.add_block(self._name, self._operations.count(block.instructions))
         counted = False
         for instruction in block.instructions:
             if not counted and instruction.opcode not in ("phi", "landingpad"):

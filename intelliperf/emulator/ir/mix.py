@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from intelliperf.emulator.ir.module import Instruction
 from intelliperf.errors import ToolchainError
@@ -24,6 +25,9 @@ _TABLE = {
 }
 _KIND_OF = {opcode: kind for kind, opcodes in _TABLE.items() for opcode in opcodes.split()}
 _VECTOR = re.compile(r"<(\d+) x (\w+)>")
+_CONTRACTED = re.compile(r"\bf(?:mul|add|sub) (?:\w+ )*(?:contract|fast) ")
+_POINTER = re.compile(r"\bptr ([%@][-\w.$]+)")
+_VALUE = re.compile(r"%[-\w.$]+")
 _CALLED = re.compile(r"@([\w.]+)\(")
 _FUSED = ("llvm.fma.", "llvm.fmuladd.")
 _FLOAT_INTRINSIC = re.compile(r"llvm\.(?:fabs|copysign|minnum|maxnum|minimum|maximum|canonicalize|is\.fpclass)")
@@ -38,24 +42,66 @@ _SPECIAL = re.compile(
 _FREE = ("llvm.lifetime.", "llvm.dbg.", "llvm.assume", "llvm.experimental.noalias", "llvm.invariant.", "llvm.expect")
 
 
-def count_instruction(instruction: Instruction, counts: dict[str, int]) -> None:
-    """Add one instruction. Raises `ToolchainError` for an opcode that LLVM did not have when this was written."""
+class OperationCounter:
+    """Counts the operations of one function's basic blocks, in the order of the function's text.
+
+    Not counted are what costs a GPU nothing: reading a thread's or block's coordinates, which stand in
+    registers, and widening or narrowing an integer without sign, which registers in pairs do not notice.
+    A product that is added to something counts as one operation with the addition where the program allows
+    the contraction.
+    """
+
+    def __init__(self) -> None:
+        self._coordinates: set[str] = set()  # pointers to the running thread's own record
+        self._products: set[str] = set()  # that an addition may still take in
+
+    def count(self, instructions: Iterable[Instruction]) -> dict[str, int]:
+        """All kinds in their fixed order. Raises `ToolchainError` for an opcode younger than this module."""
+        counts = dict.fromkeys(KINDS, 0)
+        for instruction in instructions:
+            found = None if self._is_free(instruction) else _operation(instruction)
+            if found is not None:
+                kind, lanes = found
+                counts[kind] += lanes
+        return counts
+
+    def _is_free(self, instruction: Instruction) -> bool:
+        opcode, text, result = instruction.opcode, instruction.text, instruction.result
+        if opcode in ("zext", "trunc"):
+            return True
+        if opcode == "call" and "@__simt_thread(" in text and result:
+            self._coordinates.add(result)
+        elif opcode in ("getelementptr", "load"):
+            base = _POINTER.search(text)
+            if base is None or not (base[1] in self._coordinates or base[1] == "@__simt_grid"):
+                return opcode == "load" and "@__simt_grid" in text
+            if opcode == "getelementptr" and result:
+                self._coordinates.add(result)
+            return True
+        elif opcode == "fmul" and result and _CONTRACTED.search(text):
+            self._products.add(result)
+        elif opcode in ("fadd", "fsub") and _CONTRACTED.search(text):
+            taken = next((name for name in _VALUE.findall(text) if name in self._products), None)
+            if taken is not None:
+                self._products.discard(taken)
+                return True
+        return False
+
+
+def _operation(instruction: Instruction) -> tuple[str, int] | None:
+    """Its kind and how many of it; None where no machine instruction stands behind it."""
     opcode, text = instruction.opcode, instruction.text
     kind = _KIND_OF.get(opcode)
     if kind is None:
         raise ToolchainError(f"unknown IR instruction: {text.strip()[:200]}")
-    if not kind:
-        return
     if kind == "call":
         kind = _kind_of_call(text)
-        if not kind:
-            return
-    if kind == "branch" and opcode == "br" and "br i1" not in text:
-        return
+    if not kind or (kind == "branch" and opcode == "br" and "br i1" not in text):
+        return None
     wide = _VECTOR.search(text) if kind in ("float", "int", "convert", "special", "idiv") else None
     if kind == "float":
         kind = "f64" if (wide and wide[2] == "double") or " double " in text else "f32"
-    counts[kind] = counts.get(kind, 0) + (int(wide[1]) if wide else 1)
+    return kind, int(wide[1]) if wide else 1
 
 
 def _kind_of_call(text: str) -> str:
@@ -78,8 +124,3 @@ def _kind_of_call(text: str) -> str:
     if name in ("__simt_thread", "__simt_at"):
         return ""
     return "call"
-
-
-def complete(counts: dict[str, int]) -> dict[str, int]:
-    """All kinds in their fixed order, absent ones as the zero that they are."""
-    return {kind: counts.get(kind, 0) for kind in KINDS}

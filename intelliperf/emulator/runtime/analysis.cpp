@@ -398,9 +398,10 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
 void Analysis::check_races(const Request& request, SiteRecord& record) {
   const auto kind = SiteKind(request.site->kind);
   RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
-                              request.shared};
+                              request.shared, false};
   if (is_atomic(kind)) access.manner = Manner::kAtomic;
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
+  access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
   RaceDetector::Conflicts found;
   races_.check(access, {request.address, request.thread, request.bytes, request.extent, request.extents}, found);
   record.races_inter += found.others;

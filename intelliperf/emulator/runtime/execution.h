@@ -13,6 +13,15 @@ struct Execution {
 };
 extern Execution execution;
 
+// The clocks that device code reads. Within a traced block they move on with its requests, else only a little
+// with each reading; the end of a launch moves them on by its modelled time.
+void pass_request(bool memory);
+void advance_device_clocks(double ns);
+
+// States in which the watchdog interrupted lanes, repeated ones not counted: a lane that computes goes on to
+// new ones, one that waits does not.
+extern uint64_t new_states;
+
 // The watchdog: interrupts a lane that ran for long without parking, so that the others get their turn.
 // Only code of the module itself is interrupted, never the runtime or a library under it.
 class Watchdog {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
 
@@ -10,7 +11,8 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
-constexpr double kFruitlessNs = 60e9;         // where lanes are interrupted by the clock only
+constexpr double kFruitlessNs = 10e9;         // where lanes are interrupted by the clock only, in no new state
+constexpr double kPatienceNs = 60e9;          // and in new states, which a counted wait has too
 constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
 
 // Small kernels are launched in their thousands, mostly in one shape: the last block's lanes are used again.
@@ -157,6 +159,13 @@ void GridRun::locate_fault(Block& block) {
   abort_status = status;
 }
 
+bool GridRun::waited_for_long() {
+  const double now = host_now_ns();
+  if (new_states != states_before_ || idle_since_ns_ > same_state_since_ns_) same_state_since_ns_ = now;
+  states_before_ = new_states;
+  return now - idle_since_ns_ > kPatienceNs || now - same_state_since_ns_ > kFruitlessNs;
+}
+
 int GridRun::deadlock() {
   const Block* block = suspended_.empty() ? nullptr : suspended_.front().get();
   Fault fault{FaultKind::kDeadlock};
@@ -210,7 +219,7 @@ int GridRun::run() {
     if (got_on) idle_since_ns_ = host_now_ns();
     if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room)) continue;
     const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1)
-                                         : host_now_ns() - idle_since_ns_ > kFruitlessNs;
+                                         : waited_for_long();
     if (long_enough) return deadlock();
   }
   count_executions(false);

@@ -47,6 +47,7 @@ class GridRun {
   void swap_lds(Block& block, bool out);
   void count_executions(bool analyzed);
   void locate_fault(Block& block);
+  bool waited_for_long();
   int deadlock();
 
   const LaunchRequest& request_;
@@ -60,7 +61,8 @@ class GridRun {
   std::deque<Context> suspended_, at_grid_;
   bool counting_ = false, needs_lockstep_ = false;
   uint64_t fruitless_ = 0, work_before_ = 0;
-  double idle_since_ns_ = 0;
+  double idle_since_ns_ = 0, same_state_since_ns_ = 0;
+  uint64_t states_before_ = 0;
   double fast_ns_ = 0, trace_ns_ = 0;
   std::vector<uint64_t> executions_;
 };

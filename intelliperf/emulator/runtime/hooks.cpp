@@ -4,19 +4,30 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "device_file.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
 #include "memory.h"
 #include "scheduler.h"
+#include "settings.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 
 namespace simt {
 namespace {
 
-constexpr uint64_t kClockStep = 32;  // cycles between two readings: time does not pass inside a block's run
-uint64_t shader_clock, wall_clock;
+constexpr double kClockStep = 32;      // cycles between two readings
+constexpr double kIssueCycles = 4;     // of a wave-level request (assumption)
+constexpr double kWallClockHz = 100e6;  // as the device properties say
+double device_ns;  // monotonic over the process
+
+double step_ns() { return kClockStep * 1e9 / device().clock_hz; }
+
+uint64_t read_clock(double hz) {
+  device_ns += step_ns();
+  return uint64_t(device_ns * 1e-9 * hz * settings().clock_scale);
+}
 
 // The lane's second line stays untouched: plain barriers are frequent.
 void park_at_barrier(LaneState state, uint32_t& counter) {
@@ -32,6 +43,13 @@ void park_at_barrier(LaneState state, uint32_t& counter) {
 extern "C" {
 SIMT_EXPORT alignas(1024) char __simt_dynamic_lds[kDynamicSharedCapacity];
 }
+
+// Waves hide one another's latency: a quarter of that of the first cache is taken to remain.
+void pass_request(bool memory) {
+  const Device& d = device();
+  device_ns += (kIssueCycles + (memory ? d.l1_latency_cycles / 4 : 0)) * 1e9 / d.clock_hz;
+}
+void advance_device_clocks(double ns) { device_ns += ns; }
 
 char* dynamic_shared_base() { return __simt_dynamic_lds; }
 
@@ -96,8 +114,8 @@ SIMT_EXPORT void __simt_grid_barrier() {
   park_at_barrier(LaneState::kGridBarrier, park_counts.grid);
 }
 
-SIMT_EXPORT uint64_t __simt_clock() { return shader_clock += kClockStep; }
-SIMT_EXPORT uint64_t __simt_wall_clock() { return ++wall_clock; }
+SIMT_EXPORT uint64_t __simt_clock() { return read_clock(device().clock_hz); }
+SIMT_EXPORT uint64_t __simt_wall_clock() { return read_clock(kWallClockHz); }
 
 SIMT_EXPORT void __simt_trap() {
   Lane* lane = simt_current;

@@ -91,6 +91,7 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
   parts = best->parts;
   for (double* part : {&parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
     *part *= scale;
+  parts.phases = std::max(1.0, parts.phases * scale);
   totals = best->totals;
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
                         &totals.dram_read_bytes, &totals.dram_write_bytes})
@@ -241,6 +242,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     parts = from_similar(history, geometry, totals);
   }
   outcome.time_ns = parts.total();
+  advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;
   write_records(request, execution.index,
                 Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, parts, totals, resident, spent});

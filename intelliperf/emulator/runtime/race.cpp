@@ -232,7 +232,7 @@ void RaceDetector::check_repeated_read(const Access& access, const Lanes& lanes,
 }
 
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
-  if (!access.shared) acquired_ |= access.manner != Manner::kPlain;
+  if (!access.shared) acquired_ |= access.acquires;
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
   Cells cells;
   for (uint32_t k = 0; k < lanes.extents; ++k) {

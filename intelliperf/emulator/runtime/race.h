@@ -5,8 +5,8 @@
 // An earlier access is unordered with the present one if its stamp is not older than
 //   the wave's last synchronisation, same wave        → warp-synchronous dependence (`wave`),
 //   the block's last barrier, other wave of the block → race (`block`),
-//   the launch's begin, other block                   → race (`grid`), unless the present block has executed an
-//     atomic or volatile global access: it may then have waited for the other one.
+//   the launch's begin, other block                   → race (`grid`), unless the present block has read
+//     something by an atomic or volatile global access: it may then have waited for the other one.
 // Not reported: two stores by the same instruction (they mostly store one value; runs with another lane order
 // show when they do not), and pairs of which both are atomic or volatile (inter-wave and inter-block only).
 // Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
@@ -44,6 +44,7 @@ class RaceDetector {
     uint32_t site;
     Manner manner;
     bool reads, writes, shared;
+    bool acquires;  // an atomic whose old value is used, or a volatile load: may wait for another block
   };
   struct Conflicts {
     uint64_t wave = 0, others = 0;

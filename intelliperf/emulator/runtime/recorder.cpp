@@ -25,7 +25,28 @@ Recorder::Recorder() {
   process_ = getpid();
   mkdir(path.c_str(), 0777);
   directory_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory_ < 0) fail(path.c_str());
+  if (directory_ < 0) {
+    fail(path.c_str());
+    return;
+  }
+  claim();
+}
+
+// The first process has the directory to itself; others that are given the same one get parts of it.
+void Recorder::claim() {
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC;
+  launch_file_ = openat(directory_, "launches.jsonl", flags, 0666);
+  if (launch_file_ >= 0 || errno != EEXIST) return;
+  char name[32];
+  snprintf(name, sizeof name, "process-%d", process_);
+  mkdirat(directory_, name, 0777);
+  const int own = openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (own < 0) {
+    fail(name);
+    return;
+  }
+  close(directory_);
+  directory_ = own;
 }
 
 void Recorder::fail(const char* name) {

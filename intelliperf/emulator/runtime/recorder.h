@@ -25,6 +25,7 @@ class Recorder {
 
  private:
   Recorder();
+  void claim();
   void append(int& descriptor, const char* name, const void* data, size_t bytes);
   bool write_all(int descriptor, const void* data, size_t bytes);
   void fail(const char* name);

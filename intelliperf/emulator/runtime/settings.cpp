@@ -39,6 +39,8 @@ Settings read_environment() {
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
+  const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);
+  if (scale > 0 && scale < 1e6) s.clock_scale = scale;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
   return s;
 }

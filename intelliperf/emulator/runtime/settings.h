@@ -18,6 +18,7 @@ struct Settings {
   bool lockstep_always = false;
   Order lanes, blocks;
   uint8_t poison = 0xA5;
+  double clock_scale = 1;  // of every time that the program can read
 };
 
 const Settings& settings();

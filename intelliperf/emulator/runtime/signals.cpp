@@ -95,6 +95,33 @@ uint64_t watched_work;
 uint32_t ticks;
 timer_t timer;
 
+constexpr uint32_t kStates = 8192;
+uint64_t seen_states[kStates];
+
+uint64_t blend(uint64_t hash, const void* words, size_t bytes) {
+  const char* at = static_cast<const char*>(words);
+  for (uint64_t word; bytes >= sizeof word; at += sizeof word, bytes -= sizeof word) {
+    __builtin_memcpy(&word, at, sizeof word);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+// Remembers the registers; without them (other processors) every state counts as new.
+void note_state(const ucontext_t& context) {
+#if defined(__x86_64__)
+  uint64_t hash = blend(1, context.uc_mcontext.gregs, (REG_RIP + 1) * sizeof context.uc_mcontext.gregs[0]);
+  if (context.uc_mcontext.fpregs) hash = blend(hash, context.uc_mcontext.fpregs->_xmm, sizeof context.uc_mcontext.fpregs->_xmm);
+  uint64_t& place = seen_states[hash % kStates];
+  if (place == hash) return;
+  place = hash;
+#else
+  (void)context;
+#endif
+  ++new_states;
+}
+
 void on_tick(int, siginfo_t*, void* raw_context) {
   Lane* lane = simt_current;
   if (!device_code_running()) return;
@@ -110,6 +137,7 @@ void on_tick(int, siginfo_t*, void* raw_context) {
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (here - lane->stack_low < 4 * kGuardBytes) return;  // hardly any stack left
   ticks = 0;
+  note_state(context);
   lane->state = LaneState::kPreempted;
   lane->backing_off = true;
   ++park_counts.preempted;
@@ -131,6 +159,7 @@ int find_text(dl_phdr_info* info, size_t, void* wanted) {
 }  // namespace
 
 Execution execution;
+uint64_t new_states;
 
 bool device_code_running() { return execution.request && simt_current != &home_lane(); }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "host_api.h"
+#include "settings.h"
 
 namespace simt {
 
@@ -221,7 +222,7 @@ int EventElapsedTime(float* milliseconds, Event* start, Event* end) {
   if (!milliseconds) return kInvalidValue;
   if (!known(start) || !known(end) || !start->recorded || !end->recorded) return kInvalidHandle;
   if ((start->flags | end->flags) & kDisableTiming) return kInvalidHandle;
-  *milliseconds = static_cast<float>((end->time_ns - start->time_ns) * 1e-6);
+  *milliseconds = static_cast<float>((end->time_ns - start->time_ns) * 1e-6 * settings().clock_scale);
   return kSuccess;
 }
 

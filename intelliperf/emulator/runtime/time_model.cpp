@@ -37,7 +37,9 @@ uint32_t waves_by_registers(const Device& d, const StaticFacts& facts) {
 }  // namespace
 
 double TimeParts::total() const {
-  return launch + l1 + l2 + dram + lds + std::max(issue, std::max(latency, atomic));
+  const double work = std::max(issue, std::max(latency, atomic));
+  const double longest = std::max({l1, l2, dram, lds, work});
+  return launch + longest + (l1 + l2 + dram + lds + work - longest) / phases;
 }
 
 Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds) {
@@ -120,6 +122,7 @@ TimeParts model_time(const Analysis& analysis, const LaunchTotals& totals, const
                           totals.atomic_lanes / d.atomic_l2_ops_per_s * 1e9);
 
   const double rounds = std::ceil(double(blocks) / (units * std::max(1u, resident.blocks)));
+  parts.phases = std::max(1.0, rounds * double(t.longest_wave_requests) * each / kInFlight);
   const double loads = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests + t.lds_requests);
   if (t.requests && loads > 0) {
     const double waiting = double(t.l1_hit_requests) * d.l1_latency_cycles +

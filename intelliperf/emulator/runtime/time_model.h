@@ -1,10 +1,13 @@
 // The modelled time of a kernel, from counts of its traced blocks and the device file.
 //
-//   T = launch + (l1 + l2 + dram) + lds + max(issue, latency, atomic)
+//   T = launch + longest + (sum - longest) / phases,   of l1, l2, dram, lds and max(issue, latency, atomic)
 //
-// The memory stages are added, not overlapped: of a published MI300X pair (an uncoalesced and a tiled bf16
-// transpose, 8.57 and 6.13 us) this form explains both the times and their ratio, a maximum explains neither.
-// On long streaming kernels it is therefore pessimistic, by up to the share of L2 in the sum.
+// A wave goes through the stages one after another, so one phase of memory work costs their sum; with many
+// phases under way the stages work for different waves at once, and the longest one sets the pace (the usual
+// pipeline formula). phases = rounds of resident blocks x requests of a block's longest wave / kInFlight, at
+// least 1. Of a published MI300X pair (an uncoalesced and a tiled bf16 transpose, 8.57 and 6.13 us: about one
+// phase each) the sum explains both the times and their ratio, a maximum explains neither; that much overlap
+// follows from the phases is not calibrated.
 //
 //   issue    wave instructions by class / issue_per_cycle, on the busiest compute unit. Relative costs: CUDA C++
 //            Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD CDNA ISA guides
@@ -33,6 +36,7 @@ namespace simt {
 
 struct TimeParts {
   double launch = 0, issue = 0, lds = 0, l1 = 0, l2 = 0, dram = 0, atomic = 0, latency = 0;  // ns
+  double phases = 1;  // that overlap
   double total() const;
 };
 
