@@ -101,6 +101,14 @@ class scratch {
   static size_t bytes(long n) { return sizeof(_T) * static_cast<size_t>(n > 0 ? n : 1); }
   _T* data_ = nullptr;
 };
+// An element of device memory, or of an iterator that computes it there.
+template <class _T, class It>
+_T read_element(const policy<device_system>& where, It at) {
+  scratch<_T, policy<device_system>> kept(where, 1);
+  _T* to = kept.data();
+  for_each_index(where, 1, [=] __host__ __device__(long) mutable { new (to) _T(*at); });
+  return kept.read(0);
+}
 }  // namespace detail
 
 using host_policy = detail::policy<host_system>;

@@ -95,6 +95,8 @@ class device_vector {
   const_iterator cend() const { return end(); }
   reverse_iterator<iterator> rbegin() { return reverse_iterator<iterator>(end()); }
   reverse_iterator<iterator> rend() { return reverse_iterator<iterator>(begin()); }
+  reverse_iterator<const_iterator> rbegin() const { return reverse_iterator<const_iterator>(end()); }
+  reverse_iterator<const_iterator> rend() const { return reverse_iterator<const_iterator>(begin()); }
   pointer data() { return pointer(data_); }
   const_pointer data() const { return const_pointer(data_); }
   size_t size() const { return size_; }

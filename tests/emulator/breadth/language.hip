@@ -1,0 +1,47 @@
+// What HIP programs expect of AMD's compiler and of the driver-like part of the API.
+#include <hip/hip_runtime.h>
+#include <roctracer/roctx.h>
+
+#include <complex>
+#include <cstdio>
+
+__global__ void lanes(int* out) {
+  const int t = static_cast<int>(threadIdx.x);
+  out[t] = __builtin_amdgcn_ds_permute((t ^ 1) << 2, t);       // each lane sends to its neighbour
+  out[64 + t] = __builtin_amdgcn_ds_permute((t / 2) << 2, t);  // of two senders the last wins; half get nothing
+}
+__global__ void complex_numbers(float* out) {
+  std::complex<float> z(1, 2);
+  z = z * z + std::conj(z);
+  out[0] = z.real();
+  out[1] = z.imag();
+  out[2] = std::abs(std::complex<float>(3, 4));
+}
+
+int main() {
+  int wrong = 0;
+  hipDevice_t device;
+  hipCtx_t context, popped;
+  wrong += hipInit(0) != hipSuccess || hipDeviceGet(&device, 0) != hipSuccess;
+  wrong += hipCtxCreate(&context, 0, device) != hipSuccess || hipCtxSetCurrent(context) != hipSuccess;
+  roctxRangePush("lanes");
+  int *out, host[128], width;
+  (void)hipMalloc(&out, sizeof host);
+  lanes<<<1, 64>>>(out);
+  (void)hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost);
+  (void)hipDeviceGetAttribute(&width, hipDeviceAttributeWarpSize, 0);
+  for (int t = 0; t < 64; ++t) {
+    const int base = t / width * width;
+    const int lane = t - base;
+    wrong += host[t] != (t ^ 1);
+    if (base == 0) wrong += host[64 + t] != (lane < width / 2 ? 2 * lane + 1 : 0);
+  }
+  roctxRangePop();
+  float numbers[3];
+  complex_numbers<<<1, 1>>>(reinterpret_cast<float*>(out));
+  (void)hipMemcpy(numbers, out, sizeof numbers, hipMemcpyDeviceToHost);
+  wrong += numbers[0] != -2 || numbers[1] != 2 || numbers[2] != 5;
+  wrong += hipCtxPopCurrent(&popped) != hipSuccess || popped != context || hipCtxDestroy(context) != hipSuccess;
+  std::puts(wrong ? "failed" : "all good");
+  return wrong;
+}

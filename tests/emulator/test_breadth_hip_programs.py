@@ -1,0 +1,75 @@
+"""Habits of HIP programs in the wild, each in a small program of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.toolchain import build_environment
+from intelliperf.process import Completed, run
+
+PROGRAMS = Path(__file__).parent / "breadth"
+KERNELS = """
+#include <hip/hip_runtime.h>
+__device__ float offset;
+__constant__ int table[4];
+extern "C" __global__ void shifted(const float *in, float *out, char unused, double by, float4 four) {
+  out[threadIdx.x] = in[threadIdx.x] * static_cast<float>(by) + offset + table[threadIdx.x % 4] + four.w;
+}
+"""
+LOADER = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#define CHECK(call) do { hipError_t e = (call); if (e != hipSuccess) { \\
+  std::printf("%s: %s\\n", #call, hipGetErrorName(e)); return 1; } } while (0)
+int main() {
+  hipModule_t module, missing;
+  hipFunction_t function;
+  if (hipModuleLoad(&missing, "absent.co") != hipErrorFileNotFound) return 2;
+  CHECK(hipModuleLoad(&module, "kernels.co"));
+  CHECK(hipModuleGetFunction(&function, module, "shifted"));
+  hipDeviceptr_t variable;
+  size_t bytes;
+  float five = 5, host[64], *in, *out;
+  int table[4] = {0, 10, 20, 30};
+  CHECK(hipModuleGetGlobal(&variable, &bytes, module, "offset"));
+  CHECK(hipMemcpyHtoD(variable, &five, bytes));
+  CHECK(hipModuleGetGlobal(&variable, &bytes, module, "table"));
+  CHECK(hipMemcpyHtoD(variable, table, bytes));
+  for (int i = 0; i < 64; ++i) host[i] = i;
+  CHECK(hipMalloc(&in, sizeof host));
+  CHECK(hipMalloc(&out, sizeof host));
+  CHECK(hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice));
+  struct { float *in, *out; char unused; double by; float4 four; } packed = {in, out, 'x', 2.0, {0, 0, 0, 100}};
+  size_t size = sizeof packed;
+  void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
+  CHECK(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, extra));
+  CHECK(hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost));
+  void *arguments[] = {&packed.in, &packed.out, &packed.unused, &packed.by, &packed.four};
+  CHECK(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+  if (hipModuleGetFunction(&function, module, "absent") != hipErrorNotFound) return 3;
+  CHECK(hipModuleUnload(module));
+  std::puts(host[63] == 63 * 2 + 5 + 30 + 100 ? "all good" : "failed");
+}
+"""
+
+
+def step(folder: Path, *argv: str) -> Completed:
+    done = run(argv, folder, 120, folder / "logs", "step", build_environment())
+    assert done.exit_status == 0, done.tail("stdout") + done.tail()
+    return done
+
+
+@pytest.mark.parametrize("name", ["algorithms", "language"])
+def test_a_program_in_the_style_of_others_builds_and_agrees(name: str, tmp_path: Path) -> None:
+    step(tmp_path, "hipcc", "-std=c++17", str(PROGRAMS / f"{name}.hip"), "-o", "app")
+    assert step(tmp_path, "./app").tail("stdout").strip() == "all good"
+
+
+def test_a_program_loads_the_module_that_genco_made(tmp_path: Path) -> None:
+    (tmp_path / "kernels.hip").write_text(KERNELS, encoding="utf-8")
+    (tmp_path / "loader.cpp").write_text(LOADER, encoding="utf-8")
+    step(tmp_path, "hipcc", "--genco", "--offload-arch=gfx942", "kernels.hip", "-o", "kernels.co")
+    step(tmp_path, "hipcc", "loader.cpp", "-o", "app")
+    assert step(tmp_path, "./app").tail("stdout").strip() == "all good"
