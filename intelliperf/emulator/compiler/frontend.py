@@ -175,6 +175,7 @@ def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: P
     words += [
         "-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions", *optimisation_flags(),
         "-disable-llvm-passes",
+        "-no-enable-noundef-analysis",  # lanes hand shuffles values that only the lane they are read from has set
         "-target-cpu", host_processor(), "-debug-info-kind=limited", "-dwarf-version=5", "-w",
         "-dependency-file", str(dependency_file), "-MT", "unit", "-sys-header-deps",
     ]  # fmt: skip
