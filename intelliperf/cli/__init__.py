@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -47,9 +48,12 @@ def _run_until_interrupted(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
         return EXIT_ERROR
+    except ModuleNotFoundError as error:
+        return _say(f"{error}: reinstall intelliperf, as in python -m pip install -U intelliperf", EXIT_ERROR, [])
     except OSError as error:
         where = f"{os.fspath(error.filename)}: " if error.filename else ""
-        return _say(f"{where}{error.strerror or error}", EXIT_ERROR, arguments)
+        remedy = "; free some, or move --run-root, XDG_CACHE_HOME or TMPDIR" if error.errno == errno.ENOSPC else ""
+        return _say(f"{where}{error.strerror or error}{remedy}", EXIT_ERROR, arguments)
 
 
 def _say(text: str, status: int, arguments: list[str]) -> int:

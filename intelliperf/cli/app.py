@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from intelliperf import __version__
+from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.options import Options
 from intelliperf.errors import UsageError
 
@@ -307,6 +308,8 @@ def invoke(arguments: list[str]) -> int:
         message = error.format_message()  # type: ignore[attr-defined]
         hint = " (the program goes after --)" if "No such command" in message else ""
         raise UsageError(f"{message}{hint}") from error
+    if status == EXIT_INTERRUPTED:  # the parser's own word for it
+        raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
 
 

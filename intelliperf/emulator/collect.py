@@ -343,7 +343,14 @@ def application_profile(trace: Trace, exit_status: int) -> ApplicationProfile:
     """All kernels by falling device time. Raises `ApplicationFailed` where none was launched."""
     launches = [launch for launch in trace.launches if launch.status == 0]
     if not launches:
-        raise ApplicationFailed("the application ran to its end but launched no GPU kernel")
+        failed = {ln.kernel: kernel_of(ln.kernel, trace.module_of(ln).kernels.get(ln.kernel)) for ln in trace.launches}
+        names = ", ".join(sorted(kernel.name for kernel in failed.values()))
+        why = f"{'; '.join(('', *_fault_notes(trace)))}" if trace.faults else ""
+        raise ApplicationFailed(
+            f"every launch of {names} fails, which the application does not look at{why}"
+            if failed
+            else "the application ran to its end but launched no GPU kernel"
+        )
     device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
     profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))

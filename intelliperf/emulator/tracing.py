@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.tracefiles import Trace
-from intelliperf.errors import ApplicationFailed
+from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.process import Completed, run
 from intelliperf.records import Application
 from intelliperf.sandbox import UNCONFINED, Sandbox
+from intelliperf.storage import refuse_full_disk
 
 _SAID_LINES = 6
+_SAID_CHARACTERS = 160
 # Emptied where the user's shell sets them: they would change what a traced run means.
 _OURS = (
     "INTELLIPERF_TRACE_KERNEL",
@@ -60,7 +62,11 @@ class Tracer:
         argv = sandbox.wrap(application.command, writable=(application.project, records.parent))
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
         check_ended_well(completed, application)
-        return TracedRun(open_trace(records, application), completed)
+        try:
+            return TracedRun(open_trace(records, application), completed)
+        except ProtocolError:
+            refuse_full_disk(records)  # cut off for want of space
+            raise
 
     def _fresh(self) -> Path:
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -115,7 +121,8 @@ def last_words(completed: Completed) -> str:
     for stream in ("stderr", "stdout"):
         lines = completed.tail(stream, 8192).strip().splitlines()
         if lines:
-            return f"; its last words: {' | '.join(lines[-_SAID_LINES:])}"
+            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines[-_SAID_LINES:])
+            return f"; its last words: {shown}"
     return ""
 
 
