@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -60,6 +61,31 @@ def test_leaving_the_context_kills_the_child(tmp_path: Path) -> None:
         pid = child.pid
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_childs_group_ends_with_us_even_if_we_are_killed_outright(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, sys, time; from intelliperf.process import Child\n"
+        "here = pathlib.Path(sys.argv[1])\n"
+        "child = Child(['/bin/sh', '-c', 'sleep 60 & sleep 61'], here, {}, here, 'x')\n"
+        "print(child.pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([*python(code), str(tmp_path)], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    group = int(parent.stdout.readline())
+    os.killpg(group, 0)
+    parent.kill()
+    parent.communicate()
+    until = time.monotonic() + 20
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < until:
+            os.killpg(group, 0)
+            time.sleep(0.02)
+
+
+def test_a_child_that_ends_well_is_left_alone_by_its_guard(tmp_path: Path) -> None:
+    done = run(python("import os, sys; sys.exit(os.getpgid(0) != os.getpid())"), tmp_path, 20, tmp_path, "x")
+    assert done.ok
 
 
 def test_keys_never_reach_a_child(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -40,6 +41,58 @@ def test_a_copy_keeps_links_and_leaves_out_run_directories_and_configured_builds
     assert (space.tree / "outer").read_text() == "int x;\n"
     assert not (space.tree / ".intelliperf").exists()
     assert not (space.tree / "build").exists()
+
+
+def test_what_is_no_file_is_left_out_wherever_it_lies(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    for place in (project / "src", project / ".git"):
+        os.mkfifo(place / "fifo")
+        with socket.socket(socket.AF_UNIX) as end:
+            monkeypatch.chdir(place)  # the name of a socket is short
+            end.bind("socket")
+    (project / "loop").symlink_to("loop")
+    (project / "dangling").symlink_to("nowhere")
+    (project / "self").symlink_to(".")
+    space = Workspace.create(application(project), tmp_path / "w")
+    assert sorted(path.name for path in (space.tree / "src").iterdir()) == ["a.hip"]
+    assert (space.tree / ".git" / "HEAD").is_file() and not (space.tree / ".git" / "fifo").exists()
+    assert (space.tree / "loop").is_symlink() and (space.tree / "dangling").is_symlink()
+
+
+def test_run_directories_under_any_name_are_left_out_even_those_being_written(project: Path) -> None:
+    run = project / "output" / "one run"
+    run.mkdir(parents=True)
+    (run / "lock").touch()
+    (run / "events.jsonl").touch()
+    space = Workspace.create(application(project), run / "work")
+    assert (space.tree / "src" / "a.hip").is_file()
+    assert not (space.tree / "output" / "one run").exists()
+
+
+def test_a_large_file_keeps_its_holes(project: Path, tmp_path: Path) -> None:
+    with (project / "data").open("wb") as data:
+        data.write(b"begin")
+        data.seek(1 << 30)
+        data.write(b"middle")
+        data.truncate(2 << 30)
+    space = Workspace.create(application(project), tmp_path / "w")
+    copy = space.tree / "data"
+    assert copy.stat().st_size == 2 << 30 and copy.stat().st_blocks * 512 < 1 << 20
+    with copy.open("rb") as data:
+        assert data.read(5) == b"begin"
+        data.seek(1 << 30)
+        assert data.read(7) == b"middle\0"
+
+
+def test_a_build_that_names_the_project_absolutely_writes_to_the_copy(project: Path, tmp_path: Path) -> None:
+    build = ("/bin/sh", "-c", f"echo new > '{project}/app' && echo '{project}-other' > named")
+    space = Workspace.create(Application(("./app",), project, project, (build,)), tmp_path / "w")
+    assert space.build({}, 20, tmp_path / "logs").ok
+    assert (space.tree / "app").read_text() == "new\n"
+    assert (space.tree / "named").read_text() == f"{project}-other\n"
+    assert (project / "app").read_text() == "old binary"
 
 
 def test_a_read_only_source_can_be_edited_in_the_copy_and_keeps_its_mode(project: Path, tmp_path: Path) -> None:
