@@ -57,6 +57,7 @@ int main() {
 }
 """
 _SELF_TEST_THREADS = 1024
+_CACHE_BYTES = 1 << 30
 
 
 def examine() -> int:
@@ -64,7 +65,7 @@ def examine() -> int:
     print(f"intelliperf {__version__}, Python {sys.version.split()[0]} at {sys.executable}")
     bad = False
     for look in _LOOKS:
-        for seen in look():
+        for seen in _observed(look):
             bad |= seen.state is State.BAD
             print(f"[{seen.state.value}] {seen.subject}: {seen.detail}")
             if seen.remedy and seen.state is not State.GOOD:
@@ -73,21 +74,30 @@ def examine() -> int:
     return 1 if bad else 0
 
 
-def _compiler() -> Iterator[Observation]:
-    from intelliperf.emulator.toolchain import cache_directory, find_toolchain
-
+def _observed(look: Callable[[], Iterator[Observation]]) -> Iterator[Observation]:
+    """What is wrong in one place must not hide the rest."""
     try:
-        found = find_toolchain()
-    except IntelliPerfError as error:
-        yield Observation("compiler", State.BAD, str(error), "python -m pip install ziglang==0.17.0")
-        return
-    yield Observation("compiler", State.GOOD, f"{found.version}, host code with {found.standard_library}")
+        yield from look()
+    except (IntelliPerfError, OSError) as error:
+        yield Observation(look.__name__.strip("_").replace("_", "-"), State.BAD, str(error))
+
+
+def _cache() -> Iterator[Observation]:
+    from intelliperf.emulator.toolchain import cache_directory
+
     cache = cache_directory()
     free = shutil.disk_usage(cache).free
-    state = State.GOOD if free > 1 << 30 else State.BAD
+    state = State.GOOD if free > _CACHE_BYTES else State.BAD
     yield Observation(
         "cache", state, f"{cache}, {free / 2**30:.1f} GiB free", "free 1 GiB, or set XDG_CACHE_HOME to a larger disk"
     )
+
+
+def _compiler() -> Iterator[Observation]:
+    from intelliperf.emulator.toolchain import find_toolchain
+
+    found = find_toolchain()
+    yield Observation("compiler", State.GOOD, f"{found.version}, host code with {found.standard_library}")
 
 
 def _sandbox() -> Iterator[Observation]:
@@ -156,4 +166,4 @@ def _self_test() -> Iterator[Observation]:
         yield Observation("self-test", State.GOOD if good else State.BAD, detail)
 
 
-_LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (_compiler, _sandbox, _tools, _keys, _self_test)
+_LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (_cache, _compiler, _sandbox, _tools, _keys, _self_test)
