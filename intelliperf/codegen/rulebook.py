@@ -10,6 +10,7 @@ from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
+from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.syntax.clang import ClangParser
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     PadLds(),
     InterleaveChunks(),
     InterchangeIndex(),
+    StageRows(),
     TransposeThroughLds(),
 )
 

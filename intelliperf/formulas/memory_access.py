@@ -16,8 +16,8 @@ EXTRA_SECTORS_PER_REQUEST = Threshold(
 class MemoryAccess(Formula):
     """Bytes moved against bytes asked for, per request.
 
-    The ideal is what the distinct bytes of a request need when packed: wide elements, broadcasts and partly
-    active waves are ideal. (AMD's "coalesced" percentage, 64 x waves x 100 / (4 x accesses), calls a
+    The ideal is what the active lanes' elements need side by side, but never more than was touched: wide
+    elements, broadcasts and partly active waves are ideal. (AMD's "coalesced" percentage, 64 x waves x 100 / (4 x accesses), calls a
     unit-stride copy of doubles 25 % coalesced, which is why it is not used.)
     """
 
@@ -36,7 +36,7 @@ class MemoryAccess(Formula):
         Metric.DRAM_TIME_NS,
     )
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
-    rules = ("interleave_chunks", "interchange_index", "transpose_through_lds")
+    rules = ("interleave_chunks", "stage_rows", "interchange_index", "transpose_through_lds")
     knowledge = (
         "Memory moves in sectors of 32 bytes and lines of 64 or 128; a wave's access is cheap when neighbouring lanes "
         "touch neighbouring addresses. Lanes that walk down columns or each own a row, and records whose fields are "

@@ -90,9 +90,9 @@ class Independence:
         for argument in call.children[1:]:
             if pointee(argument.canonical) is not None:
                 raise self._declined(f"line {call.line} hands a pointer to {name}")
-        self._check_function(name)
+        self.check_function(name)
 
-    def _check_function(self, name: str) -> None:
+    def check_function(self, name: str) -> None:
         """A function of the project may touch its parameters and its own variables only."""
         if name in self._seen:
             return
@@ -117,7 +117,7 @@ class Independence:
             if node.kind == "CallExpr":
                 if not (name := callee_name(node)) or _ORDERED.search(name):
                     raise self._declined(f"{function.name}, which the loop calls, calls {name or 'a pointer'}")
-                self._check_function(name)
+                self.check_function(name)
 
     def _check_memory(self, inside: Node) -> None:
         stored: set[str] = set()

@@ -14,15 +14,14 @@ from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer
-from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomial, constant
+from intelliperf.codegen.rules.loops import counter_of, upper_limits
+from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import MemorySpace, SourceEvidence
-
-_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def _chunk(problem: Problem, place: Place, kernel: Node) -> Chunk:
 
 def _bounds(place: Place, algebra: Algebra, loop: Node) -> Chunk:
     """Raise `NotApplicable` unless the loop runs over the thread's own chunk in steps of one."""
-    counter = _counter(place, loop)
+    counter = counter_of(place, loop)
     initial = initializer(counter)
     low = algebra.polynomial(initial) if initial is not None else None
     if low is None:
@@ -118,7 +117,7 @@ def _bounds(place: Place, algebra: Algebra, loop: Node) -> Chunk:
         raise NotApplicable(f"{place}: the chunks of the loop on line {loop.line} are not equally long")
     shared: list[str] = []
     ends = 0
-    for bound in _conjuncts(place, algebra, loop, counter):
+    for bound in upper_limits(place, algebra, loop, counter):
         if not (bound - low - length).terms:
             ends += 1
         elif any(name.startswith(("threadIdx", "blockIdx")) for name in bound.atoms):
@@ -128,67 +127,6 @@ def _bounds(place: Place, algebra: Algebra, loop: Node) -> Chunk:
     if not ends:
         raise NotApplicable(f"{place}: the loop on line {loop.line} does not end where the next chunk begins")
     return Chunk(loop, counter, algebra.text(length), tuple(shared), _thread(algebra, loop))
-
-
-def _counter(place: Place, loop: Node) -> Node:
-    """The variable that the loop declares and counts up by one."""
-    first, step = loop.children[0], loop.children[3].bare()
-    declared = first.children if first.kind == "DeclStmt" else []
-    if len(declared) != 1 or declared[0].kind != "VarDecl":
-        raise NotApplicable(f"{place}: the loop on line {loop.line} does not declare one counter")
-    counter = declared[0]
-    by_one = step.kind == "UnaryOperator" and step.opcode == "++"
-    if step.kind == "CompoundAssignOperator" and step.opcode == "+=":
-        amount = step.children[1].bare()
-        by_one = amount.kind == "IntegerLiteral" and amount.value == "1"
-    target = step.children[0].bare() if step.children else step
-    if not by_one or target.reference is None or target.reference.id != counter.id:
-        raise NotApplicable(f"{place}: the loop on line {loop.line} does not count up by one")
-    return counter
-
-
-def _conjuncts(place: Place, algebra: Algebra, loop: Node, counter: Node) -> list[Polynomial]:
-    """All upper limits of the counter."""
-    pending, found = [loop.children[2]], []
-    while pending:
-        node = pending.pop(0).bare()
-        if node.kind == "BinaryOperator" and node.opcode == "&&":
-            pending += node.children
-            continue
-        left = node.children[0].bare() if node.children else node
-        while left.kind in _CASTS:
-            left = left.children[0].bare()
-        counts = left.kind == "DeclRefExpr" and left.reference is not None and left.reference.id == counter.id
-        if node.kind != "BinaryOperator" or node.opcode != "<" or not counts:
-            raise NotApplicable(f"{place}: the loop on line {loop.line} has a condition other than an upper limit")
-        found += _smallest_of(place, algebra, loop, node.children[1])
-    return found
-
-
-def _smallest_of(place: Place, algebra: Algebra, loop: Node, limit: Node) -> list[Polynomial]:
-    """The polynomials whose minimum `limit` is."""
-    node = limit.bare()
-    while node.kind in _CASTS:
-        node = next(child for child in node.children if child.category).bare()
-    plain = algebra.polynomial(node)
-    if plain is not None:
-        return [plain]
-    if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id in algebra.declared:
-        initial = initializer(algebra.declared[node.reference.id])
-        if initial is not None and node.reference.id not in algebra.modified:
-            return _smallest_of(place, algebra, loop, initial)
-    if node.kind == "CallExpr" and callee_name(node) in ("min", "umin", "ullmin", "llmin") and len(node.children) == 3:
-        return [part for child in node.children[1:] for part in _smallest_of(place, algebra, loop, child)]
-    if node.kind == "ConditionalOperator":
-        test, yes, no = node.children[0].bare(), node.children[1], node.children[2]
-        if test.kind == "BinaryOperator" and test.opcode in ("<", "<=", ">", ">="):
-            sides = [algebra.polynomial(child) for child in test.children]
-            values = [algebra.polynomial(yes), algebra.polynomial(no)]
-            if test.opcode.startswith(">"):
-                values.reverse()
-            if None not in sides and sides == values:
-                return [side for side in sides if side is not None]
-    raise NotApplicable(f"{place}: the end of the loop on line {loop.line} is not the end of a thread's chunk")
 
 
 def _thread(algebra: Algebra, loop: Node) -> str:

@@ -69,6 +69,7 @@ class Algebra:
         self.uniform = Uniformity(kernel)
         self.names: dict[str, str] = {}  # of atoms that are variables
         self.modified = {identity for node in kernel.everything() if (identity := written(node)) is not None}
+        self.free: set[str] = set()  # variables that are atoms though they change
         self.declared = {node.id: node for node in kernel.everything() if node.kind == "VarDecl"}
 
     def polynomial(self, expression: Node) -> Polynomial | None:
@@ -96,6 +97,9 @@ class Algebra:
 
     def _variable(self, node: Node) -> Polynomial | None:
         reference = node.reference
+        if reference is not None and reference.id in self.free:
+            self.names[reference.id] = reference.name
+            return atom(reference.id)
         if reference is None or reference.id in self.modified:
             return None
         declared = self.declared.get(reference.id)
