@@ -30,6 +30,7 @@ class Symptom:
     excess_ns: float
     sentence: str  # without the shares, which are the same for all
     metric: Metric | None = None  # where it is not the formula's watched one
+    left_ns: float | None = None  # the longest of the own parts afterwards; None: their sum less the excess
 
 
 MINIMUM_EXCESS = Threshold(
@@ -81,7 +82,7 @@ class Formula:
         if symptom is None:
             return None
         time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
-        saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom.excess_ns))
+        saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom))
         busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)
         if saved < MINIMUM_EXCESS.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
             return None
@@ -118,14 +119,16 @@ def optional(profile: KernelProfile, metric: Metric) -> float:
     return profile.quantities[metric].value if metric in profile.quantities else 0.0
 
 
-def floor_ns(profile: KernelProfile, own: Sequence[Metric], excess_ns: float) -> float:
-    """No change to the `own` parts can bring the kernel below its launch and its largest other part.
+def floor_ns(profile: KernelProfile, own: Sequence[Metric], symptom: Symptom) -> float:
+    """No change to the `own` parts can bring the kernel below its launch and its largest part that is left.
 
-    Holds for times that add up as well as for times that overlap.
+    Holds for times that add up as well as for times that overlap, where the symptom says what is left.
     """
     others = [optional(profile, part) for part in _TIME_PARTS if part not in own]
-    rest = sum(optional(profile, part) for part in own) - excess_ns
-    return optional(profile, Metric.LAUNCH_TIME_NS) + max([*others, rest, 0.0])
+    left = symptom.left_ns
+    if left is None:
+        left = sum(optional(profile, part) for part in own) - symptom.excess_ns
+    return optional(profile, Metric.LAUNCH_TIME_NS) + max([*others, left, 0.0])
 
 
 def visible_ns(profile: KernelProfile, part: Metric, excess_ns: float) -> float:

@@ -59,11 +59,13 @@ class MemoryAccess(Formula):
         wasted = 1.0 - ideal / sectors
         asked, moved = value_of(profile, Metric.BYTES), value_of(profile, Metric.DRAM_BYTES)
         dram_wasted = max(0.0, 1.0 - asked / moved) if moved > 0 else 0.0
-        caches = value_of(profile, Metric.L1_TIME_NS) + value_of(profile, Metric.L2_TIME_NS)
+        l1, l2 = value_of(profile, Metric.L1_TIME_NS), value_of(profile, Metric.L2_TIME_NS)
+        dram = value_of(profile, Metric.DRAM_TIME_NS)
         return Symptom(
             value=sectors,
             ideal=ideal,
-            excess_ns=caches * wasted + value_of(profile, Metric.DRAM_TIME_NS) * dram_wasted,
+            excess_ns=(l1 + l2) * wasted + dram * dram_wasted,
+            left_ns=max(max(l1, l2) * (1.0 - wasted), dram * (1.0 - dram_wasted)),
             sentence=(
                 f"a global access touches {sectors / requests.value:.1f} sectors of 32 bytes where "
                 f"{ideal / requests.value:.1f} would hold what it asks for ({sectors / ideal:.1f}x, over "
