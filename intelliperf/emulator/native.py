@@ -129,7 +129,8 @@ def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
     places = [f"-I{copy / 'include'}", f"-ffile-prefix-map={copy}={_SOURCES.parent}"]
-    argv = [*compiler, f"-march={host_processor()}", *_COMPILE_FLAGS, *places, "-c", str(copy / source), "-o", str(made)]
+    flags = [f"-march={host_processor()}", *_COMPILE_FLAGS]
+    argv = [*compiler, *flags, *places, "-c", str(copy / source), "-o", str(made)]
     _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
     made.replace(into)
 

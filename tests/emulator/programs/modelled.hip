@@ -1,0 +1,102 @@
+// Pairs of kernels of which one must be modelled as slower, and readings of the clocks.
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <initializer_list>
+
+constexpr int kTile = 16;
+
+__global__ void copy(const float* a, float* c, int stride, int mask) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  c[i] = a[(i * stride) & mask];
+}
+
+__global__ void add_to(float* sums, int spread) {
+  atomicAdd(&sums[(blockIdx.x * blockDim.x + threadIdx.x) & (spread - 1)], 1.0f);
+}
+
+template <int kPitch>
+__global__ void columns(float* c) {
+  __shared__ float tile[64 * kPitch];
+  for (int k = 0; k < 64; ++k) tile[(threadIdx.x & 63) * kPitch + (k & 31)] = float(k);
+  __syncthreads();
+  c[blockIdx.x * blockDim.x + threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void chase(const float* a, float* c, int rounds) {
+  extern __shared__ float unused[];
+  unused[threadIdx.x] = 0;
+  float sum = 0;
+  for (int k = 0; k < rounds; ++k) sum += a[(k * 64 + threadIdx.x) & 4095];
+  c[blockIdx.x * blockDim.x + threadIdx.x] = sum + unused[threadIdx.x];
+}
+
+__global__ void product(const float* a, const float* b, float* c, int n) {
+  const int x = blockIdx.x * kTile + threadIdx.x, y = blockIdx.y * kTile + threadIdx.y;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[y * n + k] * b[k * n + x];
+  c[y * n + x] = sum;
+}
+
+__global__ void product_tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float left[kTile][kTile], right[kTile][kTile];
+  const int x = blockIdx.x * kTile + threadIdx.x, y = blockIdx.y * kTile + threadIdx.y;
+  float sum = 0;
+  for (int at = 0; at < n; at += kTile) {
+    left[threadIdx.y][threadIdx.x] = a[y * n + at + threadIdx.x];
+    right[threadIdx.y][threadIdx.x] = b[(at + threadIdx.y) * n + x];
+    __syncthreads();
+    for (int k = 0; k < kTile; ++k) sum += left[threadIdx.y][k] * right[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[y * n + x] = sum;
+}
+
+__global__ void read_clock(const float* a, long long* cycles) {
+  const long long begun = clock64();
+  float sum = 0;
+  for (int k = 0; k < 64; ++k) sum += a[k * 64 + threadIdx.x];
+  cycles[threadIdx.x] = clock64() - begun + (sum < 0);
+}
+
+template <class Launch>
+static void timed(const char* name, Launch launch) {
+  hipEvent_t begin, end;
+  (void)hipEventCreate(&begin);
+  (void)hipEventCreate(&end);
+  (void)hipEventRecord(begin);
+  launch();
+  (void)hipEventRecord(end);
+  float milliseconds = 0;
+  (void)hipEventElapsedTime(&milliseconds, begin, end);
+  std::printf("%s %.9f\n", name, milliseconds);
+}
+
+int main() {
+  constexpr int n = 1 << 20, rows = 256;
+  float *a, *b, *c;
+  long long* cycles;
+  (void)hipMalloc(&a, n * sizeof(float));
+  (void)hipMalloc(&b, n * sizeof(float));
+  (void)hipMalloc(&c, n * sizeof(float));
+  (void)hipMalloc(&cycles, 64 * sizeof(long long));
+  for (float* each : {a, b, c}) (void)hipMemset(each, 0, n * sizeof(float));
+  timed("copy", [&] { copy<<<1024, 256>>>(a, c, 1, n - 1); });
+  timed("copy_strided", [&] { copy<<<1024, 256>>>(a, c, 33, n - 1); });
+  timed("copy_cached", [&] { copy<<<1024, 256>>>(a, c, 1, 1023); });
+  timed("copy_twice", [&] { copy<<<2048, 256>>>(a, c, 1, n - 1); });
+  timed("atomics_spread", [&] { add_to<<<256, 256>>>(c, 65536); });
+  timed("atomics_hot", [&] { add_to<<<256, 256>>>(c, 1); });
+  timed("columns", [&] { columns<33><<<1024, 256>>>(c); });
+  timed("columns_conflicting", [&] { columns<32><<<1024, 256>>>(c); });
+  timed("chase", [&] { chase<<<1216, 64, 1024>>>(a, c, 64); });
+  timed("chase_alone", [&] { chase<<<1216, 64, 65536>>>(a, c, 64); });
+  const dim3 grid(rows / kTile, rows / kTile), block(kTile, kTile);
+  timed("product", [&] { product<<<grid, block>>>(a, b, c, rows); });
+  timed("product_tiled", [&] { product_tiled<<<grid, block>>>(a, b, c, rows); });
+  read_clock<<<1, 64>>>(a, cycles);
+  long long read = 0;
+  (void)hipMemcpy(&read, cycles, sizeof read, hipMemcpyDeviceToHost);
+  std::printf("clock %lld\n", read);
+  return 0;
+}

@@ -1,0 +1,64 @@
+"""What the modelled time must agree with hardware on: which of two kernels is the slower one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from intelliperf.process import output_of
+
+SOURCE = Path(__file__).parent / "programs" / "modelled.hip"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("modelled") / "modelled"
+    argv = [sys.executable, "-m", "intelliperf.emulator.driver", "hipcc", "-O2", str(SOURCE), "-o", str(built)]
+    done, _, errors = output_of(argv, 300)
+    assert done.ok, errors
+    return built
+
+
+def _read(program: Path, records: Path, **environment: str) -> dict[str, float]:
+    """With records, so that launches of one kernel with other arguments are looked at each by itself."""
+    traced = {"INTELLIPERF_TRACE_DIR": str(records), "INTELLIPERF_TRACE_LAUNCHES": "8"}
+    done, out, errors = output_of([str(program)], 120, {**traced, **environment})
+    assert done.ok, errors
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+@pytest.fixture(scope="module")
+def times(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    return _read(program, tmp_path_factory.mktemp("records"))
+
+
+@pytest.mark.parametrize(
+    ("slower", "faster", "at_least"),
+    [
+        ("copy_strided", "copy", 1.3),
+        ("copy", "copy_cached", 1.05),
+        ("copy_twice", "copy", 1.1),
+        ("atomics_hot", "atomics_spread", 5.0),
+        ("columns_conflicting", "columns", 1.3),
+        ("chase_alone", "chase", 1.2),
+        ("product", "product_tiled", 1.1),
+    ],
+)
+def test_the_slower_kernel_is_modelled_as_slower(
+    times: dict[str, float], slower: str, faster: str, at_least: float
+) -> None:
+    assert times[slower] > at_least * times[faster]
+
+
+def test_the_shader_clock_moves_with_a_traced_block_s_requests(times: dict[str, float]) -> None:
+    assert 64 * 4 < times["clock"] < 64 * 1000
+
+
+def test_the_clock_s_scale_reaches_every_time_that_the_program_reads(
+    program: Path, times: dict[str, float], tmp_path: Path
+) -> None:
+    scaled = _read(program, tmp_path, INTELLIPERF_CLOCK_SCALE="3")
+    for name, value in times.items():
+        assert scaled[name] == pytest.approx(3 * value, rel=1e-3)
