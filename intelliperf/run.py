@@ -112,17 +112,17 @@ class Run:
     def build_reference(self) -> State:
         self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
-            state, built = self._build(self.journal.directory / "work" / "reference", ())
-        if not built.ok:
+            work = self.journal.directory / "work" / "reference"
+            state, built = self._build(work, (), self.journal.directory / "build")
+        if not built.completed.ok:
             raise BuildFailed(built.complaint())
         if not state.compile_arguments:
             raise BuildFailed(
                 "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
                 "absolute path, or is everything up to date? Give the whole build with -b"
             )
-        program = self.application.command[0]
-        if "/" in program and not (state.application.directory / state.application.command[0]).exists():
-            raise BuildFailed(f"the build works but makes no {program}: is the program's name right?")
+        if not built.ok:
+            raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(state)
         return state
 
@@ -336,9 +336,8 @@ class Run:
 
     # ---- scratch copies ---------------------------------------------------------------------
 
-    def _build(self, root: Path, edits: tuple[FileEdit, ...]) -> tuple[State, Built]:
-        stale = Workspace(self.application, root)
-        stale.remove()
+    def _build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[State, Built]:
+        Workspace(self.application, root).remove()
         workspace = Workspace.create(self.application, root)
         try:
             workspace.apply(edits)
@@ -346,13 +345,17 @@ class Run:
             raise UsageError(f"the project was changed while the run went on: {error}") from error
         log = root / "compile.jsonl"
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
-        built = workspace.build(environment, self.settings.build_deadline_s, root / "logs")
-        return State(workspace, edits, compile_arguments(log, workspace)), built
+        built = workspace.build(environment, self.settings.build_deadline_s, logs)
+        state = State(workspace, edits, compile_arguments(log, workspace))
+        program = self.application.command[0]
+        if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
+            built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))
+        return state, built
 
     def _build_on(self, best: State, candidate: Candidate, index: int) -> tuple[State, Built]:
         """The candidate on top of the best accepted state, with what both declare."""
         root = self.journal.directory / "work" / f"{index:03d}"
-        state, built = self._build(root, self._stacked(best, candidate))
+        state, built = self._build(root, self._stacked(best, candidate), self.journal.attempt_directory(index))
         return dataclasses.replace(state, declares=best.declares.joined(candidate.declares)), built
 
     def _stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:

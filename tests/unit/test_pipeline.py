@@ -64,6 +64,18 @@ def test_accepted_candidates_are_stacked_and_wrong_ones_never_built_upon(tmp_pat
     assert report.measurements[0].baseline_ns == 1000
 
 
+def test_a_candidate_whose_build_makes_no_program_is_refused_and_its_log_kept(tmp_path: Path) -> None:
+    build = (*BUILD[:2], f"{BUILD[2]}; echo built; if grep -q gone app; then rm app; fi")
+    model = Scripted("model", [("contended", "gone")])
+    with Journal(tmp_path / "run") as journal:
+        report = improve(scripted_run(application(tmp_path / "project", SLOW, build), journal, model))
+    assert outcomes(report) == ["BUILD_FAILED"]
+    assert report.attempts[0].verdict is not None
+    assert report.attempts[0].verdict.detail == "the build works but makes no ./app"
+    assert (tmp_path / "run" / "build" / "build-0.stdout").read_text() == "built\n"
+    assert (tmp_path / "run" / "attempts" / "001" / "build-0.stdout").read_text() == "built\n"
+
+
 def test_the_number_of_attempts_bounds_the_model_but_not_the_rules(tmp_path: Path) -> None:
     rules = Scripted("rules", ["no"] * 4)
     model = Scripted("model", ["no"] * 9)
