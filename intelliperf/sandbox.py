@@ -57,7 +57,7 @@ class Sandbox:
         if done.ok and _MARK in out and (own / "inside").exists() and not leaked:
             return cls(True)
         said = "a directory outside was written" if leaked else (err.strip().splitlines() or [done.describe()])[-1]
-        return cls(False, f"user namespaces are not to be had here ({said})")
+        return cls(False, f"it cannot be set up here, as in most containers ({said})")
 
     def wrap(self, command: Sequence[str], writable: Sequence[Path]) -> tuple[str, ...]:
         """`command` confined to write in `writable` (existing directories) only; unchanged if not available."""

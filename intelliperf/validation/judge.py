@@ -52,6 +52,7 @@ GATES = (
 )
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
 _MARK = ("synchronisation", "races")
+_UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
     ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
@@ -248,9 +249,20 @@ class Judge:
         followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, _checker(trial))
         for label, _ in ORDERS:
             if label in followed.divergences:
-                return _order_rejection(label, followed.divergences[label])
+                return self._explained(trial, _order_rejection(label, followed.divergences[label]))
         trial.note(GATES[4], CheckStatus.PASSED, ", ".join(label for label, _ in ORDERS))
         return None
+
+    def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
+        """With the lines that the traced run blames, where it blames any."""
+        if rejection.outcome not in (Outcome.RACE, Outcome.MEMORY_ERROR):
+            return rejection
+        case = trial.case
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        blamed = next((c for c in checks if c.status is CheckStatus.FAILED and c.name != _UNTRACED), None)
+        if blamed is None:
+            return rejection
+        return Rejection(rejection.outcome, f"{rejection.detail}; {blamed.name}: {blamed.detail}")
 
     def _strictness(self, trial: _Trial) -> Rejection | None:
         try:
