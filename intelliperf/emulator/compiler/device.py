@@ -84,12 +84,12 @@ def build_container(
     header: Mapping[str, Any],
     facts: Callable[[], Mapping[str, Mapping[str, object]]],
 ) -> bytes:
-    """Optimise, instrument and compile one module of device IR. `header` opens the metadata.
+    """Optimise, instrument and compile one module of device IR. `header` opens the metadata and has the device.
 
     `facts` is asked last: kernels by name as the real target's compiler made them.
     """
     _refuse_assembly(ir)
-    instrumented = instrument(optimise(ir, work, toolchain))
+    instrumented = instrument(optimise(ir, work, toolchain), header["device"]["vendor"])
     _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"
     text.write_text(instrumented.text, encoding="utf-8", errors="surrogateescape")

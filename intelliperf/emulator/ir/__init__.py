@@ -44,8 +44,11 @@ class Instrumented:
     externals: tuple[str, ...]  # functions and variables that it expects elsewhere
 
 
-def instrument(text: str) -> Instrumented:
-    """Raises `ToolchainError`, naming the line, for any form of IR that it does not know."""
+def instrument(text: str, vendor: str = "amd") -> Instrumented:
+    """Raises `ToolchainError`, naming the line, for any form of IR that it does not know.
+
+    `vendor` of the device: amd or nvidia; their compilers differ in the vectors that they load.
+    """
     module = parse_module(text)
     layout = Layout(module.structs)
     debug = DebugInfo(module.metadata)
@@ -58,6 +61,7 @@ def instrument(text: str) -> Instrumented:
         synchronising=synchronising_functions(module.functions),
         private_globals=frozenset(variables.private),
         table=table,
+        fills_vectors=vendor == "nvidia",
     )
     kernels = set(kernel_names(module))
     reach = shared_reach(module, variables.shared)

@@ -15,6 +15,7 @@ from intelliperf.emulator.ir.order import weak_topological_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, NAME, suffixed, unquoted, without_attachments
+from intelliperf.emulator.ir.vectors import Joined, Plan, VectorFinder
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
@@ -43,6 +44,7 @@ class Surroundings:
     synchronising: Collection[str]  # functions that may reach a barrier or a collective
     private_globals: frozenset[str]
     table: SiteTable
+    fills_vectors: bool  # loads of some members of a vector load the others too
 
 
 class FunctionRewriter:
@@ -54,6 +56,7 @@ class FunctionRewriter:
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
         self._operations = OperationCounter()
+        self._vectors = VectorFinder(function, surroundings.layout, self._is_private, surroundings.fills_vectors)
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -82,17 +85,28 @@ class FunctionRewriter:
     def _rewrite_block(self, block: Block) -> None:
         if block.label is not None:
             self._both(f"{block.label}:")
-        self._block = self._around.table.add_block(self._name, self._operations.count(block.instructions))
+        joined = self._joined(block)
+        whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
+        self._block = self._around.table.add_block(self._name, self._operations.count(whole))
         counted = False
-        for instruction in block.instructions:
+        for index, instruction in enumerate(block.instructions):
             if not counted and instruction.opcode not in ("phi", "landingpad"):
                 self._count_execution()
                 counted = True
             try:
-                self._rewrite_instruction(instruction)
+                if index in joined:
+                    self._rewrite_part(instruction, joined[index])
+                else:
+                    self._rewrite_instruction(instruction)
             except (ToolchainError, ValueError, IndexError) as error:
                 line = instruction.text.strip()[:200]
                 raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
+
+    def _joined(self, block: Block) -> Plan:
+        try:
+            return self._vectors.plan(block.instructions)
+        except (ToolchainError, ValueError, IndexError) as error:
+            raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {error}") from error
 
     def _rewrite_instruction(self, instruction: Instruction) -> None:
         opcode = instruction.opcode
@@ -115,8 +129,25 @@ class FunctionRewriter:
             self._body = "\n".join(i.text for block in self._function.blocks for i in block.instructions)
         return len(re.findall(re.escape(result) + r"(?![-\w.$])", self._body)) > 1
 
+    def _is_private(self, pointer: str) -> bool:
+        return is_private(pointer, self._private, self._around.private_globals)
+
+    def _rewrite_part(self, instruction: Instruction, joined: Joined | None) -> None:
+        """An instruction that makes one access with others; the first of them has the hook."""
+        if joined is not None:
+            found = DEBUG_LOCATION.search(instruction.text)
+            site = self._site(joined.access, int(found[1]) if found else None)
+            pointer = joined.access.pointer
+            if joined.back:
+                self._serial += 1
+                begin = f"%simt.begin{self._serial}"
+                self._trace.append(f"  {begin} = getelementptr i8, ptr {pointer}, i64 -{joined.back}")
+                pointer = begin
+            self._trace.append(f"  call void @__simt_access(ptr {pointer}, i32 {site})")
+        self._both(without_attachments(instruction.text))
+
     def _hook_access(self, access: Access, location: int | None) -> None:
-        if is_private(access.pointer, self._private, self._around.private_globals):
+        if self._is_private(access.pointer):
             return
         site = self._site(access, location)
         if access.length is None:

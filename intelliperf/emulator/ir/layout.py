@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from intelliperf.emulator.ir.text import split_top
 from intelliperf.errors import ToolchainError
@@ -28,6 +28,31 @@ class Layout:
         if type_name == "x86_fp80":
             return 10
         return self._size_and_alignment(type_name)[0]
+
+    def offset(self, type_name: str, indices: Sequence[int]) -> int | None:
+        """Bytes that getelementptr adds for constant indices; None for a type that it cannot go into."""
+        if not indices:
+            return 0
+        total, current = indices[0] * self._size_and_alignment(type_name)[0], type_name
+        for index in indices[1:]:
+            current = self._structs.get(current, current).strip()
+            sequence = _SEQUENCE.match(current)
+            if sequence:
+                current = sequence[3]
+                total += index * self._size_and_alignment(current)[0]
+                continue
+            packed = current.startswith("<{")
+            if not packed and not current.startswith("{"):
+                return None
+            members = split_top(current[2:-2] if packed else current[1:-1])
+            if index >= len(members):
+                return None
+            current = members[index]
+            if packed:
+                total += sum(self._size_and_alignment(member)[0] for member in members[:index])
+            else:
+                total += _rounded(self._filled(members[:index])[0], self._size_and_alignment(current)[1])
+        return total
 
     def _size_and_alignment(self, type_name: str) -> tuple[int, int]:
         known = self._sizes.get(type_name)
@@ -65,9 +90,18 @@ class Layout:
         return total, max(1, 1 << max(0, total - 1).bit_length())
 
     def _struct(self, members: list[str]) -> tuple[int, int]:
-        offset, largest = 0, 1
+        end, largest = self._filled(members)
+        return _rounded(end, largest), largest
+
+    def _filled(self, members: list[str]) -> tuple[int, int]:
+        """Where the last member ends, and the largest alignment."""
+        end, largest = 0, 1
         for member in members:
             size, alignment = self._size_and_alignment(member)
-            offset = -(-offset // alignment) * alignment + size
+            end = _rounded(end, alignment) + size
             largest = max(largest, alignment)
-        return -(-offset // largest) * largest, largest
+        return end, largest
+
+
+def _rounded(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment

@@ -1,0 +1,236 @@
+"""Which accesses of a basic block are one access on a GPU: the parts of a vector or an aligned structure.
+
+For the processor the optimiser takes `float4 v = in[i]` apart into its members; every GPU compiler loads it
+with one instruction of 16 bytes. Joined here are accesses of one place in the source (the same DILocation)
+that start from one pointer, lie within one aligned unit of at most 16 bytes, and have nothing between them
+that the order could matter to. Units are what the instruction sets have: 2, 4, 8 and 16 bytes, aligned to
+their size, and on AMD 12 of 16. NVIDIA's compiler also loads the members that nobody uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.memory import VOLATILE, Access, access_of, call_arguments, ranges_of
+from intelliperf.emulator.ir.module import Function, Instruction
+from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, closing, pointer_operand, split_top
+
+_WIDTHS = (16, 8, 4, 2)
+_GEP = re.compile(r"getelementptr (?:inbounds |nuw |nusw |inrange\([^)]*\) )*")
+_ALIGNMENT = re.compile(r", align (\d+)(?=,|$)")
+_ARGUMENT_ALIGNMENT = re.compile(r"\balign (\d+)")
+_INDEX = re.compile(r"i\d+ (-?\d+)$")
+_SCALAR = re.compile(r"(?:<\d+ x )?(\w+)>?$")
+_MEMORY_INTRINSIC = re.compile(r"llvm\.(?:mem|masked|vp)")
+
+
+@dataclass(frozen=True)
+class Joined:
+    """One access that several instructions make together; its hook stands before the first of them."""
+
+    access: Access  # the pointer is the first instruction's
+    back: int  # bytes from that pointer down to where the access begins
+
+
+Plan = Mapping[int, "Joined | None"]  # by index in the block; None: part of an access that is hooked before
+
+
+@dataclass(frozen=True)
+class _Part:
+    index: int
+    access: Access
+    root: str
+    offset: int
+    alignment: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.access.bytes
+
+
+class VectorFinder:
+    """Finds the joined accesses of one function. `fills`: loads take in what lies between their parts."""
+
+    def __init__(self, function: Function, layout: Layout, is_private: Callable[[str], bool], fills: bool) -> None:
+        self._layout = layout
+        self._is_private = is_private
+        self._fills = fills
+        self._steps = {
+            instruction.result: instruction.text
+            for block in function.blocks
+            for instruction in block.instructions
+            if instruction.opcode == "getelementptr" and instruction.result
+        }
+        self._plan: dict[int, Joined | None] = {}
+        self._loads: dict[tuple[str, str], list[_Part]] = {}
+        self._stores: dict[tuple[str, str], list[_Part]] = {}  # of one place at a time
+
+    def plan(self, instructions: Sequence[Instruction]) -> Plan:
+        """What to do at the instructions that are parts of joined accesses; the others are not in it."""
+        self._plan = {}
+        if not _may_join(instructions):
+            return self._plan
+        for index, instruction in enumerate(instructions):
+            self._see(index, instruction)
+        self._close_loads()
+        self._close_stores()
+        return self._plan
+
+    def _see(self, index: int, instruction: Instruction) -> None:
+        opcode = instruction.opcode
+        if opcode in ("load", "store"):
+            accesses = [access_of(instruction, self._layout, True)]
+        elif opcode == "call" and (accesses := ranges_of(instruction)):
+            pass
+        else:
+            if opcode in ("call", "invoke", "callbr", "atomicrmw", "cmpxchg", "fence") and not _is_pure(instruction):
+                self._close_loads()
+                self._close_stores()
+            return
+        visible = [access for access in accesses if not self._is_private(access.pointer)]
+        if visible:
+            part = self._part(index, instruction, visible)
+            self._add(part, DEBUG_LOCATION.search(instruction.text))
+
+    def _part(self, index: int, instruction: Instruction, accesses: list[Access]) -> _Part | None:
+        """The access of an instruction that may be part of a vector; None for one that may not."""
+        access = accesses[0]
+        if len(accesses) > 1 or access.flags & VOLATILE or not 0 < access.bytes <= _WIDTHS[0]:
+            return None
+        root, offset = self._resolve(access.pointer)
+        return _Part(index, access, root, offset, _alignment(instruction, access))
+
+    def _add(self, part: _Part | None, location: re.Match[str] | None) -> None:
+        if part is None or location is None:
+            self._close_loads()
+            self._close_stores()
+            return
+        key = (location[1], part.root)
+        if part.access.kind in ("load", "range_load"):
+            self._close_stores()
+            group = self._loads.setdefault(key, [])
+        else:
+            self._close_loads()
+            if key not in self._stores:
+                self._close_stores()
+            group = self._stores.setdefault(key, [])
+        if any(part.offset < other.end and other.offset < part.end for other in group):
+            self._join(group)
+            group.clear()
+        group.append(part)
+
+    def _resolve(self, pointer: str) -> tuple[str, int]:
+        """The pointer that this one is a constant number of bytes away from, and how many."""
+        offset = 0
+        while True:
+            text = self._steps.get(pointer) if pointer.startswith("%") else pointer
+            found = _GEP.search(text) if text else None
+            if text is None or found is None:
+                return pointer, offset
+            inside = text[found.end() :]
+            if inside.startswith("("):
+                inside = inside[1 : closing(inside, 0) - 1]
+            parts = split_top(re.split(r", !", inside, maxsplit=1)[0])
+            indices = [_INDEX.match(part) for part in parts[2:]]
+            step = self._layout.offset(parts[0], [int(index[1]) for index in indices if index])
+            if step is None or not all(indices):
+                return pointer, offset
+            offset += step
+            pointer = pointer_operand(parts[1])
+
+    # -- joining ----------------------------------------------------------------------------------
+
+    def _close_loads(self) -> None:
+        for group in self._loads.values():
+            self._join(group)
+        self._loads.clear()
+
+    def _close_stores(self) -> None:
+        for group in self._stores.values():
+            self._join(group)
+        self._stores.clear()
+
+    def _join(self, group: list[_Part]) -> None:
+        waiting = sorted(group, key=lambda part: part.offset)
+        while waiting:
+            taken, size = self._widest(waiting)
+            if len(taken) > 1:
+                self._note(taken, size)
+            waiting = waiting[len(taken) :]
+
+    def _widest(self, waiting: list[_Part]) -> tuple[list[_Part], int]:
+        """The parts at the front that one instruction accesses, and its bytes."""
+        first = waiting[0]
+        fills = self._fills and first.access.kind in ("load", "range_load")
+        for width in _WIDTHS:
+            if first.alignment < width:
+                continue
+            taken = [first]
+            for part in waiting[1:]:
+                if part.end > first.offset + width or not (fills or part.offset == taken[-1].end):
+                    break
+                taken.append(part)
+            span = taken[-1].end - first.offset
+            if span == width or (span > width // 2 and fills):
+                return taken, width
+            if span == 12 and not self._fills:
+                return taken, span
+        return [first], first.access.bytes
+
+    def _note(self, taken: list[_Part], size: int) -> None:
+        first = min(taken, key=lambda part: part.index)
+        kind = "load" if first.access.kind in ("load", "range_load") else "store"
+        flags = 0
+        for part in taken:
+            flags |= part.access.flags
+            self._plan[part.index] = None
+        access = Access(kind, first.access.pointer, _vector_type(taken, size, self._layout), size, flags, kind)
+        self._plan[first.index] = Joined(access, first.offset - taken[0].offset)
+
+
+def _may_join(instructions: Sequence[Instruction]) -> bool:
+    """Whether any two accesses of the block have their place in the source in common."""
+    seen: set[str] = set()
+    for instruction in instructions:
+        if instruction.opcode in ("load", "store") or (instruction.opcode == "call" and "mem" in instruction.text):
+            found = DEBUG_LOCATION.search(instruction.text)
+            if found and found[1] in seen:
+                return True
+            if found:
+                seen.add(found[1])
+    return False
+
+
+def _is_pure(instruction: Instruction) -> bool:
+    """Calls that neither wait nor touch memory that others see."""
+    found = CALLEE.search(instruction.text)
+    if instruction.opcode != "call" or found is None or found[1] is None:
+        return False
+    name = found[1]
+    return name == "__simt_thread" or (name.startswith("llvm.") and not _MEMORY_INTRINSIC.match(name))
+
+
+def _alignment(instruction: Instruction, access: Access) -> int:
+    """What the instruction promises of its address, in bytes."""
+    if instruction.opcode != "call":
+        found = _ALIGNMENT.search(instruction.text)
+    else:
+        arguments = call_arguments(instruction.text, instruction.text.index("(", instruction.text.index("@")))
+        found = _ARGUMENT_ALIGNMENT.search(arguments[1 if access.kind == "range_load" else 0])
+    return int(found[1]) if found else 1
+
+
+def _vector_type(parts: list[_Part], size: int, layout: Layout) -> str:
+    """The type of the whole: a vector of the parts' scalar if they have one, bits otherwise."""
+    scalars = set()
+    for part in parts:
+        found = _SCALAR.match(part.access.type_name)
+        if part.access.length is None:
+            scalars.add(found[1] if found else "")
+    scalar = scalars.pop() if len(scalars) == 1 else ""
+    if scalar and size % layout.size(scalar) == 0:
+        return f"<{size // layout.size(scalar)} x {scalar}>"
+    return f"i{size * 8}"
