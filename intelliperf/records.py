@@ -34,7 +34,7 @@ class Metric(str, Enum):
     LANES = "lanes"  # active lanes summed over requests
     BYTES = "bytes"  # bytes asked for by active lanes
     SECTORS = "sectors_32b"  # distinct 32-byte sectors per request, summed
-    SECTORS_IDEAL = "sectors_32b_ideal"  # the same for densely packed lanes
+    SECTORS_IDEAL = "sectors_32b_ideal"  # with the lanes' elements side by side; never more than the actual ones
     LINES_64B = "lines_64b"
     LINES_128B = "lines_128b"
     LINES_128B_IDEAL = "lines_128b_ideal"

@@ -97,9 +97,9 @@ struct SiteRecord {
   uint64_t bytes;           // asked for by active lanes
   uint64_t global_requests, shared_requests;
   uint64_t sectors;         // distinct 32 B sectors per request, summed
-  uint64_t sectors_ideal;   // for the distinct bytes of the request, densely packed (so broadcast is ideal)
+  uint64_t sectors_ideal;   // if the active lanes' accesses lay side by side, but no more than the actual ones
   uint64_t lines64, lines128;   // distinct lines per request, summed
-  uint64_t lines128_ideal;
+  uint64_t lines128_ideal;  // likewise
   uint64_t quad_lines64;    // distinct 64 B lines per quad of lanes = AMD TCP_TOTAL_ACCESSES
   uint64_t line_runs128;    // runs of equal 128 B lines over consecutive lanes = AMD TCP_TOTAL_CACHE_ACCESSES
   uint64_t lds_phases, lds_phases_ideal;

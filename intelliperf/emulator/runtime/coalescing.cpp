@@ -8,6 +8,8 @@ namespace {
 
 uint32_t bits(uint64_t word) { return uint32_t(__builtin_popcountll(word)); }
 
+uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 uint32_t sectors_of(uint64_t low, uint64_t high) {
   return ((low & 0xFFFFFFFFu) != 0) | ((low >> 32 != 0) << 1) | (((high & 0xFFFFFFFFu) != 0) << 2) |
          ((high >> 32 != 0) << 3);
@@ -54,18 +56,18 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
     const Extent& extent = request.extent[k];
     touch_line(request.address[extent.first], extent.repeats ? request.bytes : request.bytes * extent.count);
   }
-  uint32_t sectors = 0, halves = 0, distinct = 0;
+  uint32_t sectors = 0, halves = 0;
   for (uint32_t k = 0; k < touch_count_; ++k) {
     const LineTouch& touch = touches_[k];
     sectors += bits(sectors_of(touch.low, touch.high));
     halves += (touch.low != 0) + (touch.high != 0);
-    distinct += bits(touch.low) + bits(touch.high);
   }
   record.sectors += sectors;
   record.lines64 += halves;
   record.lines128 += touch_count_;
-  record.sectors_ideal += (distinct + 31) / 32;
-  record.lines128_ideal += (distinct + 127) / 128;
+  const uint32_t packed = request.count * request.bytes;
+  record.sectors_ideal += least(sectors, (packed + 31) / 32);
+  record.lines128_ideal += least(touch_count_, (packed + 127) / 128);
   ++totals_.l1_requests;
   totals_.l1_bytes += sectors * 32;
 }
