@@ -41,7 +41,10 @@ _MENTIONS = (
         r"\b(?:cuda|hip)(?:Malloc3D|MallocMipmapped|Mipmapped)Array\w*|\b(?:cuda|hip)MemcpyToArray\w*",
         "textures and surfaces",
     ),
-    (r"\bcudaLaunchDevice\b|\bhipLaunchDevice\b", "dynamic parallelism (kernels launched by kernels)"),
+    (
+        r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__",
+        "dynamic parallelism (kernels launched by kernels)",
+    ),
     (r"\b(?:cuda|hip)(?:GraphAdd|GraphKernelNode|GraphMem\w*Node|\w+NodeParams)\w*", "graphs built node by node"),
     (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
     (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),

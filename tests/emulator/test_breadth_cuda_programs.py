@@ -1,0 +1,71 @@
+"""CUDA as programs of many authors write it: odd spellings, newer library parts, and refusals by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.compiler.explain import explanation
+from intelliperf.emulator.compiler.spelling import join_marks
+from intelliperf.process import Completed, run
+
+PROGRAMS = Path(__file__).parent / "breadth"
+REFUSED = {
+    "inline assembly": '__global__ void k(int* o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }',
+    "cuBLAS (cublas_v2.h)": "#include <cublas_v2.h>\n",
+    "textures and surfaces": "__global__ void k(float* o, cudaTextureObject_t t) { *o = tex1Dfetch<float>(t, 0); }",
+    "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
+    "graphs built node by node": "int main() { cudaKernelNodeParams p; return p.sharedMemBytes; }",
+}
+ARCHIVE = {
+    "kernel.cu": "#include <cstdio>\n__device__ int three();\n__global__ void k(int* o) { *o = three(); }\n"
+    "int ask() { int *o, h; cudaMalloc(&o, 4); k<<<1, 1>>>(o); cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost); return h; }",
+    "three.cu": "__device__ int three() { return 3; }",
+    "main.cpp": '#include <cuda_runtime.h>\nint ask();\nint main() { std::printf("%d\\n", ask()); }',
+    "Makefile": "NVCC := $(CUDA_PATH)/bin/nvcc\napp: main.cpp\n\t$(NVCC) -dc kernel.cu three.cu\n"
+    "\t$(NVCC) -dlink kernel.o three.o -o linked.o\n\tar rcs libparts.a kernel.o three.o linked.o\n"
+    "\tg++ main.cpp -I$(CUDA_PATH)/include -o app -L. -lparts -L$(CUDA_PATH)/lib64 -lcudart\n",
+}
+
+
+def shell(folder: Path, *argv: str) -> Completed:
+    environment = dict(EmulatorBackend(folder / "data").build_environment())
+    return run(argv, folder, 120, folder / "logs", "step", environment)
+
+
+def test_a_program_of_odd_spellings_and_newer_parts_computes_what_it_should(tmp_path: Path) -> None:
+    built = shell(tmp_path, "nvcc", "-O2", str(PROGRAMS / "language.cu"), "-o", "language")
+    assert built.exit_status == 0, built.tail()
+    for order in ("auto", "always"):
+        ran = shell(tmp_path, "env", f"INTELLIPERF_LOCKSTEP={order}", "./language")
+        assert (ran.exit_status, ran.tail("stdout").split("\n")[0]) == (0, "all good"), ran.tail("stdout") + ran.tail()
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -> None:
+    (tmp_path / "program.cu").write_text(REFUSED[what], encoding="utf-8")
+    built = shell(tmp_path, "nvcc", "-c", "program.cu", "-o", "program.o")
+    lines = [line for line in built.tail().splitlines() if "intelliperf: " in line]
+    assert built.exit_status == 1
+    assert len(lines) == 1 and what in lines[0] and "not supported by the emulator" in lines[0], built.tail()
+
+
+def test_a_device_link_in_an_archive_is_found_by_a_plain_link(tmp_path: Path) -> None:
+    for name, text in ARCHIVE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    built = shell(tmp_path, "make")
+    assert built.exit_status == 0, built.tail()
+    assert shell(tmp_path, "./app").tail("stdout").strip() == "3"
+
+
+def test_only_the_marks_of_launches_are_closed_up_and_columns_stay() -> None:
+    launch = "kernel<2> << <grid, n >> 2 >> >(a, b); x = y >> z;"
+    assert join_marks(launch) == "kernel<2> <<< grid, n >> 2 >>> (a, b); x = y >> z;"
+    template = "std::vector<std::vector<std::vector<int>> > (v);"
+    assert join_marks(template) == template
+
+
+def test_an_ordinary_error_needs_no_explanation() -> None:
+    assert explanation("a.cu:3:1: error: expected ';' after expression\n") == ""
