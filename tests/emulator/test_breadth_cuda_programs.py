@@ -21,7 +21,8 @@ REFUSED = {
 }
 ARCHIVE = {
     "kernel.cu": "#include <cstdio>\n__device__ int three();\n__global__ void k(int* o) { *o = three(); }\n"
-    "int ask() { int *o, h; cudaMalloc(&o, 4); k<<<1, 1>>>(o); cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost); return h; }",
+    "int ask() {\n  int *o, h;\n  cudaMalloc(&o, 4);\n  k<<<1, 1>>>(o);\n"
+    "  cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost);\n  return h;\n}",
     "three.cu": "__device__ int three() { return 3; }",
     "main.cpp": '#include <cuda_runtime.h>\nint ask();\nint main() { std::printf("%d\\n", ask()); }',
     "Makefile": "NVCC := $(CUDA_PATH)/bin/nvcc\napp: main.cpp\n\t$(NVCC) -dc kernel.cu three.cu\n"
