@@ -49,6 +49,7 @@ CHECKS = (
     "races",
     "shuffles",
     "uninitialised",
+    "wave_order",
 )
 
 
@@ -104,11 +105,28 @@ def test_a_full_disk_is_reported_once_and_leaves_no_end(semantics: Path) -> None
 
 @pytest.mark.parametrize("order", ["reverse", "random:7"])
 def test_results_do_not_depend_on_the_order_of_lanes(semantics: Path, tmp_path: Path, order: str) -> None:
-    environment = {
-        "INTELLIPERF_TRACE_DIR": str(tmp_path),
-        "INTELLIPERF_LANE_ORDER": order,
-        "INTELLIPERF_BLOCK_ORDER": order,
-    }
+    orders = {"INTELLIPERF_LANE_ORDER": order, "INTELLIPERF_BLOCK_ORDER": order}
     for check in ("barriers", "shuffles", "masks", "progress", "grid_barrier"):
+        environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path / check), **orders}
         done, _, errors = output_of([str(semantics), check], 60, environment)
         assert done.ok, errors
+
+
+def test_a_race_between_waves_in_lock_step_shows_in_another_order(semantics: Path, tmp_path: Path) -> None:
+    seen = set()
+    for order in ("forward", "reverse"):
+        environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path / order), "INTELLIPERF_LANE_ORDER": order}
+        done, out, errors = output_of([str(semantics), "wave_order"], 60, environment)
+        assert done.ok, errors
+        seen.add(out)
+    assert len(seen) == 2
+
+
+def test_a_second_process_leaves_the_records_of_the_first_alone(semantics: Path, tmp_path: Path) -> None:
+    environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path)}
+    output_of([str(semantics), "banks"], 60, environment)
+    records = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    output_of([str(semantics), "barriers"], 60, environment)
+    (added,) = tmp_path.glob("process-*")
+    assert (added / "end.json").exists()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == records
