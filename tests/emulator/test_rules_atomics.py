@@ -242,6 +242,9 @@ REFUSED = """
 #define BUMP(p) atomicAdd(p, 1)
 __global__ void hidden(int* o) { BUMP(o); }  //@ macro
 __global__ void swapped(int* o) { o[threadIdx.x + 1] = atomicExch(o, 1); }  //@ exchange
+__global__ void compare(int* o) { atomicCAS(o, 0, int(threadIdx.x)); }  //@ compare
+__global__ void wrap(unsigned* o) { atomicInc(o, 7u); }  //@ wrap
+__global__ void least(float* o) { atomicMin(o, float(threadIdx.x)); }  //@ least
 __global__ void fetched(float* o) { o[1 + threadIdx.x] = atomicAdd(o, 1.5f); }  //@ float
 template <typename T> __global__ void never(T* o) { atomicAdd(o, T(1)); }  //@ template
 __global__ void twice(int* o, int* p) { atomicAdd(o, 1); atomicAdd(p, 2); }  //@ two
@@ -310,7 +313,10 @@ void launch(int* o) { helper<<<1, 1>>>; }
     ("rule", "mark", "words"),
     [
         (WAVE, "macro", "macro"),
-        (WAVE, "exchange", "has no call of"),
+        (WAVE, "exchange", "which of several exchanges comes last"),
+        (WAVE, "compare", "atomicCAS cannot be combined"),
+        (WAVE, "wrap", "wraps round at a limit"),
+        (WAVE, "least", "orders floating-point values"),
         (WAVE, "float", "whose result is used"),
         (WAVE, "template", "template without instantiation"),
         (WAVE, "two", "2 atomics"),

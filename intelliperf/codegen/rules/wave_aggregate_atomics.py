@@ -92,7 +92,7 @@ def atomic_calls(problem: Problem, place: Place) -> list[Node]:
         if call.line == place.evidence.line and call.begin is not None
     ]
     if not found:
-        raise NotApplicable(f"{place} has no call of {', '.join(OPERATIONS)} on it")
+        raise NotApplicable(_why_none(place))
     if any(call.in_macro for call in found):
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     offsets = sorted({call.start_offset for call in found})
@@ -105,6 +105,23 @@ def atomic_calls(problem: Problem, place: Place) -> list[Node]:
     if own:
         raise NotApplicable(f"{place}: {function} has a definition of the project's own in {own[0]}")
     return found
+
+
+# Why atomics without an entry in `OPERATIONS` stay as they are.
+_SINGLE = {
+    "atomicExch": "which of several exchanges comes last is the result",
+    "atomicCAS": "every lane's compare-and-swap depends on the one before",
+    "atomicInc": "it wraps round at a limit, so that several steps are not one sum",
+    "atomicDec": "it wraps round at a limit, so that several steps are not one sum",
+}
+
+
+def _why_none(place: Place) -> str:
+    for function in place.functions:
+        for call in calls(function, frozenset(_SINGLE)):
+            if call.line == place.evidence.line:
+                return f"{place}: {callee_name(call)} cannot be combined: {_SINGLE[callee_name(call)]}"
+    return f"{place} has no call of {', '.join(OPERATIONS)} on it"
 
 
 def _defines(text: str, function: str) -> bool:
