@@ -1,0 +1,78 @@
+"""Numbers with a name, a unit and an origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Provenance(str, Enum):
+    """Where a number comes from."""
+
+    MEASURED = "measured"  # read from hardware, or counted exactly while the program ran
+    MODELLED = "modelled"  # computed by a documented model from counts
+    STATIC = "static"  # read from a compiled binary or the source
+
+
+class Metric(str, Enum):
+    """Quantities by our own names; the unit is in the name.
+
+    Per access site, line or kernel; all counts are totals over the dispatch unless they are
+    named a ratio. The emulator counts them, the hardware back ends map vendor counters onto them.
+    """
+
+    REQUESTS = "requests"  # wave-level memory instructions
+    LANES = "lanes"  # active lanes summed over requests
+    BYTES = "bytes"  # bytes asked for by active lanes
+    SECTORS = "sectors_32b"  # distinct 32-byte sectors per request, summed
+    SECTORS_IDEAL = "sectors_32b_ideal"  # with the lanes' elements side by side; never more than the actual ones
+    LINES_64B = "lines_64b"
+    LINES_128B = "lines_128b"
+    LINES_128B_IDEAL = "lines_128b_ideal"
+    DRAM_BYTES = "dram_bytes"
+    L1_HIT_RATIO = "l1_hit_ratio"
+    L2_HIT_RATIO = "l2_hit_ratio"
+    LDS_REQUESTS = "lds_requests"
+    LDS_PHASES = "lds_phases"  # bank cycles needed
+    LDS_PHASES_IDEAL = "lds_phases_ideal"  # bank cycles without any conflict
+    # Of a kernel: the LDS_* above are its loads and stores, these its atomics in LDS.
+    LDS_ATOMIC_LANES = "lds_atomic_lanes"
+    LDS_ATOMIC_REQUESTS = "lds_atomic_requests"
+    LDS_ATOMIC_SERIALIZATION = "lds_atomic_same_address_lanes"
+    LDS_ATOMIC_PHASES = "lds_atomic_phases"
+    ATOMIC_REQUESTS = "atomic_requests"  # of a kernel, like all ATOMIC_*: those in global memory
+    ATOMIC_LANES = "atomic_lanes"
+    ATOMIC_SERIALIZATION = "atomic_same_address_lanes"  # max lanes on one address, summed over requests
+    ATOMIC_ADDRESSES = "atomic_distinct_addresses"
+    ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations
+    ATOMIC_TIME_NS = "atomic_time_ns"  # time that the hottest address alone needs
+    ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1
+    INSTRUCTIONS = "wave_instructions"
+    DEVICE_TIME_NS = "device_time_ns"
+    TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
+    # Parts of the device time by what they wait for; they overlap, so that their sum may exceed it.
+    LAUNCH_TIME_NS = "launch_time_ns"
+    ISSUE_TIME_NS = "issue_time_ns"
+    LDS_TIME_NS = "lds_time_ns"
+    L1_TIME_NS = "l1_time_ns"
+    L2_TIME_NS = "l2_time_ns"
+    DRAM_TIME_NS = "dram_time_ns"
+    LATENCY_TIME_NS = "latency_time_ns"
+    OCCUPANCY_RATIO = "occupancy_ratio"
+    VGPRS = "vgprs_per_thread"
+    SGPRS = "sgprs_per_wave"
+    SPILLED_REGISTERS = "spilled_registers"
+    SCRATCH_BYTES = "scratch_bytes_per_thread"
+    LDS_BYTES = "lds_bytes_per_block"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A value, where it comes from, and the half-width of its 95 % interval if it was sampled."""
+
+    value: float
+    provenance: Provenance
+    error: float | None = None
+
+
+SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
