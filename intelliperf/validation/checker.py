@@ -49,6 +49,9 @@ class Checker:
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        if self.restricted and (shared := _aliased(base)) is not None:
+            text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"
+            return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)
         problem = self._arguments(base, other, pairing)
         if problem is not None:
             return Divergence(other.side.label, Outcome.DISPATCHES_CHANGED, f"{sync.where}: {problem}")
@@ -73,8 +76,6 @@ class Checker:
         return None
 
     def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
-        if self.restricted and (shared := _aliased(base)) is not None:
-            return f"__restrict__ was added, but {shared} point into one buffer"
         if self.free_arguments:
             return None
         noise = set(self.calibration.noisy_arguments.get(base.dispatch.kernel, ()))
