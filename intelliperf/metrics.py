@@ -73,6 +73,3 @@ class Quantity:
     value: float
     provenance: Provenance
     error: float | None = None
-
-
-SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by

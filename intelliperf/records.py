@@ -18,6 +18,9 @@ from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
 
 
+SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
+
+
 @dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
