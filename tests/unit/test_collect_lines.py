@@ -98,7 +98,7 @@ def test_lines_come_by_falling_cost_and_share_out_the_kernels_time(
 
 def test_a_scratch_copy_is_recognised_by_its_mirrored_path(recording: Recording, tmp_path: Path) -> None:
     original = Path("/home/someone/src/project")
-    copy = tmp_path / "scratch" / "root" / "home" / "someone" / "work" / "project"
+    copy = tmp_path / "scratch" / "root" / "home" / "someone" / "src" / "project"
     (copy / "src").mkdir(parents=True)
     (copy / "src" / "k.hip").write_text("one\ntwo\n")
     project = lines.Project(copy)
