@@ -35,7 +35,7 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
     environment = {**os.environ, "ANTHROPIC_API_KEY": "demo-key"}
     with ProviderServer(conversation) as server:
         model = ("-r", "anthropic", "-m", "demo-model", "--api-base", server.root, "--price", "3,15")
-        argv = intelliperf("-f", "memoryAccess", "-b", "make", *model, "--", "./rowsums", "4096", "100")
+        argv = intelliperf("-f", "memoryAccess", "-b", "make", *model, "--", "./rowsums", "32768", "100")
         with (tmp_path / "log").open("wb") as log:
             killed = subprocess.Popen(argv, cwd=project, env=environment, stdout=log, stderr=log)
             until = time.monotonic() + DEADLINE_S
