@@ -412,15 +412,22 @@ void Analysis::check_races(const Request& request, SiteRecord& record) {
 void Analysis::count_addresses(const Request& request, SiteRecord& record) {
   uint64_t seen[kMaxWave];
   uint32_t lanes[kMaxWave], distinct = 0, most = 0;
-  for (uint32_t i = 0; i < request.count; ++i) {
-    uint32_t at = distinct;
-    while (at-- > 0 && seen[at] != request.address[i]) {}
-    if (at == 0xFFFFFFFF) {
-      at = distinct++;
-      seen[at] = request.address[i];
-      lanes[at] = 0;
+  uint8_t place[2 * kMaxWave] = {};  // open addressing: 1 + index into `seen`
+  if (request.uniform) {
+    seen[0] = request.address[0];
+    lanes[0] = most = request.count;
+    distinct = 1;
+  }
+  for (uint32_t i = 0; i < request.count && !request.uniform; ++i) {
+    uint64_t slot = scatter(request.address[i]) % (2 * kMaxWave);
+    while (place[slot] && seen[place[slot] - 1] != request.address[i]) slot = (slot + 1) % (2 * kMaxWave);
+    if (!place[slot]) {
+      seen[distinct] = request.address[i];
+      lanes[distinct] = 0;
+      place[slot] = uint8_t(++distinct);
     }
-    if (++lanes[at] > most) most = lanes[at];
+    const uint32_t with = ++lanes[place[slot] - 1];
+    if (with > most) most = with;
   }
   record.same_address += most;
   record.distinct_addresses += distinct;
