@@ -17,8 +17,8 @@ class MemoryAccess(Formula):
     """Bytes moved against bytes asked for, per request.
 
     The ideal is what the active lanes' elements need side by side, but never more than was touched: wide
-    elements, broadcasts and partly active waves are ideal. (AMD's "coalesced" percentage, 64 x waves x 100 / (4 x accesses), calls a
-    unit-stride copy of doubles 25 % coalesced, which is why it is not used.)
+    elements, broadcasts and partly active waves are ideal. (AMD's "coalesced" percentage, 64 x waves x 100 /
+    (4 x accesses), calls a unit-stride copy of doubles 25 % coalesced, which is why it is not used.)
     """
 
     name = "memoryAccess"
