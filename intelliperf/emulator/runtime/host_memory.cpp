@@ -140,9 +140,11 @@ int MallocAsync(void** pointer, size_t bytes, Stream* stream) {
   return MallocFromPoolAsync(pointer, bytes, current_pool, stream);
 }
 int FreeAsync(void* pointer, Stream* stream) {
-  if (!resolve_stream(stream)) return kInvalidHandle;
+  const Stream* on = resolve_stream(stream);
+  if (!on) return kInvalidHandle;
   if (!pointer) return kInvalidValue;
   const Allocation* a = find(pointer);
+  if (on->capture) return a ? kSuccess : kInvalidValue;  // each launch of the graph uses the memory again
   const uint64_t bytes = a ? a->bytes : 0;
   const int error = discard(pointer, false);
   if (error == kSuccess) current_pool->used -= std::min(current_pool->used, bytes);
