@@ -18,8 +18,28 @@ __global__ void complex_numbers(float* out) {
   out[2] = std::abs(std::complex<float>(3, 4));
 }
 
+__global__ void count(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
+// A graph whose memory is allocated and freed within the capture.
+bool graph_with_memory() {
+  hipStream_t stream;
+  hipGraph_t graph;
+  hipGraphExec_t executable;
+  int *memory, last[64] = {};
+  (void)hipStreamCreate(&stream);
+  (void)hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal);
+  (void)hipMallocAsync(reinterpret_cast<void**>(&memory), sizeof last, stream);
+  count<<<1, 64, 0, stream>>>(memory);
+  (void)hipMemcpyAsync(last, memory, sizeof last, hipMemcpyDeviceToHost, stream);
+  (void)hipFreeAsync(memory, stream);
+  (void)hipStreamEndCapture(stream, &graph);
+  (void)hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0);
+  (void)hipGraphLaunch(executable, stream);
+  (void)hipGraphLaunch(executable, stream);
+  return hipStreamSynchronize(stream) == hipSuccess && last[63] == 63;
+}
+
 int main() {
-  int wrong = 0;
+  int wrong = graph_with_memory() ? 0 : 1;
   hipDevice_t device;
   hipCtx_t context, popped;
   wrong += hipInit(0) != hipSuccess || hipDeviceGet(&device, 0) != hipSuccess;
