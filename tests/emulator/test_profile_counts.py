@@ -105,6 +105,32 @@ def test_a_broadcast_is_one_sector_and_ideal(program: Program, wave: int) -> Non
     assert figures(load, Metric.LANES, Metric.SECTORS, Metric.SECTORS_IDEAL) == (COUNT, waves, waves)
 
 
+def test_rows_that_many_lanes_share_are_ideal(program: Program, wave: int) -> None:
+    load = access(program, "rows", "rows", AccessKind.LOAD)
+    assert figures(load, Metric.SECTORS, Metric.SECTORS_IDEAL, Metric.LINES_128B, Metric.LINES_128B_IDEAL) == (
+        COUNT // 16,
+        COUNT // 16,
+        COUNT // 16,
+        COUNT // wave * max(1, wave // 32),
+    )
+
+
+@pytest.mark.parametrize(("number", "size"), [*enumerate((16, 16, 8, 4))], ids=("float4", "double2", "int2", "uchar4"))
+@pytest.mark.parametrize(("kind", "mark"), [(AccessKind.LOAD, "whole"), (AccessKind.STORE, "stored")])
+def test_a_vector_is_one_access(
+    program: Program, wave: int, number: int, size: int, kind: AccessKind, mark: str
+) -> None:
+    (kernel,) = (k.kernel.name for k in program.profile().kernels if k.kernel.name.startswith(f"vectors<{number},"))
+    whole = access(program, kernel, mark, kind)
+    assert whole.element_bytes == size
+    assert figures(whole, Metric.REQUESTS, Metric.BYTES, Metric.SECTORS, Metric.SECTORS_IDEAL) == (
+        COUNT // wave,
+        COUNT * size,
+        COUNT * size // 32,
+        COUNT * size // 32,
+    )
+
+
 def test_a_gather_agrees_with_its_addresses(program: Program, wave: int) -> None:
     loads = [e for e in program.lines("gather") if e.line == line_of("gather") and e.access is AccessKind.LOAD]
     addresses = (np.arange(COUNT) * 7919 % COUNT).reshape(-1, wave) * 4
