@@ -131,6 +131,18 @@ def test_a_vector_is_one_access(
     )
 
 
+@pytest.mark.parametrize("kind", [AccessKind.LOAD, AccessKind.STORE])
+def test_a_float3_is_three_words_on_nvidia_and_one_access_on_amd(program: Program, wave: int, kind: AccessKind) -> None:
+    copy = access(program, "triples", "triple", kind)
+    each = 3 if program.backend.probe().vendor == "nvidia" else 1
+    assert figures(copy, Metric.REQUESTS, Metric.BYTES, Metric.SECTORS, Metric.SECTORS_IDEAL) == (
+        each * COUNT // wave,
+        COUNT * 12,
+        each * COUNT * 12 // 32,
+        COUNT * 12 // 32,
+    )
+
+
 def test_a_gather_agrees_with_its_addresses(program: Program, wave: int) -> None:
     loads = [e for e in program.lines("gather") if e.line == line_of("gather") and e.access is AccessKind.LOAD]
     addresses = (np.arange(COUNT) * 7919 % COUNT).reshape(-1, wave) * 4

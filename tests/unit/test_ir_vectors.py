@@ -192,3 +192,23 @@ def test_one_address_loaded_twice_is_two_accesses() -> None:
 def test_offsets_of_constant_indices(type_name: str, indices: list[int], expected: int | None) -> None:
     structs: dict[str, Any] = {"%struct.S": "{ double, float, [3 x i16], <{ i8, i32 }> }"}
     assert Layout(structs).offset(type_name, indices) == expected
+
+
+@pytest.mark.parametrize(
+    ("vendor", "alignment", "length", "width"),
+    [
+        ("nvidia", 16, "48", 16),
+        ("nvidia", 8, "32", 8),
+        ("nvidia", 4, "12", 4),  # float3: three accesses
+        ("amd", 4, "12", 16),  # one of three words
+        ("amd", 1, "12", 1),
+        ("nvidia", 4, "4096", 0),
+        ("amd", 4, "%n", 0),
+    ],
+)
+def test_small_copies_have_the_width_that_their_alignment_allows(
+    vendor: str, alignment: int, length: str, width: int
+) -> None:
+    pointers = f"ptr align {alignment} %p, ptr align {alignment} %q"
+    made = instrumented(f"call void @llvm.memcpy.p0.p0.i64({pointers}, i64 {length}, i1 false), !dbg !10", vendor)
+    assert [site["flags"] >> 8 for site in made.metadata["sites"]] == [width, width]

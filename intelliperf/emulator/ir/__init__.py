@@ -61,7 +61,7 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
         synchronising=synchronising_functions(module.functions),
         private_globals=frozenset(variables.private),
         table=table,
-        fills_vectors=vendor == "nvidia",
+        nvidia=vendor == "nvidia",
     )
     kernels = set(kernel_names(module))
     reach = shared_reach(module, variables.shared)

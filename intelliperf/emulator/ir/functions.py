@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
@@ -15,7 +15,7 @@ from intelliperf.emulator.ir.order import weak_topological_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, NAME, suffixed, unquoted, without_attachments
-from intelliperf.emulator.ir.vectors import Joined, Plan, VectorFinder
+from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
@@ -44,7 +44,7 @@ class Surroundings:
     synchronising: Collection[str]  # functions that may reach a barrier or a collective
     private_globals: frozenset[str]
     table: SiteTable
-    fills_vectors: bool  # loads of some members of a vector load the others too
+    nvidia: bool  # its compiler's vectors rather than AMD's
 
 
 class FunctionRewriter:
@@ -56,7 +56,7 @@ class FunctionRewriter:
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
         self._operations = OperationCounter()
-        self._vectors = VectorFinder(function, surroundings.layout, self._is_private, surroundings.fills_vectors)
+        self._vectors = VectorFinder(function, surroundings.layout, self._is_private, surroundings.nvidia)
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -149,6 +149,9 @@ class FunctionRewriter:
     def _hook_access(self, access: Access, location: int | None) -> None:
         if self._is_private(access.pointer):
             return
+        if access.length is not None:
+            width = copy_width(access, self._around.nvidia)
+            access = replace(access, flags=access.flags | width << COPY_WIDTH_SHIFT)
         site = self._site(access, location)
         if access.length is None:
             self._trace.append(f"  call void @__simt_access(ptr {access.pointer}, i32 {site})")

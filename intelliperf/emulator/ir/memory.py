@@ -16,12 +16,16 @@ _LOAD = re.compile(r"load (atomic )?(volatile )?([a-z]\w*), ptr (%[-\w.$]+)(?=,|
 _QUALIFIERS = re.compile(r"(load|store|atomicrmw|cmpxchg) ((?:atomic |volatile |weak |elementwise )*)")
 _FLOATING = re.compile(r"(?:<\d+ x )?(?:half|bfloat|float|double|x86_fp80|fp128)\b")
 _INTRINSIC_RANGE = re.compile(r"@(?:llvm\.(memcpy|memmove|memset)(?:\.\w+)*|(memcpy|memmove|memset))\(")
+_ALIGNMENT = re.compile(r"\balign (\d+)")
 _MASKED = re.compile(r"@llvm\.(masked|vp)\.(\w+)(?:\.[\w.]+)?\(")
 
 
 @dataclass(frozen=True)
 class Access:
-    """One access of a lane: `pointer` is IR text; `length` is set for ranges only (IR text of an i64)."""
+    """One access of a lane: `pointer` is IR text.
+
+    For ranges only: `length` (IR text of an i64) and the `alignment` in bytes that the call promises.
+    """
 
     kind: str
     pointer: str
@@ -30,6 +34,7 @@ class Access:
     flags: int
     operation: str
     length: str | None = None
+    alignment: int = 1
 
 
 def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Access:
@@ -85,11 +90,19 @@ def ranges_of(call: Instruction) -> list[Access]:
     if len(arguments) < 3:
         raise ToolchainError(f"unknown IR memory intrinsic: {call.text.strip()[:200]}")
     length = _length(arguments[2])
-    size = int(length) if length.isdigit() else 0
-    destination = Access("range_store", pointer_operand(arguments[0]), "i8", size, 0, operation, length)
     if operation == "memset":
-        return [destination]
-    return [Access("range_load", pointer_operand(arguments[1]), "i8", size, 0, operation, length), destination]
+        return [_range("range_store", arguments[0], operation, length)]
+    return [
+        _range("range_load", arguments[1], operation, length),
+        _range("range_store", arguments[0], operation, length),
+    ]
+
+
+def _range(kind: str, argument: str, operation: str, length: str) -> Access:
+    size = int(length) if length.isdigit() else 0
+    aligned = _ALIGNMENT.search(argument)
+    alignment = int(aligned[1]) if aligned else 1
+    return Access(kind, pointer_operand(argument), "i8", size, 0, operation, length, alignment)
 
 
 def _length(argument: str) -> str:

@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.memory import VOLATILE, Access, access_of, call_arguments, ranges_of
+from intelliperf.emulator.ir.memory import VOLATILE, Access, access_of, ranges_of
 from intelliperf.emulator.ir.module import Function, Instruction
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, closing, pointer_operand, split_top
 
 _WIDTHS = (16, 8, 4, 2)
+COPY_WIDTH_SHIFT = 8  # where a range's site has its width among the flags
+_SMALL_COPY = 128  # bytes; longer copies become loops
 _GEP = re.compile(r"getelementptr (?:inbounds |nuw |nusw |inrange\([^)]*\) )*")
 _ALIGNMENT = re.compile(r", align (\d+)(?=,|$)")
-_ARGUMENT_ALIGNMENT = re.compile(r"\balign (\d+)")
 _INDEX = re.compile(r"i\d+ (-?\d+)$")
 _SCALAR = re.compile(r"(?:<\d+ x )?(\w+)>?$")
 _MEMORY_INTRINSIC = re.compile(r"llvm\.(?:mem|masked|vp)")
@@ -215,12 +216,21 @@ def _is_pure(instruction: Instruction) -> bool:
 
 def _alignment(instruction: Instruction, access: Access) -> int:
     """What the instruction promises of its address, in bytes."""
-    if instruction.opcode != "call":
-        found = _ALIGNMENT.search(instruction.text)
-    else:
-        arguments = call_arguments(instruction.text, instruction.text.index("(", instruction.text.index("@")))
-        found = _ARGUMENT_ALIGNMENT.search(arguments[1 if access.kind == "range_load" else 0])
+    if access.length is not None:
+        return access.alignment
+    found = _ALIGNMENT.search(instruction.text)
     return int(found[1]) if found else 1
+
+
+def copy_width(access: Access, nvidia: bool) -> int:
+    """Bytes of each access that a compiler makes of a small copy, 0 for copies of other lengths.
+
+    NVIDIA's loads must be aligned to their size; AMD's need four bytes.
+    """
+    if not 0 < access.bytes <= _SMALL_COPY:
+        return 0
+    enough = _WIDTHS[0] if nvidia else 4
+    return access.alignment if access.alignment < enough else _WIDTHS[0]
 
 
 def _vector_type(parts: list[_Part], size: int, layout: Layout) -> str:

@@ -73,6 +73,7 @@ enum SiteFlags : uint16_t {
   kSiteCompareExchange = 4,
   kSiteUniform = 8,       // address provably equal for all lanes of a block
 };
+constexpr uint16_t kSiteCopyWidthShift = 8;  // of a range: bytes of each of its accesses; 0: not known
 struct Site {  // __simt_sites[__simt_site_count]
   uint16_t kind, flags;
   uint32_t bytes;  // of one lane's access; 0 for ranges

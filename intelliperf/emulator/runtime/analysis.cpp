@@ -9,7 +9,7 @@
 namespace simt {
 namespace {
 
-constexpr uint32_t kRangePiece = 16;        // a memcpy is counted as accesses of this width
+constexpr uint32_t kRangePiece = 16;        // a memcpy of unknown length is counted as accesses of this width
 constexpr uint32_t kMaxRangePieces = 65536;
 
 bool is_load(SiteKind kind) { return kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad; }
@@ -155,10 +155,11 @@ void Analysis::request(uint32_t wave, Lane* const* lanes, uint32_t count) {
   }
   uint64_t longest = 0;
   for (uint32_t i = 0; i < count; ++i) longest = lanes[i]->bytes > longest ? lanes[i]->bytes : longest;
-  for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * kRangePiece; at += kRangePiece) {
+  const uint32_t known = request.site->flags >> kSiteCopyWidthShift, width = known ? known : kRangePiece;
+  for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * width; at += width) {
     Request piece = request;
     piece.count = 0;
-    piece.bytes = uint32_t(longest - at < kRangePiece ? longest - at : kRangePiece);
+    piece.bytes = uint32_t(longest - at < width ? longest - at : width);
     for (uint32_t i = 0; i < count; ++i) {
       if (lanes[i]->bytes <= at) continue;
       piece.address[piece.count] = request.address[i] + at;
