@@ -17,7 +17,6 @@ from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
 
-
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
