@@ -25,6 +25,7 @@ from intelliperf.records import (
     Finding,
     KernelProfile,
     Measurement,
+    Outcome,
     Report,
     SourceEvidence,
     Verdict,
@@ -34,6 +35,7 @@ from intelliperf.state import State, compile_arguments, evidence_at_home, profil
 from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
+_TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
@@ -274,6 +276,7 @@ class Run:
 
         with self.stage("validate", attempt=index, origin=candidate.origin.name):
             verdict = self.judge(candidate, task.finding, task.evidence, reference, best, build, logs)
+            verdict = self._watched(verdict, task.finding, states)
         diff = unified_diff({e.path: task.sources.get(e.path, "") for e in candidate.edits}, candidate.edits)
         attempt = self._keep(Attempt(index, candidate, verdict, None, proposal.usage, diff))
         if verdict.accepted:
@@ -282,12 +285,26 @@ class Run:
             self._discard(state)
         return attempt, None
 
+    def _watched(self, verdict: Verdict, finding: Finding, states: Sequence[State]) -> Verdict:
+        """The verdict with the formula's own metric before and after, where the candidate came as far as its timing."""
+        if verdict.outcome not in _TIMED or not states:
+            return verdict
+        counted = self._counted(states[-1], finding)
+        if len(counted) != 1 or not all(p.has(self.formula.watched) for p in (*counted, finding.profile)):
+            return verdict
+        before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+        return dataclasses.replace(verdict, metric_before=before, metric_after=after)
+
+    def _counted(self, state: State, finding: Finding) -> tuple[KernelProfile, ...]:
+        """The finding's kernel in another version of the project, with what formulas need."""
+        profile = self.backend.profile(state.application, self.settings.run_deadline_s)
+        same = [k for k in profile.kernels if k.kernel.symbol == finding.profile.kernel.symbol]
+        return self.backend.quantities(state.application, same, self.settings.run_deadline_s)
+
     def still_shows(self, finding: Finding, best: State) -> bool:
         """Does the kernel of the finding still show the bottleneck in the accepted state?"""
         with self.stage("profile"):
-            profile = self.backend.profile(best.application, self.settings.run_deadline_s)
-            same = [k for k in profile.kernels if k.kernel.symbol == finding.profile.kernel.symbol]
-            counted = self.backend.quantities(best.application, same, self.settings.run_deadline_s)
+            counted = self._counted(best, finding)
         return any(self.formula.diagnose(kernel, self.backend.probe()) is not None for kernel in counted)
 
     def finish(self, ending: Ending, reference: State, best: State, note: str | None = None) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from intelliperf.evidence import number
 from intelliperf.records import CheckStatus, Device, Report, SourceEvidence
 from intelliperf.report import wording
 
@@ -94,6 +95,9 @@ def _checks(report: Report) -> Iterator[str]:
     verdict = accepted.verdict
     yield from ("", "## What was checked", "")
     yield f"- {verdict.compared_dispatches} dispatches and {verdict.compared_bytes} bytes of device buffers compared"
+    if verdict.metric_before is not None and verdict.metric_after is not None and report.finding is not None:
+        before, after = verdict.metric_before.value, verdict.metric_after.value
+        yield f"- {report.finding.metric.value} of the kernel: {number(before)} → {number(after)}"
     for check in verdict.checks:
         if check.status in (CheckStatus.PASSED, CheckStatus.WEAK):
             yield f"- {check.name}: {check.status.value}" + (f" ({check.detail})" if check.detail else "")
