@@ -32,6 +32,7 @@ PARTS = (
     "recorder",
     "scheduler",
     "settings",
+    "shared_bounds",
     "signals",
     "stacks",
     "time_model",

@@ -161,6 +161,15 @@ CHEATS = {
         None,
         Outcome.MEMORY_ERROR,
     ),
+    "an LDS array that is one element too short": (
+        [
+            ("float first;", "float first, row[255];"),
+            (SYNC, "if (t < n) row[threadIdx.x] = in[i]; " + SYNC),
+            (WRITE, WRITE.replace("in[i]", "row[threadIdx.x]")),
+        ],
+        None,
+        Outcome.MEMORY_ERROR,
+    ),
     "a hang": ([(SYNC, SYNC + " for (volatile int spin = 1; spin;) { }")], None, Outcome.TIMED_OUT),
     "a trap": ([(SYNC, SYNC + " if (t == 70) __builtin_trap();")], None, Outcome.CRASHED),
     "code that does not compile": ([(SYNC, SYNC + " undeclared = 1;")], None, Outcome.BUILD_FAILED),

@@ -23,7 +23,7 @@ from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
-from intelliperf.emulator.ir.variables import expose_shared_variables, join_dynamic, rewrite_variables
+from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
 
 _HOOKS = (
     "declare void @__simt_access(ptr, i32)",
@@ -61,6 +61,7 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
         synchronising=synchronising_functions(module.functions),
         private_globals=frozenset(variables.private),
         table=table,
+        variables=_sizes(variables),
         nvidia=vendor == "nvidia",
     )
     kernels = set(kernel_names(module))
@@ -83,6 +84,13 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
     text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)
     return Instrumented(text, metadata, (*externals, *variables.external))
+
+
+def _sizes(variables: Variables) -> dict[str, int]:
+    """Bytes of the variables that have a known place, by name with @."""
+    sizes = {f"@{name}": size for name, size in variables.shared.items()}
+    sizes.update((f"@{name}", facts["size"]) for name, facts in variables.symbols.items())
+    return sizes
 
 
 def _declarations(module: Module) -> list[str]:

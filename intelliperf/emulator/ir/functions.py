@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
@@ -44,6 +44,7 @@ class Surroundings:
     synchronising: Collection[str]  # functions that may reach a barrier or a collective
     private_globals: frozenset[str]
     table: SiteTable
+    variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
 
 
@@ -56,7 +57,9 @@ class FunctionRewriter:
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
         self._operations = OperationCounter()
-        self._vectors = VectorFinder(function, surroundings.layout, self._is_private, surroundings.nvidia)
+        self._vectors = VectorFinder(
+            function, surroundings.layout, self._is_private, surroundings.nvidia, surroundings.variables
+        )
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from intelliperf.emulator.ir.text import NAME, type_of, unquoted
 from intelliperf.errors import ToolchainError
 
 SHARED_SECTION = "simt_shared"
+SHARED_GUARD = 256  # unused bytes around each variable there; all banks of 4 bytes, so that its own do not change
 MANAGED_SECTION = "simt_managed"  # CUDA's __managed__ variables: the host's copies are kept equal
 DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
@@ -54,12 +56,10 @@ def join_dynamic(text: str, names: list[str]) -> str:
 
 def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Variables:
     """`lines` are the top-level lines that are neither functions, declarations nor metadata."""
-    result = Variables()
+    result = Variables(lines=[line for line in lines if not line.startswith(("$", "@"))])
+    front = len(result.lines)  # what is defined first comes first in its section
     for line in lines:
-        if line.startswith("$") or line.startswith(_DROPPED):
-            continue
-        if not line.startswith("@"):
-            result.lines.append(line)
+        if not line.startswith("@") or line.startswith(_DROPPED):
             continue
         if re.match(rf"@{NAME} = [\w ()]*\b(?:alias|ifunc)\b", line):
             result.lines.append(_DEBUG.sub("", line))
@@ -70,13 +70,27 @@ def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Var
         _rewrite(line, found, layout, debug, result)
     result.lines += [
         f"@{DYNAMIC_SHARED} = external global [0 x i8], align 1024",
-        f'@__simt_shared_anchor = internal global i8 0, section "{SHARED_SECTION}", align 1024',
+        *_shared_table(result.shared),
         '@llvm.used = appending global [1 x ptr] [ptr @__simt_shared_anchor], section "llvm.metadata"',
         f"@__start_{SHARED_SECTION} = external hidden global i8",
         f"@__stop_{SHARED_SECTION} = external hidden global i8",
         f"@__simt_shared_range = constant [2 x ptr] [ptr @__start_{SHARED_SECTION}, ptr @__stop_{SHARED_SECTION}]",
     ]
+    guard = SHARED_GUARD if result.shared else 1
+    anchor = f"@__simt_shared_anchor = internal global [{guard} x i8] zeroinitializer"
+    result.lines.insert(front, f'{anchor}, section "{SHARED_SECTION}", align 1024')
     return result
+
+
+def _shared_table(shared: Mapping[str, int]) -> list[str]:
+    """Where the variables are and how large, for the runtime."""
+    rows = [f"%simt.shared {{ ptr @{name}, i64 {size} }}" for name, size in shared.items()]
+    rows = rows or ["%simt.shared zeroinitializer"]
+    return [
+        "%simt.shared = type { ptr, i64 }",
+        f"@__simt_shared_variables = constant [{len(rows)} x %simt.shared] [{', '.join(rows)}]",
+        f"@__simt_shared_variable_count = constant i32 {len(shared)}",
+    ]
 
 
 def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, result: Variables) -> None:
@@ -96,7 +110,8 @@ def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, 
         bytes_aligned = max(16, int(alignment[1]) if alignment else 1)
         result.shared[name] = layout.size(kind)
         result.lines.append(
-            f'@{name} = internal global {kind} zeroinitializer, section "{SHARED_SECTION}", align {bytes_aligned}'
+            f"@{name} = internal global <{{ {kind}, [{SHARED_GUARD} x i8] }}> zeroinitializer, "
+            f'section "{SHARED_SECTION}", align {bytes_aligned}'
         )
         return
     is_symbol = "externally_initialized" in linkage

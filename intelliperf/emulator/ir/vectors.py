@@ -55,8 +55,16 @@ class _Part:
 class VectorFinder:
     """Finds the joined accesses of one function. `fills`: loads take in what lies between their parts."""
 
-    def __init__(self, function: Function, layout: Layout, is_private: Callable[[str], bool], fills: bool) -> None:
+    def __init__(
+        self,
+        function: Function,
+        layout: Layout,
+        is_private: Callable[[str], bool],
+        fills: bool,
+        variables: Mapping[str, int],  # bytes, by name with @
+    ) -> None:
         self._layout = layout
+        self._variables = variables
         self._is_private = is_private
         self._fills = fills
         self._steps = {
@@ -169,13 +177,14 @@ class VectorFinder:
         for width in _WIDTHS:
             if first.alignment < width:
                 continue
+            within = first.offset + width <= self._variables.get(first.root, first.offset + width)
             taken = [first]
             for part in waiting[1:]:
                 if part.end > first.offset + width or not (fills or part.offset == taken[-1].end):
                     break
                 taken.append(part)
             span = taken[-1].end - first.offset
-            if span == width or (span > width // 2 and fills):
+            if span == width or (span > width // 2 and fills and within):
                 return taken, width
             if span == 12 and not self._fills:
                 return taken, span

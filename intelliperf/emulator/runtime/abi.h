@@ -78,9 +78,14 @@ struct Site {  // __simt_sites[__simt_site_count]
   uint16_t kind, flags;
   uint32_t bytes;  // of one lane's access; 0 for ranges
 };
+struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count]
+  char* begin;
+  uint64_t bytes;
+};
 // uint32_t __simt_site_count; Site __simt_sites[];
 // uint32_t __simt_block_count; uint64_t __simt_block_executions[];  traced version: lane executions per basic block
 // char* __simt_shared_range[2];  begin and end of all LDS of this module (section simt_shared)
+// uint32_t __simt_shared_variable_count; SharedVariable __simt_shared_variables[];  each with unused bytes around it
 // per kernel K: void K$fast(void** args), void K$trace(void** args), K being the mangled name
 
 // ---- record files, in the directory INTELLIPERF_TRACE_DIR ---------------------------------------

@@ -20,10 +20,10 @@ bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == Site
 
 Analysis::Analysis() : device_(device()) { memset(poison_, settings().poison, sizeof poison_); }
 
-void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks) {
+void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks) {
+  const Module& module = *kernel.module;
   module_ = &module;
   sites_ = module.sites;
-  dynamic_lds_ = dynamic_lds;
   static_lds_ = uint64_t(module.shared_end - module.shared_begin);
   resident_blocks_ = resident_blocks ? resident_blocks : 1;
   records_.assign(module.site_count, SiteRecord{});
@@ -39,6 +39,7 @@ void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dyn
   others_read_.clear();
   lines_read_.cover(arena_base_ / 128, arena_bytes_ / 128);
   cold_by_block_.clear();
+  shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
   wave_requests_.assign((threads + device_.wave_size - 1) / device_.wave_size, 0);
@@ -46,7 +47,7 @@ void Analysis::begin_launch(const Module& module, uint32_t threads, uint32_t dyn
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;
   if (!device_.amd()) {
-    const uint64_t lds = (static_lds_ + dynamic_lds) * resident_blocks_;
+    const uint64_t lds = (uint64_t{kernel.static_lds} + dynamic_lds) * resident_blocks_;
     l1_bytes = lds < l1_bytes ? l1_bytes - lds : 0;
   }
   // Resident blocks share the cache of their compute unit; blocks are traced one after another, so each
@@ -254,7 +255,7 @@ void Analysis::account(Request& request) {
 void Analysis::shared_request(Request& request, SiteRecord& record) {
   ++record.shared_requests;
   ++totals_.lds_requests;
-  check_bounds(request, record);
+  check_shared_bounds(request, record);
   check_poison(request, record);
   for (uint32_t i = 0; i < request.count; ++i) request.address[i] = shared_offset(request.address[i]);
   check_races(request, record);
@@ -297,25 +298,24 @@ void Analysis::note_allocation(uint64_t base, uint64_t bytes) {
   totals_.touched_allocation_bytes += bytes;
 }
 
-void Analysis::check_bounds(const Request& request, SiteRecord& record) {
-  if (request.shared) {
-    const uint64_t base = reinterpret_cast<uint64_t>(dynamic_shared_base());
-    if (request.highest + request.bytes <= base + dynamic_lds_ || request.highest - base >= kDynamicSharedCapacity)
-      return;
-    for (uint32_t i = 0; i < request.count; ++i) {
-      const uint64_t offset = request.address[i] - base;
-      if (offset >= kDynamicSharedCapacity || offset + request.bytes <= dynamic_lds_) continue;
-      ++record.out_of_bounds;
-      Fault fault{FaultKind::kOutOfBounds};
-      fault.shared = true;
-      fault.site = request.index;
-      fault.thread = request.thread[i];
-      fault.address_offset = int64_t(offset);
-      fault.allocation_bytes = dynamic_lds_;
-      note_fault(fault);
-    }
-    return;
+void Analysis::check_shared_bounds(const Request& request, SiteRecord& record) {
+  if (shared_bounds_.still_inside(request.index, request.lowest, request.highest + request.bytes)) return;
+  for (uint32_t i = 0; i < request.count; ++i) {
+    const uint64_t address = request.address[i];
+    if (shared_bounds_.inside(request.index, address, address + request.bytes)) continue;
+    const SharedSpan variable = shared_bounds_.meant(request.index, address);
+    ++record.out_of_bounds;
+    Fault fault{FaultKind::kOutOfBounds};
+    fault.shared = true;
+    fault.site = request.index;
+    fault.thread = request.thread[i];
+    fault.address_offset = int64_t(address - variable.begin);
+    fault.allocation_bytes = variable.end - variable.begin;
+    note_fault(fault);
   }
+}
+
+void Analysis::check_bounds(const Request& request, SiteRecord& record) {
   // What is only written need never come from memory: only allocations that are read bound its traffic.
   const bool reads = !is_store(SiteKind(request.site->kind));
   if (request.lowest >= known_low_ && request.highest + request.bytes <= known_high_ && (known_read_ || !reads)) return;

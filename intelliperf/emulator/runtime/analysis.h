@@ -10,10 +10,11 @@
 #include "lane.h"
 #include "lds.h"
 #include "race.h"
+#include "shared_bounds.h"
 
 namespace simt {
 
-struct Module;
+struct Kernel;
 
 // Sums over the traced blocks of one launch.
 struct TracedTotals {
@@ -37,7 +38,7 @@ class Analysis {
  public:
   Analysis();
 
-  void begin_launch(const Module& module, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks);
+  void begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks);
   void begin_block(const Block& block);
   void end_block(bool done);  // not done: the block was set aside and will begin again
 
@@ -77,6 +78,7 @@ class Analysis {
   void account(Request& request);
   void shared_request(Request& request, SiteRecord& record);
   void global_request(Request& request, SiteRecord& record);
+  void check_shared_bounds(const Request& request, SiteRecord& record);
   void check_bounds(const Request& request, SiteRecord& record);
   void check_poison(const Request& request, SiteRecord& record);
   void check_races(const Request& request, SiteRecord& record);
@@ -94,8 +96,8 @@ class Analysis {
   const Device& device_;
   const Module* module_ = nullptr;
   const Site* sites_ = nullptr;
-  uint32_t resident_blocks_ = 1, dynamic_lds_ = 0;
-  uint64_t static_lds_ = 0;
+  uint32_t resident_blocks_ = 1;
+  uint64_t static_lds_ = 0;  // bytes from the first variable's guard to the last one's
   uint8_t poison_[8];
 
   std::vector<SiteRecord> records_;
@@ -112,6 +114,7 @@ class Analysis {
   uint64_t known_low_ = 1, known_high_ = 0;  // the allocation found last
   bool known_read_ = false;             // it has been read from
 
+  SharedBounds shared_bounds_;
   LdsBanks banks_;
   RaceDetector races_;
   HotAddresses hot_;

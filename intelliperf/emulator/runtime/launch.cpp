@@ -216,7 +216,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   abort_status = 0;
   set_grid(request);
   if (plan.analyze) {
-    analysis().begin_launch(module, uint32_t(request.block.count()), request.dynamic_lds, resident.blocks);
+    analysis().begin_launch(kernel, uint32_t(request.block.count()), request.dynamic_lds, resident.blocks);
     std::fill(module.block_executions, module.block_executions + module.block_count, 0);
   }
 

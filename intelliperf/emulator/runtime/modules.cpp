@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -161,6 +162,11 @@ void load(Module& module) {
     module.shared_begin = range[0];
     module.shared_end = range[1];
   }
+  const auto* shared_count = symbol<const uint32_t*>(module, "__simt_shared_variable_count");
+  const auto* shared = symbol<const SharedVariable*>(module, "__simt_shared_variables");
+  if (shared_count && shared) module.shared_variables.assign(shared, shared + *shared_count);
+  std::sort(module.shared_variables.begin(), module.shared_variables.end(),
+            [](const SharedVariable& a, const SharedVariable& b) { return a.begin < b.begin; });
   add_device_only_variables(module);
   for (const auto& kernel : module.kernels) resolve(*kernel);
   for (const auto& variable : module.variables) resolve(*variable);

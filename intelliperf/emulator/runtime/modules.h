@@ -73,6 +73,7 @@ struct Module {
   uint32_t block_count = 0;
   char* shared_begin = nullptr;
   char* shared_end = nullptr;
+  std::vector<SharedVariable> shared_variables;  // by address
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<std::unique_ptr<Variable>> variables;
 };
