@@ -212,3 +212,16 @@ def test_small_copies_have_the_width_that_their_alignment_allows(
     pointers = f"ptr align {alignment} %p, ptr align {alignment} %q"
     made = instrumented(f"call void @llvm.memcpy.p0.p0.i64({pointers}, i64 {length}, i1 false), !dbg !10", vendor)
     assert [site["flags"] >> 8 for site in made.metadata["sites"]] == [width, width]
+
+
+def test_a_load_does_not_take_in_what_lies_behind_its_variable() -> None:
+    body = "\n".join(
+        f"%a{k} = getelementptr inbounds i8, ptr @odd, i64 {4 * k}\n"
+        f"%v{k} = load float, ptr %a{k}, align {(16, 4, 8, 4)[k % 4]}, !dbg !10"
+        for k in range(7)
+    )
+    lines = f"@odd = internal global [7 x float] undef, align 16\n{HEAD}define void @f() {{\nentry:\n"
+    made = instrument(
+        lines + "\n".join(f"  {line}" for line in body.split("\n")) + f"\n  ret void\n}}\n{METADATA}", "nvidia"
+    )
+    assert [size for _, size, _ in accesses(made)] == [16, 8, 4]
