@@ -46,7 +46,10 @@ def _compile(flavour: str, arguments: list[str]) -> int:
         environment = {**os.environ, **tool_environment()}
         own = ["-isystem", str(include_directory())] if flavour not in CLANGS else []
         own += ["-D__HIP_PLATFORM_AMD__=1"] if flavour == "hipcc" else []
-        argv = [*toolchain.driver(flavour != "clang"), *own, *arguments]
+        # clang links through a gcc; where there is none, zig's own front door brings linker and libraries.
+        whole = toolchain.standard_library == "libc++" and command.stage == "link" and "-" not in arguments
+        compiler = toolchain.host_linker if whole else toolchain.driver(flavour != "clang")
+        argv = [*compiler, *own, *arguments]
         os.execve(argv[0], argv, environment)
     Build(
         command=command,

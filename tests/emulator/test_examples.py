@@ -51,7 +51,7 @@ def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if shutil.which(chosen.commands[0][0]) is None and not chosen.commands[0][0].startswith("./"):
         pytest.fail(f"{chosen.commands[0][0]} is needed to build the examples")
     directory = tmp_path_factory.mktemp(chosen.name) / "project"
-    shutil.copytree(EXAMPLES / chosen.name, directory)
+    shutil.copytree(EXAMPLES / chosen.name, directory, ignore=shutil.ignore_patterns(".intelliperf"))
     return chosen, build(directory, chosen.commands, [chosen.program])
 
 

@@ -17,6 +17,7 @@ from intelliperf.process import output_of
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+RUNS = shutil.ignore_patterns(".intelliperf")  # what somebody tried in the examples themselves
 DEADLINE_S = 240.0
 # Its index comes from memory, so that no rule can order the accesses.
 GATHER = """
@@ -82,7 +83,7 @@ def built_and_run(project: Path, compiler: str, *arguments: str) -> str:
 def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ended]:
     """The contended reduction after a run: project, copy of its report, and what the run printed."""
     project = tmp_path_factory.mktemp("main") / "reduction"
-    shutil.copytree(EXAMPLES / "reduction", project)
+    shutil.copytree(EXAMPLES / "reduction", project, ignore=RUNS)
     report = project.parent / "copy.json"
     ended = intelliperf(
         project, "-f", "atomicContention", "-b", "make", "-o", str(report), "--json", "--", "./app", "100000"
@@ -116,7 +117,7 @@ def test_the_summary_can_be_printed_later(improved: tuple[Path, Path, Ended]) ->
 def test_git_takes_the_patch_and_the_patched_program_runs(improved: tuple[Path, Path, Ended], tmp_path: Path) -> None:
     (run,) = improved[0].glob(".intelliperf/runs/*")
     project = tmp_path / "patched"
-    shutil.copytree(EXAMPLES / "reduction", project)
+    shutil.copytree(EXAMPLES / "reduction", project, ignore=RUNS)
     subprocess.run(["git", "apply", str(run / "patch.diff")], cwd=project, check=True, timeout=30)
     changed = (project / "signal_energy.hip").read_text()
     assert changed != (EXAMPLES / "reduction/signal_energy.hip").read_text()
@@ -143,7 +144,7 @@ def test_an_accepted_patch_can_be_applied_later(improved: tuple[Path, Path, Ende
 
 def test_a_healthy_program_has_nothing_to_improve(tmp_path: Path) -> None:
     project = tmp_path / "triad"
-    shutil.copytree(EXAMPLES / "triad", project)
+    shutil.copytree(EXAMPLES / "triad", project, ignore=RUNS)
     ended = intelliperf(project, "-f", "memoryAccess", "-b", "make", "--", "./triad", "200000")
     assert ended.status == 0, ended.out + ended.err
     assert "nothing to improve" in (ended.out + ended.err).lower()

@@ -30,7 +30,7 @@ def answered(project: Path) -> int:
 
 def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path: Path) -> None:
     project = tmp_path / "rowsums"
-    shutil.copytree(ROOT / "examples" / "rowsums", project)
+    shutil.copytree(ROOT / "examples" / "rowsums", project, ignore=shutil.ignore_patterns(".intelliperf"))
     conversation = Conversation.read(CONVERSATION)
     environment = {**os.environ, "ANTHROPIC_API_KEY": "demo-key"}
     with ProviderServer(conversation) as server:

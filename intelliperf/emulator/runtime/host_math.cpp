@@ -1,0 +1,37 @@
+// CUDA gives hosts these functions; C libraries have them only since C23 (glibc 2.41). Headers of a newer C
+// library than the one that a program runs with declare them all the same, so they are to be found here.
+#include <cmath>
+
+namespace {
+
+// Exact at the multiples of a half, unlike sin(pi * x).
+template <typename T>
+T sine_of_pi(T x) {
+  const T turn = std::fmod(std::fabs(x), T(2));
+  const T part = turn - std::floor(turn * 2) / 2;  // of the quadrant, in [0, 1/2)
+  const T pi = T(3.14159265358979323846L);
+  T value = 0;
+  switch (static_cast<int>(std::floor(turn * 2))) {
+    case 0: value = std::sin(pi * part); break;
+    case 1: value = std::cos(pi * part); break;
+    case 2: value = -std::sin(pi * part); break;
+    default: value = -std::cos(pi * part); break;
+  }
+  return std::signbit(x) ? -value : value;
+}
+
+template <typename T>
+T cosine_of_pi(T x) {
+  const T turn = std::fmod(std::fabs(x), T(2));
+  return sine_of_pi(turn + T(0.5));
+}
+
+}  // namespace
+
+#define SIMT_HOST_MATH extern "C" __attribute__((visibility("default"), weak))
+SIMT_HOST_MATH double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+SIMT_HOST_MATH float rsqrtf(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+SIMT_HOST_MATH double sinpi(double x) { return sine_of_pi(x); }
+SIMT_HOST_MATH float sinpif(float x) { return static_cast<float>(sine_of_pi(static_cast<double>(x))); }
+SIMT_HOST_MATH double cospi(double x) { return cosine_of_pi(x); }
+SIMT_HOST_MATH float cospif(float x) { return static_cast<float>(cosine_of_pi(static_cast<double>(x))); }
