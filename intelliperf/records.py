@@ -51,8 +51,8 @@ class DeviceLimits:
     l1_bytes: int
     l2_bytes: int
     dram_bytes_per_s: float
-    l2_bytes_per_s: float
-    fp32_flops_per_s: float
+    l2_bytes_per_s: float | None  # None where nobody has published or measured it
+    fp32_flops_per_s: float | None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -110,8 +110,15 @@ def device_facts(device: Device) -> str:
             f"at most {number(limits.lds_bytes_per_block)} bytes of LDS per block, "
             f"in {limits.lds_banks} banks of 4 bytes",
             f"L1 {limits.l1_bytes // 1024} KiB per compute unit, L2 {limits.l2_bytes / 2**20:.3g} MiB",
-            f"DRAM {limits.dram_bytes_per_s / 1e12:.3g} TB/s, L2 {limits.l2_bytes_per_s / 1e12:.3g} TB/s, "
-            f"fp32 {limits.fp32_flops_per_s / 1e12:.3g} TFLOP/s",
+            ", ".join(
+                f"{name} {rate / 1e12:.3g} {unit}"
+                for name, rate, unit in (
+                    ("DRAM", limits.dram_bytes_per_s, "TB/s"),
+                    ("L2", limits.l2_bytes_per_s, "TB/s"),
+                    ("fp32", limits.fp32_flops_per_s, "TFLOP/s"),
+                )
+                if rate is not None
+            ),
         )
     )
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.tracefiles import Trace
+from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.process import Completed, run
 from intelliperf.records import Application
 from intelliperf.sandbox import UNCONFINED, Sandbox
 from intelliperf.storage import refuse_full_disk
 
-_SAID_LINES = 6
-_SAID_CHARACTERS = 160
 # Emptied where the user's shell sets them: they would change what a traced run means.
 _OURS = (
     "INTELLIPERF_TRACE_KERNEL",
@@ -61,7 +60,7 @@ class Tracer:
         environment = {**dict(application.environment), **trace_environment(records)}
         argv = sandbox.wrap(application.command, writable=(application.project, records.parent))
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
-        check_ended_well(completed, application)
+        check_ended_well(completed, application, "on the emulator")
         try:
             return TracedRun(open_trace(records, application), completed)
         except ProtocolError:
@@ -97,33 +96,6 @@ def _identity(application: Application) -> tuple[int, int, int]:
         return (0, 0, 0)
     status = path.stat()
     return (status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def check_ended_well(completed: Completed, application: Application) -> None:
-    """Raises `ApplicationFailed` with how it ended and the last that it said."""
-    if completed.ok:
-        return
-    program = application.command[0]
-    said = last_words(completed)
-    if completed.timed_out:
-        how = f"does not end: {completed.describe()} on the emulator; try a smaller problem or a longer deadline"
-    elif completed.output_exceeded:
-        how = completed.describe()
-    elif completed.signal_name:
-        how = f"crashes on the emulator: {completed.describe()}"
-    else:
-        how = f"fails on the emulator with {completed.describe()}"
-    raise ApplicationFailed(f"{program} {how}{said}")
-
-
-def last_words(completed: Completed) -> str:
-    """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty."""
-    for stream in ("stderr", "stdout"):
-        lines = completed.tail(stream, 8192).strip().splitlines()
-        if lines:
-            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines[-_SAID_LINES:])
-            return f"; its last words: {shown}"
-    return ""
 
 
 def open_trace(records: Path, application: Application) -> Trace:

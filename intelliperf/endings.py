@@ -1,0 +1,37 @@
+"""How an application ended, in words for people."""
+
+from __future__ import annotations
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.process import Completed
+from intelliperf.records import Application
+
+_SAID_LINES = 6
+_SAID_CHARACTERS = 160
+
+
+def check_ended_well(completed: Completed, application: Application, place: str) -> None:
+    """Raises `ApplicationFailed` with how it ended and the last that it said; `place` as in "on the emulator"."""
+    if completed.ok:
+        return
+    program = application.command[0]
+    said = last_words(completed)
+    if completed.timed_out:
+        how = f"does not end: {completed.describe()} {place}; try a smaller problem or a longer deadline"
+    elif completed.output_exceeded:
+        how = completed.describe()
+    elif completed.signal_name:
+        how = f"crashes {place}: {completed.describe()}"
+    else:
+        how = f"fails {place} with {completed.describe()}"
+    raise ApplicationFailed(f"{program} {how}{said}")
+
+
+def last_words(completed: Completed) -> str:
+    """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty."""
+    for stream in ("stderr", "stdout"):
+        lines = completed.tail(stream, 8192).strip().splitlines()
+        if lines:
+            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines[-_SAID_LINES:])
+            return f"; its last words: {shown}"
+    return ""
