@@ -18,7 +18,7 @@
 #endif
 #include <hip/hip_runtime_api.h>
 
-#if defined(__HIP__)
+#if defined(__HIP__) || defined(__CUDACC__)  // as CUDA: HIP on its NVIDIA platform
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_DYNAMIC_SHARED(type, var) extern __shared__ type var[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
