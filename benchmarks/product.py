@@ -2,9 +2,9 @@
 
     python benchmarks/product.py [EXAMPLE ...]
 
-The tool's own part is the CPU time of its process over the wall time of the run; builds, the application and its
-emulation happen in child processes and are not in it. Medians of three runs; ratios only are comparable between
-machines.
+The tool's own part is the time in which neither a build nor the application runs, plus what the tool itself
+computes while paused applications are compared, over the wall time of the run, interpreter start included.
+Medians of three runs; ratios only are comparable between machines.
 """
 
 from __future__ import annotations
@@ -42,11 +42,47 @@ CASES = (
 )
 
 _RUNNER = """
-import sys, time
+import sys, threading, time
+from intelliperf import process
 from intelliperf.cli import main
-started = time.monotonic()
+
+began = float(sys.argv.pop(1))  # when this process was asked for; the clock is that of the whole machine
+lock, alive, idle, since, cpu, computed = threading.Lock(), {}, 0.0, 0.0, 0.0, 0.0
+
+
+def changed(child, label):
+    # Builds and runs of the application. In a lock-step this process compares meanwhile, which is its own time.
+    global idle, since, cpu, computed
+    with lock:
+        now, used = time.monotonic(), time.process_time()
+        if alive:
+            idle += now - since
+            if any(kept.startswith("lockstep") for kept in alive.values()):
+                computed += used - cpu
+        since, cpu = now, used
+        if label is None:
+            alive.pop(id(child), None)
+        elif label == "run" or label.startswith(("build", "lockstep")):
+            alive[id(child)] = label
+
+
+start, end = process.Child.__init__, process.Child.kill
+
+
+def __init__(self, argv, directory, environment, logs, label, *rest):
+    start(self, argv, directory, environment, logs, label, *rest)
+    changed(self, label)
+
+
+def kill(self):
+    end(self)
+    changed(self, None)
+
+
+process.Child.__init__, process.Child.kill = __init__, kill
 status = main(sys.argv[1:])
-print(f"{time.process_time()} {time.monotonic() - started} {status}", file=sys.stderr)
+wall = time.monotonic() - began
+print(f"{wall - idle + computed} {wall} {status}", file=sys.stderr)
 """
 
 
@@ -61,12 +97,12 @@ def start_up(*arguments: str) -> float:
 
 
 def run(case: Case) -> tuple[float, float, int]:
-    """Wall seconds, the tool's own CPU seconds and exit status of one run in a fresh copy."""
+    """Wall seconds, the tool's own seconds and exit status of one run in a fresh copy."""
     with tempfile.TemporaryDirectory() as name:
         project = Path(name) / case.directory
         shutil.copytree(EXAMPLES / case.directory, project, ignore=shutil.ignore_patterns(".intelliperf"))
         build = ["-b", case.build] if case.build else []
-        argv = [sys.executable, "-c", _RUNNER, "-f", case.formula, *build, "--", case.program]
+        argv = [sys.executable, "-c", _RUNNER, str(time.monotonic()), "-f", case.formula, *build, "--", case.program]
         done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
         own, wall, status = done.stderr.strip().splitlines()[-1].split()
         return float(wall), float(own), int(status)

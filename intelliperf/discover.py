@@ -11,9 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from intelliperf.errors import UsageError
 from intelliperf.workspace import read_text
 
@@ -93,6 +90,9 @@ def _from_debug_information(target: Path, project: Path) -> Recipe | None:
 
 
 def _compile_units(target: Path) -> Iterable[Path]:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
     with contextlib.suppress(OSError, ELFError), target.open("rb") as binary:
         dwarf = ELFFile(binary)
         if not dwarf.has_dwarf_info():

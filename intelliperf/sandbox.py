@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 
 from intelliperf.process import output_of
 from intelliperf.records import Check, CheckStatus
@@ -32,32 +32,50 @@ print("sandbox-works")
 """
 
 
-@dataclass(frozen=True)
 class Sandbox:
-    """`reason` is empty when available."""
+    """Made by `probe`; whether it works here is tried when it is first needed."""
 
-    available: bool
-    reason: str = ""
+    def __init__(self, find_out: Callable[[], str]) -> None:
+        """`find_out` returns why it does not work, "" where it does; called at most once."""
+        self._find_out = find_out
+        self._lock = Lock()
+        self._reason: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it is not available; empty where it is."""
+        with self._lock:
+            if self._reason is None:
+                self._reason = self._find_out()
+        return self._reason
+
+    @property
+    def available(self) -> bool:
+        return not self.reason
 
     @classmethod
     def probe(cls, scratch: Path) -> Sandbox:
-        """Try it once, with what it must forbid, below the directory `scratch`."""
-        scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="sandbox-", dir=scratch) as name:
-            return cls._probe(Path(name))
+        """Tried once, with what it must forbid, below the directory `scratch`."""
+
+        def find_out() -> str:
+            scratch.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="sandbox-", dir=scratch) as name:
+                return cls._probe(Path(name))
+
+        return cls(find_out)
 
     @classmethod
-    def _probe(cls, scratch: Path) -> Sandbox:
+    def _probe(cls, scratch: Path) -> str:
         outside, own = scratch / "outside", scratch / "own"
         for directory in (outside, own):
             directory.mkdir()
-        argv = cls(True).wrap([sys.executable, "-I", "-S", "-c", _PROBE, str(outside), str(own)], [own])
+        argv = cls(str).wrap([sys.executable, "-I", "-S", "-c", _PROBE, str(outside), str(own)], [own])
         done, out, err = output_of(argv, _PROBE_DEADLINE_S)
         leaked = (outside / "inside").exists()
         if done.ok and _MARK in out and (own / "inside").exists() and not leaked:
-            return cls(True)
+            return ""
         said = "a directory outside was written" if leaked else (err.strip().splitlines() or [done.describe()])[-1]
-        return cls(False, f"it cannot be set up here, as in most containers ({said})")
+        return f"it cannot be set up here, as in most containers ({said})"
 
     def wrap(self, command: Sequence[str], writable: Sequence[Path]) -> tuple[str, ...]:
         """`command` confined to write in `writable` (existing directories) only; unchanged if not available."""
@@ -72,4 +90,4 @@ class Sandbox:
         return Check("sandbox", CheckStatus.NOT_RUN, self.reason)
 
 
-UNCONFINED = Sandbox(False, "switched off")
+UNCONFINED = Sandbox(lambda: "switched off")

@@ -7,8 +7,10 @@ import dataclasses
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from intelliperf import __version__
@@ -19,9 +21,10 @@ from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
 from intelliperf.journal import Journal, read_json, to_json
-from intelliperf.protocols import Rewriter
-from intelliperf.records import Application, Report
+from intelliperf.protocols import Proposal, Rewriter, Task
+from intelliperf.records import Application, Attempt, Report
 from intelliperf.run import STARTED, Run, Settings
+from intelliperf.sandbox import Sandbox
 from intelliperf.storage import storage_errors
 
 _PATHS = ("project_directory", "output_file", "replay", "run_root")
@@ -145,7 +148,6 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     from intelliperf.backends import open_backend
     from intelliperf.cli.judging import judge_for
     from intelliperf.formulas import find_formula
-    from intelliperf.sandbox import Sandbox
 
     formula = find_formula(options.formula)
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
@@ -153,6 +155,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     sandbox = Sandbox.probe(journal.directory)
     backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox)
     journal.event("note", text=f"backend: {why}")
+    _prepare(sandbox)
     return Run(
         settings=Settings(
             kernel=options.kernel,
@@ -173,15 +176,43 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     )
 
 
+class _Rules:
+    """The rule-based rewriter, loaded when it is first asked: a healthy program needs none."""
+
+    name = "rules"
+
+    def __init__(self) -> None:
+        self._rewriter: Rewriter | None = None
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        if self._rewriter is None:
+            from intelliperf.codegen.rulebook import RuleRewriter
+            from intelliperf.codegen.syntax.clang import ClangParser
+            from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+
+            parser = ClangParser(tuple(find_toolchain().driver()), environment=tool_environment())
+            self._rewriter = RuleRewriter(parser)
+        return self._rewriter.propose(task, attempts)
+
+
+def _prepare(sandbox: Sandbox) -> None:
+    """In the background, get ready what the stages after the build need: the build leaves this process idle."""
+    wanted = ("validation.judge", "codegen.rulebook", "codegen.syntax.clang", "report.files", "report.terminal")
+
+    def work() -> None:
+        for name in wanted:
+            import_module(f"{__package__.partition('.')[0]}.{name}")
+        with contextlib.suppress(IntelliPerfError, OSError):  # whoever needs it meets the same error
+            sandbox.reason  # noqa: B018 (finds out)
+
+    Thread(target=work, daemon=True).start()
+
+
 def _rewriters(options: Options, application: Application, journal: Journal) -> tuple[Rewriter, ...]:
     """The rules, then the model or a replay if one was asked for; a model is checked before any work."""
     from intelliperf.codegen.budget import Budget
-    from intelliperf.codegen.rulebook import RuleRewriter
-    from intelliperf.codegen.syntax.clang import ClangParser
-    from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 
-    parser = ClangParser(tuple(find_toolchain().driver()), environment=tool_environment())
-    rules = RuleRewriter(parser)
+    rules = _Rules()
     budget = Budget(options.budget_usd, options.budget_tokens, options.budget_minutes)
     if options.replay is not None:
         from intelliperf.codegen.replay import replay_rewriter

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from intelliperf import run as runs
 from intelliperf.cli.options import Options
@@ -11,21 +13,28 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
 from intelliperf.sandbox import Sandbox
 from intelliperf.state import State, sources
-from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
-from intelliperf.validation.tolerance import UserTolerance
 from intelliperf.workspace import Built
+
+if TYPE_CHECKING:
+    from intelliperf.validation.judge import BuildFailure, Judge
 
 
 def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
-    """A judge that keeps the reference's calibration for all candidates of the run."""
-    tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
-    settings = Settings(
-        run_deadline_s=options.run_deadline,
-        unit_tests=tests,
-        test_environment=backend.build_environment() if tests else {},
-        tolerance=UserTolerance(options.rtol, options.atol),
-    )
-    judge = Judge(backend, sandbox, settings)
+    """A judge that keeps the reference's calibration for all candidates of the run; loaded with the first of them."""
+
+    @lru_cache(maxsize=1)
+    def judge() -> Judge:
+        from intelliperf.validation.judge import Judge, Settings
+        from intelliperf.validation.tolerance import UserTolerance
+
+        tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
+        settings = Settings(
+            run_deadline_s=options.run_deadline,
+            unit_tests=tests,
+            test_environment=backend.build_environment() if tests else {},
+            tolerance=UserTolerance(options.rtol, options.atol),
+        )
+        return Judge(backend, sandbox, settings)
 
     def judged(
         candidate: Candidate,
@@ -36,13 +45,15 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
         build: Callable[[], tuple[State, Built]],
         logs: Path,
     ) -> Verdict:
+        from intelliperf.validation.judge import BuildFailure, Case
+
         def attempt_build() -> Application | BuildFailure:
             state, built = build()
             if not built.ok:
                 return BuildFailure(built.errors, built.completed.timed_out)
             return state.application
 
-        return judge.judge(
+        return judge().judge(
             Case(
                 candidate=candidate,
                 finding=finding,
