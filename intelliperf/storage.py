@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from intelliperf.errors import StorageFull
+from intelliperf.errors import StorageFull, ToolchainError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -58,3 +58,24 @@ def write_atomically(path: Path, payload: bytes) -> None:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def cache_directory() -> Path:
+    """`$XDG_CACHE_HOME/intelliperf` or `~/.cache/intelliperf`, made if absent."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    root = Path(base) if base and Path(base).is_absolute() else _home() / ".cache"
+    directory = root / "intelliperf"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot make the cache directory {directory}: {error.strerror}; set XDG_CACHE_HOME"
+        ) from error
+    return directory
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise ToolchainError("there is no home directory; set XDG_CACHE_HOME to a writable directory") from error

@@ -83,7 +83,7 @@ def _observed(look: Callable[[], Iterator[Observation]]) -> Iterator[Observation
 
 
 def _cache() -> Iterator[Observation]:
-    from intelliperf.emulator.toolchain import cache_directory
+    from intelliperf.storage import cache_directory
 
     cache = cache_directory()
     free = shutil.disk_usage(cache).free

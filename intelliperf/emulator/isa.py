@@ -19,13 +19,13 @@ from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.toolchain import (
     Toolchain,
-    cache_directory,
     find_toolchain,
     include_directory,
     tool_environment,
 )
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
 
 _DEADLINE_S = 600.0
 _AMD_WAVE_32 = re.compile(r"gfx1[0-2]")

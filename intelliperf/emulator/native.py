@@ -19,7 +19,6 @@ from pathlib import Path
 
 from intelliperf.emulator.toolchain import (
     Toolchain,
-    cache_directory,
     find_toolchain,
     host_processor,
     include_directory,
@@ -27,6 +26,7 @@ from intelliperf.emulator.toolchain import (
 )
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
 
 LIBRARY_NAME = "libintelliperf_simt.so"
 _COMPILE_DEADLINE_S = 300.0

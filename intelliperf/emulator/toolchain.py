@@ -23,6 +23,7 @@ from pathlib import Path
 
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
 
 MINIMUM_CLANG = 19
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -54,27 +55,6 @@ class Toolchain:
         """The start of a command line of clang's driver."""
         mode = ["--driver-mode=g++"] if plus_plus else ["--driver-mode=gcc"]
         return [*self.clang, *mode, f"--target={TRIPLE}", *self.header_flags]
-
-
-def cache_directory() -> Path:
-    """`$XDG_CACHE_HOME/intelliperf` or `~/.cache/intelliperf`, made if absent."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    root = Path(base) if base and Path(base).is_absolute() else _home() / ".cache"
-    directory = root / "intelliperf"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot make the cache directory {directory}: {error.strerror}; set XDG_CACHE_HOME"
-        ) from error
-    return directory
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError as error:
-        raise ToolchainError("there is no home directory; set XDG_CACHE_HOME to a writable directory") from error
 
 
 def tool_environment() -> dict[str, str]:

@@ -17,7 +17,8 @@ from typing import Any
 
 from intelliperf.emulator.compiler.frontend import Unit
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
-from intelliperf.emulator.toolchain import Toolchain, cache_directory, store_output, write_atomically
+from intelliperf.emulator.toolchain import Toolchain, store_output, write_atomically
+from intelliperf.storage import cache_directory
 
 _FORMAT = 1
 _LIMIT_BYTES = 2 * 1024**3

@@ -15,12 +15,12 @@ from pathlib import Path
 from intelliperf.emulator.toolchain import (
     TRIPLE,
     Toolchain,
-    cache_directory,
     host_processor,
     include_directory,
     tool_environment,
 )
 from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
 
 PRELUDE = "simt/core.h"  # included before the first line of every GPU source
 _CUDA_SDK = "12.4"

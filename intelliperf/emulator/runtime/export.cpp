@@ -1,12 +1,8 @@
 #include "export.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -16,14 +12,11 @@
 #include "json.h"
 #include "memory.h"
 #include "properties.h"
+#include "wire.h"
 
 namespace simt {
 
 namespace {
-
-constexpr int kExitParentGone = 125;
-constexpr uint64_t kProtocolVersion = 1;
-constexpr uint32_t kLongestReply = 1 << 16;
 
 struct Staging {
   const Allocation* symbol;
@@ -40,74 +33,6 @@ struct Session {
   bool ended = false;
   pid_t owner = getpid();  // a forked child says nothing
 };
-
-[[noreturn]] void leave(const char* why) {
-  std::fflush(nullptr);
-  if (*why) std::fprintf(stderr, "intelliperf: %s\n", why);
-  finish_records(false, kExitParentGone);
-  _exit(kExitParentGone);
-}
-
-int connect_to(const char* path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (std::strlen(path) >= sizeof address.sun_path) leave("the path in INTELLIPERF_EXPORT_SOCKET is too long");
-  std::memcpy(address.sun_path, path, std::strlen(path));
-  const int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (made < 0 || connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    leave("cannot reach the validating process through INTELLIPERF_EXPORT_SOCKET");
-  return made;
-}
-
-// The descriptor, if any, rides on the first byte.
-void send_message(int to, const std::string& body, int descriptor = -1) {
-  std::string message(sizeof(uint32_t), '\0');
-  const auto length = static_cast<uint32_t>(body.size());
-  std::memcpy(message.data(), &length, sizeof length);
-  message += body;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  for (size_t done = 0; done < message.size();) {
-    iovec part{message.data() + done, message.size() - done};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    if (done == 0 && descriptor >= 0) {
-      header.msg_control = control;
-      header.msg_controllen = sizeof control;
-      cmsghdr* first = CMSG_FIRSTHDR(&header);
-      first->cmsg_level = SOL_SOCKET;
-      first->cmsg_type = SCM_RIGHTS;
-      first->cmsg_len = CMSG_LEN(sizeof(int));
-      std::memcpy(CMSG_DATA(first), &descriptor, sizeof descriptor);
-    }
-    const ssize_t sent = sendmsg(to, &header, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) leave("");
-    done += static_cast<size_t>(sent);
-  }
-}
-
-void receive_exactly(int from, void* into, size_t bytes) {
-  auto* at = static_cast<char*>(into);
-  while (bytes > 0) {
-    const ssize_t got = recv(from, at, bytes, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) leave("");
-    at += got;
-    bytes -= static_cast<size_t>(got);
-  }
-}
-
-void wait_for_continue(int from) {
-  uint32_t length = 0;
-  receive_exactly(from, &length, sizeof length);
-  if (length > kLongestReply) leave("the validating process sent nonsense");
-  std::string body(length, '\0');
-  receive_exactly(from, body.data(), length);
-  bool ok = false;
-  const JsonValue reply = JsonValue::parse(body, &ok);
-  if (!ok || reply["type"].text() != "continue") leave("");
-}
 
 void copy_json(JsonWriter& into, const JsonValue& value) {
   switch (value.kind()) {
@@ -159,9 +84,10 @@ Session* open_session() {
     from = comma + 1;
   }
   made->all_kernels = std::find(made->targets.begin(), made->targets.end(), "*") != made->targets.end();
-  if (arena().descriptor < 0) leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
-  made->socket = connect_to(path);
-  send_message(made->socket, hello(), arena().descriptor);
+  if (arena().descriptor < 0) wire_leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
+  wire_at_leave([] { finish_records(false, kExitParentGone); });
+  made->socket = wire_connect(path);
+  wire_send(made->socket, hello(), arena().descriptor);
   return made;
 }
 
@@ -182,7 +108,7 @@ const char* kind_name(MemoryKind kind) {
 const char* stage(Session& s, const Allocation& symbol) {
   Staging& staging = s.staging[symbol.base];
   if (!staging.copy) staging = {&symbol, allocate(symbol.bytes, MemoryKind::kStaging)};
-  if (!staging.copy) leave("no memory to show the device's variables");
+  if (!staging.copy) wire_leave("no memory to show the device's variables");
   auto* to = reinterpret_cast<char*>(staging.copy->base);  // NOLINT(performance-no-int-to-ptr)
   std::memcpy(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
   return to;
@@ -206,17 +132,6 @@ void write_allocations(JsonWriter& json, Session& s) {
     json.end_object();
   }
   json.end_array();
-}
-
-std::string hexadecimal(const unsigned char* bytes, uint64_t count) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * count);
-  for (uint64_t i = 0; i < count; ++i) {
-    text += digits[bytes[i] >> 4];
-    text += digits[bytes[i] & 15];
-  }
-  return text;
 }
 
 void write_arguments(JsonWriter& json, const LaunchRequest& request) {
@@ -271,8 +186,8 @@ void export_dispatch(const LaunchRequest& request, int status) {
     json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array();
   }
   json.end_object();
-  send_message(s->socket, json.text());
-  if (target) wait_for_continue(s->socket);
+  wire_send(s->socket, json.text());
+  if (target) wire_wait(s->socket);
 }
 
 void export_transfer(const char* operation, uint64_t bytes) {
@@ -280,7 +195,7 @@ void export_transfer(const char* operation, uint64_t bytes) {
   if (!s) return;
   JsonWriter json;
   json.begin_object().key("type").string("transfer").key("operation").string(operation).key("bytes").number(bytes).end_object();
-  send_message(s->socket, json.text());
+  wire_send(s->socket, json.text());
 }
 
 void export_end() {
@@ -289,7 +204,7 @@ void export_end() {
   s->ended = true;
   JsonWriter json;
   json.begin_object().key("type").string("end").key("dispatches").number(s->dispatches).end_object();
-  send_message(s->socket, json.text());
+  wire_send(s->socket, json.text());
   close(s->socket);
 }
 

@@ -1,0 +1,178 @@
+#include "session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "json.h"
+#include "wire.h"
+
+namespace intelliperf {
+
+using simt::JsonWriter;
+
+namespace {
+
+const char* kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice: return "device";
+    case MemoryKind::kPool: return "pool";
+    case MemoryKind::kManaged: return "managed";
+    case MemoryKind::kPinned: return "pinned";
+    default: return "symbol";
+  }
+}
+
+std::string device_name() {
+  char name[256] = "";
+  CUdevice device = 0;
+  if (cuCtxGetDevice(&device) != CUDA_SUCCESS || cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS) return "CUDA";
+  return name;
+}
+
+void write_shape(JsonWriter& json, const char* name, const unsigned (&shape)[3]) {
+  json.key(name).begin_array().number(shape[0]).number(shape[1]).number(shape[2]).end_array();
+}
+
+void write_element(JsonWriter& json, const std::string& name) {
+  const ElementFacts facts = element_facts(name);
+  json.key("element").begin_object().key("name").string(name);
+  json.key("bytes").number(facts.bytes).key("encoding").string(facts.encoding).end_object();
+}
+
+void write_parameters(JsonWriter& json, const Launch& launch, const std::vector<ParameterType>& types) {
+  json.key("parameters").begin_array();
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const bool known = types.size() == launch.arguments.size();
+    const ParameterType type = known ? types[i] : ParameterType{};
+    json.begin_object().key("index").number(i).key("name").string("argument " + std::to_string(i));
+    json.key("type").string(type.text).key("size").number(launch.arguments[i].value.size());
+    json.key("pointer").boolean(type.kind == TypeClass::kPointer).key("const").boolean(type.constant);
+    json.key("restrict").boolean(false);
+    if (type.kind == TypeClass::kPointer) write_element(json, type.element);
+    else json.key("element").null();
+    json.key("fields").begin_array().end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_arguments(JsonWriter& json, const Launch& launch, const std::vector<ParameterType>& types,
+                     const Allocations& allocations) {
+  json.key("arguments").begin_array();
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const auto& value = launch.arguments[i].value;
+    const bool scalar = types.size() == launch.arguments.size() && types[i].kind == TypeClass::kScalar;
+    json.begin_object().key("index").number(i).key("hex").string(simt::hexadecimal(value.data(), value.size()));
+    json.key("pointers").begin_array();
+    for (size_t offset = 0; !scalar && offset + 8 <= value.size(); offset += 8) {
+      uint64_t address = 0;
+      std::memcpy(&address, value.data() + offset, sizeof address);
+      const Buffer* buffer = allocations.find(address);
+      if (!buffer) continue;
+      json.begin_object().key("offset").number(offset).key("allocation").number(buffer->id);
+      json.key("at").number(address - buffer->base).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+bool Session::open(const char* socket) {
+  const char* kernels = std::getenv("INTELLIPERF_EXPORT_KERNEL");
+  const std::string list = kernels ? kernels : "*";
+  for (size_t from = 0; from <= list.size();) {
+    const size_t comma = std::min(list.find(',', from), list.size());
+    if (comma > from) targets_.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  all_kernels_ = std::find(targets_.begin(), targets_.end(), "*") != targets_.end();
+  owner_ = getpid();
+  if (!arena_.open()) simt::wire_leave("no memory to show buffers in (file size limit), so they cannot be compared");
+  socket_ = simt::wire_connect(socket);
+  return true;
+}
+
+bool Session::is_target(const std::string& kernel) const {
+  return all_kernels_ || std::find(targets_.begin(), targets_.end(), kernel) != targets_.end();
+}
+
+void Session::greet() {
+  if (greeted_) return;
+  greeted_ = true;
+  JsonWriter json;
+  json.begin_object().key("type").string("hello").key("protocol").number(simt::kProtocolVersion);
+  json.key("backend").string("cuda").key("pid").number(static_cast<uint64_t>(getpid()));
+  json.key("device").string(device_name()).key("wave_size").number(32).key("memory").string("shared");
+  json.key("arena_base").number(arena_.base()).key("arena_bytes").number(arena_.bytes());
+  json.key("kernels").begin_object().end_object().end_object();
+  simt::wire_send(socket_, json.text(), arena_.descriptor());
+}
+
+bool Session::stage(Buffer& buffer) {
+  if (!buffer.staging) buffer.staging = arena_.reserve(buffer.bytes);
+  if (!buffer.staging) return false;
+  auto* to = reinterpret_cast<void*>(buffer.staging);  // NOLINT(performance-no-int-to-ptr)
+  if (buffer.kind == MemoryKind::kPinned) {
+    std::memcpy(to, reinterpret_cast<const void*>(buffer.base), buffer.bytes);  // NOLINT(performance-no-int-to-ptr)
+    return true;
+  }
+  return cuMemcpyDtoH(to, buffer.base, buffer.bytes) == CUDA_SUCCESS;
+}
+
+std::string Session::message(const Launch& launch, int status, bool target) {
+  JsonWriter json;
+  json.begin_object().key("type").string("dispatch").key("index").number(dispatches_++);
+  json.key("nth").number(seen_[launch.kernel]++).key("kernel").string(launch.kernel);
+  write_shape(json, "grid", launch.grid);
+  write_shape(json, "block", launch.block);
+  json.key("dynamic_lds").number(launch.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  if (!target) {
+    json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array().end_object();
+    return json.text();
+  }
+  const std::vector<ParameterType> types = parameter_types(launch.kernel);
+  write_parameters(json, launch, types);
+  write_arguments(json, launch, types, allocations_);
+  json.key("allocations").begin_array();
+  for (const auto& [at, bytes] : allocations_.take_freed()) arena_.release(at, bytes);
+  for (auto& [base, buffer] : allocations_.live()) {
+    if (status == 0 && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
+    if (!buffer.staging) continue;
+    json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
+    json.key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
+    if (buffer.name.empty()) json.null();
+    else json.string(buffer.name);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return json.text();
+}
+
+void Session::dispatch(const Launch& launch, int status, bool target) {
+  greet();
+  simt::wire_send(socket_, message(launch, status, target));
+  if (target) simt::wire_wait(socket_);
+}
+
+void Session::transfer(const char* operation, uint64_t bytes) {
+  greet();
+  JsonWriter json;
+  json.begin_object().key("type").string("transfer").key("operation").string(operation).key("bytes").number(bytes);
+  json.end_object();
+  simt::wire_send(socket_, json.text());
+}
+
+void Session::end() {
+  if (ended_ || !greeted_ || owner_ != getpid()) return;
+  ended_ = true;
+  JsonWriter json;
+  json.begin_object().key("type").string("end").key("dispatches").number(dispatches_).end_object();
+  simt::wire_send(socket_, json.text());
+  close(socket_);
+}
+
+}  // namespace intelliperf

@@ -1,0 +1,56 @@
+// The conversation with the validating process: what a dispatch saw, in messages, and the waiting.
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "allocations.h"
+#include "arena.h"
+#include "signature.h"
+
+namespace intelliperf {
+
+struct Argument {
+  std::vector<unsigned char> value;
+};
+
+struct Launch {
+  std::string kernel;  // mangled
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  uint64_t dynamic_lds = 0;
+  bool known_arguments = false;  // false where the driver does not tell the layout
+  std::vector<Argument> arguments;
+};
+
+class Session {
+ public:
+  bool open(const char* socket);
+  Allocations& allocations() { return allocations_; }
+  bool is_target(const std::string& kernel) const;
+  // Sends the dispatch; a target's with all it can reach, and then waits.
+  void dispatch(const Launch& launch, int status, bool target);
+  void transfer(const char* operation, uint64_t bytes);
+  void end();
+
+ private:
+  void greet();
+  std::string message(const Launch& launch, int status, bool target);
+  bool stage(Buffer& buffer);
+
+  int socket_ = -1;
+  bool greeted_ = false;
+  bool ended_ = false;
+  int owner_ = 0;
+  bool all_kernels_ = false;
+  std::vector<std::string> targets_;
+  std::map<std::string, uint64_t> seen_;
+  uint64_t dispatches_ = 0;
+  Allocations allocations_;
+  Arena arena_;
+};
+
+}  // namespace intelliperf
