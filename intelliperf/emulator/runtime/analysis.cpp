@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t kRangePiece = 16;        // a memcpy of unknown length is counted as accesses of this width
 constexpr uint32_t kMaxRangePieces = 65536;
+constexpr uint64_t kLargestStep = uint64_t(1) << 40;  // of a request whose ends tell where it goes
 
 bool is_load(SiteKind kind) { return kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad; }
 bool is_store(SiteKind kind) { return kind == SiteKind::kStore || kind == SiteKind::kRangeStore; }
@@ -31,7 +32,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   touched_sites_.clear();
   totals_ = TracedTotals{};
   allocations_.clear();
-  known_low_ = 1, known_high_ = 0;
+  known_.assign(module.site_count, SharedSpan{1, 0});
   arena_base_ = arena().base;
   arena_bytes_ = arena().bytes;
   hot_.clear();
@@ -134,39 +135,45 @@ uint64_t Analysis::shared_offset(uint64_t address) const {
   return ((static_lds_ + 127) & ~uint64_t(127)) + in_dynamic;
 }
 
-void Analysis::request(uint32_t wave, Lane* const* lanes, uint32_t count) {
-  const uint32_t index = lanes[0]->site;
+void Analysis::request(uint32_t wave, const Group& group) {
+  const uint32_t index = group.lane[0]->site;
   if (index >= records_.size()) return;
   Request request;
+  request.address = group.address;
+  request.thread = group.thread;
+  request.position = group.position;
   request.site = &sites_[index];
   request.index = index;
   request.wave = wave;
-  request.count = count;
+  request.count = group.size;
   request.bytes = request.site->bytes ? request.site->bytes : 1;
-  for (uint32_t i = 0; i < count; ++i) {
-    request.address[i] = reinterpret_cast<uint64_t>(lanes[i]->address);
-    request.position[i] = uint8_t(lanes[i]->wave_lane);
-    request.thread[i] = uint16_t(lanes[i]->thread.linear);
-  }
-  totals_.events += count;
+  totals_.events += group.size;
   wave_requests_[wave] += 1;
-  if (lanes[0]->state != LaneState::kRange) {
+  if (group.lane[0]->state == LaneState::kRange)
+    pieces(group, request);
+  else
     split(request);
-    return;
-  }
+}
+
+void Analysis::begin_part(Request& request, const Part& part) {
+  request.address = part.address;
+  request.thread = part.thread;
+  request.position = part.position;
+  request.count = part.count;
+}
+
+// A range is gone through in accesses of all its lanes side by side.
+void Analysis::pieces(const Group& group, const Request& request) {
   uint64_t longest = 0;
-  for (uint32_t i = 0; i < count; ++i) longest = lanes[i]->bytes > longest ? lanes[i]->bytes : longest;
+  for (uint32_t i = 0; i < group.size; ++i) longest = group.lane[i]->bytes > longest ? group.lane[i]->bytes : longest;
   const uint32_t known = request.site->flags >> kSiteCopyWidthShift, width = known ? known : kRangePiece;
   for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * width; at += width) {
+    Part part;
+    for (uint32_t i = 0; i < group.size; ++i)
+      if (group.lane[i]->bytes > at) part.add(request, i, request.address[i] + at);
     Request piece = request;
-    piece.count = 0;
+    begin_part(piece, part);
     piece.bytes = uint32_t(longest - at < width ? longest - at : width);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (lanes[i]->bytes <= at) continue;
-      piece.address[piece.count] = request.address[i] + at;
-      piece.position[piece.count] = request.position[i];
-      piece.thread[piece.count++] = request.thread[i];
-    }
     split(piece);
   }
 }
@@ -190,48 +197,48 @@ void Analysis::find_extents(Request& request) {
 
 // A generic pointer may lead some lanes to LDS and some to global memory: two requests then.
 void Analysis::split(Request& request) {
-  Request other;
-  other.count = 0;
-  const bool shared = in_shared_memory(reinterpret_cast<void*>(request.address[0]));
-  const uint64_t stride_from = request.address[0];
-  bool mixed = false, consecutive = true, uniform = true;
-  uint64_t lowest = stride_from, highest = stride_from;
-  for (uint32_t i = 1; i < request.count; ++i) {
-    const uint64_t address = request.address[i];
-    lowest = address < lowest ? address : lowest;
-    highest = address > highest ? address : highest;
-    consecutive &= address == stride_from + uint64_t(request.position[i] - request.position[0]) * request.bytes;
-    uniform &= address == stride_from;
+  const uint64_t* address = request.address;
+  const uint32_t last = request.count - 1;
+  const uint64_t step = last ? address[1] - address[0] : 0;
+  uint64_t uneven = 0;
+  for (uint32_t i = 1; i <= last; ++i) uneven |= (address[i] - address[i - 1]) ^ step;
+  const bool even = uneven == 0 && step + kLargestStep <= 2 * kLargestStep;
+  uint64_t lowest = address[0], highest = address[0];
+  if (even) {
+    (int64_t(step) < 0 ? lowest : highest) = address[last];
+  } else {
+    for (uint32_t i = 1; i <= last; ++i) {
+      lowest = address[i] < lowest ? address[i] : lowest;
+      highest = address[i] > highest ? address[i] : highest;
+    }
   }
-  if (in_shared_memory(reinterpret_cast<void*>(lowest)) != shared ||
-      in_shared_memory(reinterpret_cast<void*>(highest)) != shared)
-    mixed = true;
-  request.shared = shared;
+  request.shared = in_shared_memory(reinterpret_cast<void*>(address[0]));
   request.lowest = lowest;
   request.highest = highest;
   // "Consecutive" promises no gaps: all lanes between the first and the last take part.
-  request.consecutive =
-      consecutive && uint32_t(request.position[request.count - 1] - request.position[0]) + 1 == request.count;
-  request.uniform = uniform;
-  if (!mixed) {
-    find_extents(request);
+  const bool gapless = uint32_t(request.position[last] - request.position[0]) == last;
+  request.consecutive = gapless && (last == 0 || (even && step == request.bytes));
+  request.uniform = even && step == 0;
+  const uint64_t misaligned = (address[0] | step) & (request.bytes - 1);
+  request.stepwise = even && request.bytes <= 64 && (request.bytes & (request.bytes - 1)) == 0 && misaligned == 0 &&
+                     step + request.bytes > 2 * request.bytes;
+  request.step = step;
+  if (in_shared_memory(reinterpret_cast<void*>(lowest)) == request.shared &&
+      in_shared_memory(reinterpret_cast<void*>(highest)) == request.shared) {
+    if (!request.stepwise) find_extents(request);
     account(request);
     return;
   }
-  other = request;
-  other.count = 0;
-  uint32_t kept = 0;
+  Part here, there;
   for (uint32_t i = 0; i < request.count; ++i) {
-    const bool here = in_shared_memory(reinterpret_cast<void*>(request.address[i])) == shared;
-    Request& home = here ? request : other;
-    uint32_t& at = here ? kept : other.count;
-    home.address[at] = request.address[i];
-    home.position[at] = request.position[i];
-    home.thread[at++] = request.thread[i];
+    const bool shared = in_shared_memory(reinterpret_cast<void*>(address[i]));
+    (shared == request.shared ? here : there).add(request, i, address[i]);
   }
-  request.count = kept;
-  split(request);
-  if (other.count) split(other);
+  for (const Part& part : {here, there}) {
+    if (part.count == 0) continue;
+    begin_part(request, part);
+    split(request);
+  }
 }
 
 void Analysis::account(Request& request) {
@@ -257,16 +264,17 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   ++totals_.lds_requests;
   check_shared_bounds(request, record);
   check_poison(request, record);
-  for (uint32_t i = 0; i < request.count; ++i) request.address[i] = shared_offset(request.address[i]);
-  check_races(request, record);
+  uint64_t offset[kMaxWave];
+  for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
+  check_races(request, offset, record);
   const bool atomic = is_atomic(SiteKind(request.site->kind));
   const bool word_sized = request.bytes == 4 || request.bytes == 8 || request.bytes == 16;
-  const bool aligned = request.address[0] % request.bytes == 0;
+  const bool aligned = offset[0] % request.bytes == 0;
   LdsPhases phases;
   if (aligned && ((request.consecutive && word_sized) || (request.uniform && !atomic))) {
     phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes);
   } else {
-    phases = banks_.count(request.address, request.position, request.count, request.bytes, atomic);
+    phases = banks_.count(offset, request.position, request.count, request.bytes, atomic);
   }
   record.lds_phases += phases.phases;
   record.lds_phases_ideal += phases.ideal;
@@ -286,8 +294,9 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
   count_quads(request, record);
   reuse(request, record);
   if (request.lowest - arena_base_ < arena_bytes_ && request.highest - arena_base_ < arena_bytes_) {
-    for (uint32_t i = 0; i < request.count; ++i) request.address[i] -= arena_base_;
-    check_races(request, record);
+    uint64_t offset[kMaxWave];
+    for (uint32_t i = 0; i < request.count; ++i) offset[i] = request.address[i] - arena_base_;
+    check_races(request, offset, record);
   }
 }
 
@@ -318,17 +327,16 @@ void Analysis::check_shared_bounds(const Request& request, SiteRecord& record) {
 void Analysis::check_bounds(const Request& request, SiteRecord& record) {
   // What is only written need never come from memory: only allocations that are read bound its traffic.
   const bool reads = !is_store(SiteKind(request.site->kind));
-  if (request.lowest >= known_low_ && request.highest + request.bytes <= known_high_ && (known_read_ || !reads)) return;
+  SharedSpan& known = known_[request.index];
+  if (request.lowest >= known.begin && request.highest + request.bytes <= known.end) return;
   for (uint32_t i = 0; i < request.count; ++i) {
     const uint64_t address = request.address[i];
-    if (address >= known_low_ && address + request.bytes <= known_high_ && (known_read_ || !reads)) continue;
+    if (address >= known.begin && address + request.bytes <= known.end) continue;
     const Allocation* owner = find(address);
     if (owner) {
-      known_low_ = owner->base;
-      known_high_ = owner->base + owner->bytes;
-      known_read_ = reads;
+      known = SharedSpan{owner->base, owner->base + owner->bytes};
       if (reads) note_allocation(owner->base, owner->bytes);
-      if (address + request.bytes <= known_high_) continue;
+      if (address + request.bytes <= known.end) continue;
     } else if (!in_arena(address)) {
       continue;  // a constant table of the module, or a wild pointer that will trap
     }
@@ -379,7 +387,8 @@ bool Analysis::poisoned(uint64_t address, uint32_t bytes) const {
 // nobody wrote. Below 4 bytes that may be chance, so at least 8 lanes of a request must agree.
 void Analysis::check_poison(const Request& request, SiteRecord& record) {
   if (SiteKind(request.site->kind) != SiteKind::kLoad) return;
-  if (!request.shared && (request.lowest < known_low_ || request.highest + request.bytes > known_high_)) return;
+  const SharedSpan& known = known_[request.index];
+  if (!request.shared && (request.lowest < known.begin || request.highest + request.bytes > known.end)) return;
   if (!any_poisoned(request)) return;
   uint32_t found = 0, first = 0;
   for (uint32_t i = request.count; i-- > 0;)
@@ -396,7 +405,7 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
   note_fault(fault);
 }
 
-void Analysis::check_races(const Request& request, SiteRecord& record) {
+void Analysis::check_races(const Request& request, const uint64_t* offset, SiteRecord& record) {
   const auto kind = SiteKind(request.site->kind);
   RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
                               request.shared, false};
@@ -404,7 +413,8 @@ void Analysis::check_races(const Request& request, SiteRecord& record) {
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
   access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
   RaceDetector::Conflicts found;
-  races_.check(access, {request.address, request.thread, request.bytes, request.extent, request.extents}, found);
+  const uint32_t extents = request.stepwise ? 0 : request.extents;
+  races_.check(access, {offset, request.thread, request.count, request.bytes, request.extent, extents}, found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

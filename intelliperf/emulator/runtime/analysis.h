@@ -42,8 +42,8 @@ class Analysis {
   void begin_block(const Block& block);
   void end_block(bool done);  // not done: the block was set aside and will begin again
 
-  // One wave-level request: `count` lanes parked before the same access.
-  void request(uint32_t wave, Lane* const* lanes, uint32_t count);
+  // One wave-level request: lanes parked before the same access.
+  void request(uint32_t wave, const Group& group);
   void collective(Lane* const* lanes, uint32_t count);
   void synchronize_wave(uint32_t wave) { races_.synchronize_wave(wave); }
   void synchronize_block(const Block& block, bool divergent);
@@ -56,23 +56,40 @@ class Analysis {
   bool wave_dependence() const { return races_.wave_dependence(); }
 
  private:
-  // One request, gathered; addresses ascend with the lanes' positions in the wave.
-  struct Request {
+  // Who takes part in a request and where each goes, by ascending position in the wave.
+  struct Lanes {
+    const uint64_t* address;
+    const uint16_t* thread;
+    const uint8_t* position;
+  };
+  struct Request : Lanes {
     const Site* site;
     uint32_t index, wave, count, bytes;  // bytes of each lane
     bool shared, consecutive, uniform;
-    uint64_t lowest, highest;            // addresses
-    uint64_t address[kMaxWave];
-    uint8_t position[kMaxWave];
-    uint16_t thread[kMaxWave];
+    bool stepwise;  // one step from each lane to the next, larger than the access, in aligned accesses
+    uint64_t step;  // then
+    uint64_t lowest, highest;  // addresses
     Extent extent[kMaxWave];
     uint32_t extents;
   };
+  struct Part {  // of a request that goes to several places
+    uint64_t address[kMaxWave];
+    uint16_t thread[kMaxWave];
+    uint8_t position[kMaxWave];
+    uint32_t count = 0;
+    void add(const Lanes& lanes, uint32_t lane, uint64_t at) {
+      address[count] = at;
+      thread[count] = lanes.thread[lane];
+      position[count++] = lanes.position[lane];
+    }
+  };
   struct LineTouch {
-    uint64_t line;  // 128-byte line
-    uint64_t low, high;  // bytes touched in its halves
+    uint64_t line;     // 128-byte line
+    uint32_t sectors;  // bit mask
   };
 
+  void pieces(const Group& group, const Request& request);
+  void begin_part(Request& request, const Part& part);
   void split(Request& request);
   static void find_extents(Request& request);
   void account(Request& request);
@@ -81,11 +98,12 @@ class Analysis {
   void check_shared_bounds(const Request& request, SiteRecord& record);
   void check_bounds(const Request& request, SiteRecord& record);
   void check_poison(const Request& request, SiteRecord& record);
-  void check_races(const Request& request, SiteRecord& record);
+  void check_races(const Request& request, const uint64_t* offset, SiteRecord& record);
   void count_lines(const Request& request, SiteRecord& record);
   void count_quads(const Request& request, SiteRecord& record);
   void count_addresses(const Request& request, SiteRecord& record);
   void touch_line(uint64_t address, uint32_t bytes);
+  void touch_stepwise(const Request& request);
   void reuse(const Request& request, SiteRecord& record);
   uint32_t reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record);
   uint64_t shared_offset(uint64_t address) const;
@@ -111,8 +129,7 @@ class Analysis {
   TracedTotals totals_;
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
   uint64_t arena_base_ = 0, arena_bytes_ = 0;
-  uint64_t known_low_ = 1, known_high_ = 0;  // the allocation found last
-  bool known_read_ = false;             // it has been read from
+  std::vector<SharedSpan> known_;  // by site: the allocation met last
 
   SharedBounds shared_bounds_;
   LdsBanks banks_;

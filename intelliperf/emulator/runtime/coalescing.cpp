@@ -10,14 +10,9 @@ uint32_t bits(uint64_t word) { return uint32_t(__builtin_popcountll(word)); }
 
 uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-uint32_t sectors_of(uint64_t low, uint64_t high) {
-  return ((low & 0xFFFFFFFFu) != 0) | ((low >> 32 != 0) << 1) | (((high & 0xFFFFFFFFu) != 0) << 2) |
-         ((high >> 32 != 0) << 3);
-}
-
-uint64_t span(uint32_t begin, uint32_t end) {  // bits [begin, end) of one half line
-  const uint64_t upto = end >= 64 ? ~uint64_t(0) : (uint64_t(1) << end) - 1;
-  return upto & ~((uint64_t(1) << begin) - 1);
+// Of the bytes [within, within + bytes) of a line.
+uint32_t sectors_of(uint32_t within, uint32_t bytes) {
+  return (2u << ((within + bytes - 1) >> 5)) - (1u << (within >> 5));
 }
 
 }  // namespace
@@ -37,30 +32,44 @@ void Analysis::touch_line(uint64_t address, uint32_t bytes) {
       if (table_[slot].stamp != table_stamp_) {
         if (touch_count_ == kMaxTouches) return;  // more than 64 lanes of 1 KB cannot come here
         table_[slot] = TableSlot{table_stamp_, touch_count_};
-        touches_[touch_count_++] = LineTouch{line, 0, 0};
+        touches_[touch_count_++] = LineTouch{line, 0};
       }
       touch = &touches_[table_[slot].touch];
     }
-    const uint32_t end = within + here;
-    if (within < 64) touch->low |= span(within, end < 64 ? end : 64);
-    if (end > 64) touch->high |= span(within > 64 ? within - 64 : 0, end - 64);
+    touch->sectors |= sectors_of(within, here);
     address += here;
     bytes -= here;
   }
 }
 
+// Lanes that go one way, none across the end of a line: each line is met once.
+void Analysis::touch_stepwise(const Request& request) {
+  uint64_t line = request.address[0] >> 7;
+  uint32_t touched = 0;
+  touches_[0] = LineTouch{line, 0};
+  for (uint32_t i = 0; i < request.count; ++i) {
+    const uint64_t address = request.address[i];
+    touched += address >> 7 != line;
+    const uint32_t sectors = address >> 7 != line ? 0 : touches_[touched].sectors;
+    line = address >> 7;
+    touches_[touched] = LineTouch{line, sectors | sectors_of(uint32_t(address & 127), request.bytes)};
+  }
+  touch_count_ = touched + 1;
+}
+
 void Analysis::count_lines(const Request& request, SiteRecord& record) {
   touch_count_ = 0;
   ++table_stamp_;
-  for (uint32_t k = 0; k < request.extents; ++k) {
+  if (request.stepwise) touch_stepwise(request);
+  for (uint32_t k = 0; k < request.extents && !request.stepwise; ++k) {
     const Extent& extent = request.extent[k];
     touch_line(request.address[extent.first], extent.repeats ? request.bytes : request.bytes * extent.count);
   }
   uint32_t sectors = 0, halves = 0;
   for (uint32_t k = 0; k < touch_count_; ++k) {
-    const LineTouch& touch = touches_[k];
-    sectors += bits(sectors_of(touch.low, touch.high));
-    halves += (touch.low != 0) + (touch.high != 0);
+    const uint32_t touched = touches_[k].sectors;
+    sectors += bits(touched);
+    halves += ((touched & 3) != 0) + ((touched & 12) != 0);
   }
   record.sectors += sectors;
   record.lines64 += halves;
@@ -104,6 +113,9 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
       quads += ((request.address[i] + lanes * request.bytes - 1) >> 6) - (request.address[i] >> 6) + 1;
       i += lanes;
     }
+  } else if (request.stepwise && request.step + 64 >= 128) {
+    runs = touch_count_;
+    quads = request.count;
   } else if (regular(request.address, request.position, request.count, request.bytes)) {
     const uint64_t* a = request.address;
     runs = 1;
@@ -182,7 +194,7 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   for (uint32_t k = 0; touch_count_ > 4 && k < touch_count_; ++k) l2_[partition_]->expect(touches_[k].line);
   for (uint32_t k = 0; k < touch_count_; ++k) {
     const LineTouch& touch = touches_[k];
-    const uint32_t sectors = sectors_of(touch.low, touch.high);
+    const uint32_t sectors = touch.sectors;
     uint32_t missing = sectors;
     if (!atomic) {
       missing = 0;

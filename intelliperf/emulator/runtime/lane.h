@@ -47,10 +47,34 @@ struct alignas(64) Lane {
   bool reduces;                // the barrier is a reducing one
   bool backing_off;            // spun; lets the other lanes of its wave go first
   CallFrame path[kMaxCallDepth];
+
+  // Lanes with the same of both stand at the same place: site and state, path and depth.
+  uint64_t place() const { return uint64_t(state) << 32 | site; }
+  uint64_t way() const { return uint64_t(depth) << 32 | path_hash; }
 };
 static_assert(offsetof(Lane, stack_pointer) == 16 && offsetof(Lane, next) == 24, "fiber_*.cpp");
 static_assert(offsetof(Lane, address) == 32 && offsetof(Lane, site) == 40, "fiber_*.cpp");
 static_assert(offsetof(Lane, state) == 44 && offsetof(Lane, stack_low) == 48, "fiber_*.cpp");
+
+// Lanes of one wave that stand at one place, by ascending position in the wave.
+struct Group {
+  uint32_t size = 0;
+  Lane* lane[kMaxWave];
+  uint64_t address[kMaxWave];  // of an access
+  uint16_t thread[kMaxWave];   // within the block
+  uint8_t position[kMaxWave];  // within the wave
+
+  // Takes the addresses down; false: the lanes do not stand together.
+  bool together() {
+    const uint64_t place = lane[0]->place(), way = lane[0]->way();
+    uint64_t different = 0;
+    for (uint32_t i = 0; i < size; ++i) {
+      different |= (lane[i]->place() ^ place) | (lane[i]->way() ^ way);
+      address[i] = reinterpret_cast<uint64_t>(lane[i]->address);
+    }
+    return different == 0;
+  }
+};
 
 // Neighbouring lanes of one request that go to one address, or to addresses without gaps in between.
 struct Extent {

@@ -231,10 +231,24 @@ void RaceDetector::check_repeated_read(const Access& access, const Lanes& lanes,
   }
 }
 
+void RaceDetector::check_lanes(const Access& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
+                               Conflicts& found) {
+  for (uint32_t lane = first; lane < end; ++lane) {
+    uint64_t offset = lanes.offset[lane];
+    if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
+    if (!cells.base || offset + lanes.bytes > cells.end) continue;
+    offset -= cells.first;
+    const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
+    for (uint64_t i = offset >> cells.shift; i <= last; ++i)
+      check_cell(access, cells.base[i], lanes.thread[lane], found);
+  }
+}
+
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
   if (!access.shared) acquired_ |= access.acquires;
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
   Cells cells;
+  if (lanes.extents == 0) check_lanes(access, lanes, 0, lanes.count, cells, found);
   for (uint32_t k = 0; k < lanes.extents; ++k) {
     const Extent& extent = lanes.extent[k];
     if (extent.repeats && plain_read) {
@@ -250,15 +264,7 @@ void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& fo
       for (uint32_t i = 0; i < extent.count; ++i) check_cell(access, cell[i], thread[i], found);
       continue;
     }
-    for (uint32_t lane = extent.first; lane < uint32_t(extent.first) + extent.count; ++lane) {
-      uint64_t offset = lanes.offset[lane];
-      if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
-      if (!cells.base || offset + lanes.bytes > cells.end) continue;
-      offset -= cells.first;
-      const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
-      for (uint64_t i = offset >> cells.shift; i <= last; ++i)
-        check_cell(access, cells.base[i], lanes.thread[lane], found);
-    }
+    check_lanes(access, lanes, extent.first, uint32_t(extent.first) + extent.count, cells, found);
   }
 }
 

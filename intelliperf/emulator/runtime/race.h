@@ -53,9 +53,9 @@ class RaceDetector {
   struct Lanes {
     const uint64_t* offset;
     const uint16_t* thread;
-    uint32_t bytes;  // of each lane
+    uint32_t count, bytes;  // bytes of each lane
     const Extent* extent;
-    uint32_t extents;
+    uint32_t extents;  // 0: every lane goes to another place, none beside the one before it
   };
   // Adds to `found`; notes faults.
   void check(const Access& access, const Lanes& lanes, Conflicts& found);
@@ -76,6 +76,8 @@ class RaceDetector {
     uint32_t shift = 2;           // log2 of the bytes per cell
   };
   Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
+  void check_lanes(const Access& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
+                   Conflicts& found);
   void check_repeated_read(const Access& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
   void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;

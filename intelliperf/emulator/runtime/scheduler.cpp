@@ -48,6 +48,7 @@ bool complete(const Wave& wave, const Lane& lane) {
 StartQueue start_queue;
 ParkCounts park_counts;
 bool reducing_barriers;
+volatile bool lanes_back_off;
 volatile uint64_t switches;
 
 void lane_main() {
@@ -86,6 +87,7 @@ bool earlier(const Lane& a, const Lane& b) {
 Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis)
     : request_(request), wave_size_(wave_size), threads_(uint32_t(request.block.count())), analysis_(analysis) {
   reducing_barriers = false;
+  lanes_back_off = false;
 }
 
 void Scheduler::shape(Block& block) {
@@ -148,6 +150,7 @@ void Scheduler::start(Block& block, Wave& wave) {
       }
       prepare_fiber(lane, lane_main);
     }
+    wave.chained = true;
     resume_chain(wave.lanes[0]);
     if (abort_status) return;
   } else {
@@ -198,7 +201,7 @@ void Scheduler::run_released(Wave& wave) {
 }
 
 void Scheduler::gather(Wave& wave, const Lane& leader, uint64_t excluded) {
-  group_size_ = 0;
+  group_.size = 0;
   runner_up_ = nullptr;
   const bool masked = leader.state == LaneState::kCollective && leader.mask != 0;
   const bool alone = leader.state == LaneState::kPreempted;
@@ -211,14 +214,39 @@ void Scheduler::gather(Wave& wave, const Lane& leader, uint64_t excluded) {
       else if (member && !complete(wave, *lane)) member = false;
     }
     if (member)
-      group_[group_size_++] = lane;
+      group_.lane[group_.size++] = lane;
     else if (!lane->backing_off && (!runner_up_ || earlier(*lane, *runner_up_)))
       runner_up_ = lane;
   }
+  group_.together();
+  identify();
+}
+
+// Of the group's lanes what does not change while it stays together.
+void Scheduler::identify() {
+  for (uint32_t i = 0; i < group_.size; ++i) {
+    const uint32_t thread = group_.lane[i]->thread.linear;
+    group_.thread[i] = uint16_t(thread);
+    group_.position[i] = uint8_t(thread & (wave_size_ - 1));
+  }
+}
+
+// The frequent case: all lanes of the wave are before the same access.
+bool Scheduler::choose_all(const Wave& wave) {
+  const Lane& first = *wave.lanes[0];
+  if ((first.state != LaneState::kAccess && first.state != LaneState::kRange) || lanes_back_off) return false;
+  if (!same_place(first, *wave.lanes[wave.live - 1])) return false;
+  group_.size = wave.live;
+  memcpy(group_.lane, wave.lanes, wave.live * sizeof(Lane*));
+  runner_up_ = nullptr;
+  if (!group_.together()) return false;
+  identify();
+  return true;
 }
 
 // Finds the earliest group that may run. Lanes that back off come last; incomplete masked collectives wait.
 bool Scheduler::choose(Wave& wave) {
+  if (choose_all(wave)) return true;
   uint64_t excluded = 0;
   for (;;) {
     const Lane* best = nullptr;
@@ -248,24 +276,23 @@ bool Scheduler::choose(Wave& wave) {
 
 // After the group ran: is it still together, and still the earliest?
 bool Scheduler::keep_group(const Wave& wave) {
-  const Lane& first = *group_[0];
+  const Lane& first = *group_.lane[0];
   if (!runnable(first.state) || first.state == LaneState::kPreempted) return false;
-  for (uint32_t i = 1; i < group_size_; ++i)
-    if (!same_place(*group_[i], first)) return false;
-  if (first.state == LaneState::kCollective && first.mask != 0 && group_size_ != wave.live) return false;
+  if (!group_.together()) return false;
+  if (first.state == LaneState::kCollective && first.mask != 0 && group_.size != wave.live) return false;
   return !runner_up_ || earlier(first, *runner_up_);
 }
 
 // Whether the group only repeats what it did lately: same place, lanes and address, and where it synchronises
 // (volatile or atomic) the same value in memory, so that a counter which grows is work and a closed lock is not.
 Scheduler::Repeat Scheduler::note_repeat(Wave& wave) {
-  const Lane& first = *group_[0];
+  const Lane& first = *group_.lane[0];
   if (first.state != LaneState::kAccess) return first.state == LaneState::kPreempted ? Repeat::kOnce : Repeat::kNo;
   const Site& site = request_.kernel->module->sites[first.site];
   const auto kind = SiteKind(site.kind);
   const bool synchronises = kind == SiteKind::kAtomic || kind == SiteKind::kReduction || site.flags & kSiteVolatile;
   uint64_t signature = (reinterpret_cast<uint64_t>(first.address) * 0x9E3779B97F4A7C15ull) ^
-                       (uint64_t(first.site) << 8) ^ (uint64_t(first.wave_lane) << 40) ^ group_size_;
+                       (uint64_t(first.site) << 8) ^ (uint64_t(first.wave_lane) << 40) ^ group_.size;
   if (synchronises && readable(first.address)) {
     uint32_t value;
     memcpy(&value, first.address, site.bytes < 4 ? 1 : 4);
@@ -282,18 +309,23 @@ Scheduler::Repeat Scheduler::note_repeat(Wave& wave) {
   return Repeat::kNo;
 }
 
+void Scheduler::back_off() {
+  lanes_back_off = true;
+  for (uint32_t i = 0; i < group_.size; ++i) group_.lane[i]->backing_off = true;
+}
+
 // The effect of the group's common event.
 Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
-  const Lane& first = *group_[0];
+  const Lane& first = *group_.lane[0];
   if (first.state == LaneState::kCollective && Collective(first.operation) == Collective::kYield) {
-    for (uint32_t i = 0; i < group_size_; ++i) group_[i]->backing_off = true;
+    back_off();
     return Repeat::kSpinning;
   }
   if (first.state == LaneState::kCollective) {
-    const uint64_t members = execute_collective(group_, group_size_, wave_size_);
+    const uint64_t members = execute_collective(group_.lane, group_.size, wave_size_);
     wave.repeats = 0;
     if (analysis_ && block.analyzed) {
-      analysis_->collective(group_, group_size_);
+      analysis_->collective(group_.lane, group_.size);
       uint64_t live = 0;
       for (uint32_t i = 0; i < wave.live; ++i) live |= bit(*wave.lanes[i]);
       if (members == live) analysis_->synchronize_wave(wave.index);
@@ -303,19 +335,21 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
   if (block.traced) pass_request(first.state == LaneState::kAccess);
   if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
-    analysis_->request(wave.index, group_, group_size_);
+    analysis_->request(wave.index, group_);
   if (repeat != Repeat::kSpinning) return repeat;
-  for (uint32_t i = 0; i < group_size_; ++i) group_[i]->backing_off = true;
+  back_off();
   if (runner_up_) wave.repeats = kSpinRequests - 8;
   spun_ = true;
   return repeat;
 }
 
 void Scheduler::run_group(Wave& wave) {
-  for (uint32_t i = 0; i < group_size_; ++i) group_[i]->next = i + 1 < group_size_ ? group_[i + 1] : &home_lane();
-  wave.chained = group_size_ == wave.live;
+  const bool whole = group_.size == wave.live;
+  for (uint32_t i = 0; i < group_.size && !(whole && wave.chained); ++i)
+    group_.lane[i]->next = i + 1 < group_.size ? group_.lane[i + 1] : &home_lane();
+  wave.chained = whole;
   park_counts = ParkCounts();
-  resume_chain(group_[0]);
+  resume_chain(group_.lane[0]);
 }
 
 Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget) {

@@ -49,7 +49,10 @@ class Scheduler {
   void run_released(Wave& wave);
   void settle(Wave& wave);
   bool choose(Wave& wave);
+  bool choose_all(const Wave& wave);
   void gather(Wave& wave, const Lane& leader, uint64_t excluded);
+  void identify();
+  void back_off();
   bool keep_group(const Wave& wave);
   Repeat perform(Block& block, Wave& wave);
   Advance advance(Block& block, Wave& wave, uint32_t budget);
@@ -62,16 +65,14 @@ class Scheduler {
   uint32_t wave_size_, threads_;
   Analysis* analysis_;
   bool spun_ = false, out_of_memory_ = false;
-  // the group that runs next
-  Lane* group_[kMaxWave];
-  uint32_t group_size_ = 0;
+  Group group_;  // runs next
   const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
 };
 
 // True when `a` comes before `b` in the program.
 bool earlier(const Lane& a, const Lane& b);
 inline bool same_place(const Lane& a, const Lane& b) {
-  return a.site == b.site && a.path_hash == b.path_hash && a.depth == b.depth && a.state == b.state;
+  return a.place() == b.place() && a.way() == b.way();
 }
 
 // Computes the results of a collective for a group of parked lanes; lanes with different masks do not
@@ -88,6 +89,7 @@ struct StartQueue {
 extern StartQueue start_queue;
 extern ParkCounts park_counts;
 extern bool reducing_barriers;  // the launch has met one
+extern volatile bool lanes_back_off;  // some lane of the launch may have been made to wait for the others
 extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs
 void lane_main();  // entry of every fiber
 

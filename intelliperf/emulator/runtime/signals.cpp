@@ -140,6 +140,7 @@ void on_tick(int, siginfo_t*, void* raw_context) {
   note_state(context);
   lane->state = LaneState::kPreempted;
   lane->backing_off = true;
+  lanes_back_off = true;
   ++park_counts.preempted;
   simt_park();
 }
