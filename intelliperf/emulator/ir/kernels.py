@@ -103,7 +103,7 @@ def adapters(function: Function, arguments: list[Argument]) -> list[str]:
     for suffix, target in targets:
         lines.append(f"define void @{suffixed(function.name, suffix)}(ptr %arguments) {{")
         lines += setup
-        lines.append(f"  call void @{target}({', '.join(values)})")
+        lines.append(f"  tail call void @{target}({', '.join(values)})")
         lines += ["  ret void", "}"]
     return lines
 

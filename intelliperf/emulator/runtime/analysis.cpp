@@ -178,7 +178,9 @@ void Analysis::pieces(const Group& group, const Request& request) {
   }
 }
 
-void Analysis::find_extents(Request& request) {
+void Analysis::find_extents(Request& request, bool beside) {
+  request.extents = 0;
+  if (!beside) return;
   if (request.uniform || request.consecutive) {
     request.extent[0] = Extent{0, uint8_t(request.count), request.uniform && request.count > 1};
     request.extents = 1;
@@ -200,8 +202,12 @@ void Analysis::split(Request& request) {
   const uint64_t* address = request.address;
   const uint32_t last = request.count - 1;
   const uint64_t step = last ? address[1] - address[0] : 0;
-  uint64_t uneven = 0;
-  for (uint32_t i = 1; i <= last; ++i) uneven |= (address[i] - address[i - 1]) ^ step;
+  uint64_t uneven = 0, beside = last == 0;
+  for (uint32_t i = 1; i <= last; ++i) {
+    const uint64_t on = address[i] - address[i - 1];
+    uneven |= on ^ step;
+    beside |= uint64_t(on == 0) | uint64_t(on == request.bytes);
+  }
   const bool even = uneven == 0 && step + kLargestStep <= 2 * kLargestStep;
   uint64_t lowest = address[0], highest = address[0];
   if (even) {
@@ -225,7 +231,7 @@ void Analysis::split(Request& request) {
   request.step = step;
   if (in_shared_memory(reinterpret_cast<void*>(lowest)) == request.shared &&
       in_shared_memory(reinterpret_cast<void*>(highest)) == request.shared) {
-    if (!request.stepwise) find_extents(request);
+    find_extents(request, beside != 0);
     account(request);
     return;
   }
@@ -413,8 +419,7 @@ void Analysis::check_races(const Request& request, const uint64_t* offset, SiteR
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
   access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
   RaceDetector::Conflicts found;
-  const uint32_t extents = request.stepwise ? 0 : request.extents;
-  races_.check(access, {offset, request.thread, request.count, request.bytes, request.extent, extents}, found);
+  races_.check(access, {offset, request.thread, request.count, request.bytes, request.extent, request.extents}, found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

@@ -70,7 +70,7 @@ class Analysis {
     uint64_t step;  // then
     uint64_t lowest, highest;  // addresses
     Extent extent[kMaxWave];
-    uint32_t extents;
+    uint32_t extents;  // 0: every lane has its own
   };
   struct Part {  // of a request that goes to several places
     uint64_t address[kMaxWave];
@@ -91,7 +91,7 @@ class Analysis {
   void pieces(const Group& group, const Request& request);
   void begin_part(Request& request, const Part& part);
   void split(Request& request);
-  static void find_extents(Request& request);
+  static void find_extents(Request& request, bool beside);
   void account(Request& request);
   void shared_request(Request& request, SiteRecord& record);
   void global_request(Request& request, SiteRecord& record);
@@ -145,7 +145,7 @@ class Analysis {
 
   static constexpr uint32_t kMaxTouches = 512;
   LineTouch touches_[kMaxTouches];
-  uint32_t touch_count_ = 0;
+  uint32_t touch_count_ = 0, last_touch_ = 0;
   uint32_t table_stamp_ = 0;
   struct TableSlot {
     uint32_t stamp, touch;

@@ -23,10 +23,10 @@ void Analysis::touch_line(uint64_t address, uint32_t bytes) {
     const uint64_t line = address >> 7;
     const uint32_t within = uint32_t(address & 127);
     const uint32_t here = bytes < 128 - within ? bytes : 128 - within;
-    LineTouch* touch = nullptr;
-    if (touch_count_ && touches_[touch_count_ - 1].line == line) {
-      touch = &touches_[touch_count_ - 1];
-    } else {
+    // Rows of lanes often go over the same lines in the same order: the same or the next one is likely.
+    const uint32_t following = last_touch_ + 1 < touch_count_ ? last_touch_ + 1 : 0;
+    if (touch_count_ && touches_[last_touch_].line != line) last_touch_ = following;
+    if (!touch_count_ || touches_[last_touch_].line != line) {
       uint64_t slot = scatter(line) & 1023;
       while (table_[slot].stamp == table_stamp_ && touches_[table_[slot].touch].line != line) slot = (slot + 1) & 1023;
       if (table_[slot].stamp != table_stamp_) {
@@ -34,9 +34,9 @@ void Analysis::touch_line(uint64_t address, uint32_t bytes) {
         table_[slot] = TableSlot{table_stamp_, touch_count_};
         touches_[touch_count_++] = LineTouch{line, 0};
       }
-      touch = &touches_[table_[slot].touch];
+      last_touch_ = table_[slot].touch;
     }
-    touch->sectors |= sectors_of(within, here);
+    touches_[last_touch_].sectors |= sectors_of(within, here);
     address += here;
     bytes -= here;
   }
@@ -58,10 +58,14 @@ void Analysis::touch_stepwise(const Request& request) {
 }
 
 void Analysis::count_lines(const Request& request, SiteRecord& record) {
-  touch_count_ = 0;
+  touch_count_ = last_touch_ = 0;
   ++table_stamp_;
-  if (request.stepwise) touch_stepwise(request);
-  for (uint32_t k = 0; k < request.extents && !request.stepwise; ++k) {
+  if (request.stepwise) {
+    touch_stepwise(request);
+  } else if (request.extents == 0) {
+    for (uint32_t i = 0; i < request.count; ++i) touch_line(request.address[i], request.bytes);
+  }
+  for (uint32_t k = 0; k < request.extents; ++k) {
     const Extent& extent = request.extent[k];
     touch_line(request.address[extent.first], extent.repeats ? request.bytes : request.bytes * extent.count);
   }

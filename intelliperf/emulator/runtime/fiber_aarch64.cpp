@@ -102,8 +102,7 @@ namespace simt {
 static_assert(offsetof(Lane, bytes) == 64, "__simt_access_range");
 
 void prepare_fiber(Lane& lane, void (*entry)()) {
-  const uint64_t stagger = (lane.thread.linear * 5 % 60) * 64;
-  auto* top = reinterpret_cast<uint64_t*>((lane.stack_low + kStackBytes - 64 - stagger) & ~uint64_t(63));
+  auto* top = reinterpret_cast<uint64_t*>(stack_top(lane.stack_low));
   top -= 20;
   for (int slot = 0; slot < 20; ++slot) top[slot] = 0;
   top[11] = reinterpret_cast<uint64_t>(entry);  // x30

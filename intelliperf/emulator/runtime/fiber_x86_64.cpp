@@ -89,9 +89,7 @@ namespace simt {
 static_assert(offsetof(Lane, bytes) == 64, "__simt_access_range");
 
 void prepare_fiber(Lane& lane, void (*entry)()) {
-  // Tops are staggered: stacks at equal offsets would compete for the same cache sets.
-  const uint64_t stagger = (lane.thread.linear * 5 % 60) * 64;
-  auto* top = reinterpret_cast<uint64_t*>((lane.stack_low + kStackBytes - 64 - stagger) & ~uint64_t(63));
+  auto* top = reinterpret_cast<uint64_t*>(stack_top(lane.stack_low));
   *--top = 0;  // where a return address would be: keeps the ABI's alignment
   *--top = reinterpret_cast<uint64_t>(entry);
   for (int saved = 0; saved < 6; ++saved) *--top = 0;

@@ -5,7 +5,7 @@ namespace simt {
 void LdsBanks::configure(bool amd, uint32_t wave_size, uint32_t banks, uint64_t lds_bytes) {
   amd_ = amd;
   wave_size_ = wave_size;
-  banks_ = banks < 1 || banks > 64 ? 32 : banks;
+  bank_mask_ = banks == 16 || banks == 64 ? banks - 1 : 31;
   if (word_stamp_.size() < lds_bytes / 4 + 8) word_stamp_.resize(lds_bytes / 4 + 8, 0);
 }
 
@@ -35,7 +35,7 @@ void LdsBanks::arrange_by_set(const uint8_t* position, uint32_t lanes, uint32_t 
 
 LdsPhases LdsBanks::count(const uint64_t* offset, const uint8_t* position, uint32_t lanes, uint32_t bytes,
                           bool atomic) {
-  uint32_t load[8][64] = {};  // different words per set and bank
+  uint16_t load[8][64] = {};  // different words per set and bank
   uint32_t most[8] = {}, used = 0;
   if (stamp_ > 0xFFFFFF00u) {
     word_stamp_.assign(word_stamp_.size(), 0);
@@ -52,7 +52,7 @@ LdsPhases LdsBanks::count(const uint64_t* offset, const uint8_t* position, uint3
     for (uint64_t word = offset[i] / 4; word <= last && word < word_stamp_.size(); ++word) {
       if (!atomic && word_stamp_[word] == base + set) continue;
       word_stamp_[word] = base + set;
-      const uint32_t in_bank = ++load[set][word % banks_];
+      const uint32_t in_bank = ++load[set][word & bank_mask_];
       if (in_bank > most[set]) most[set] = in_bank;
     }
   }

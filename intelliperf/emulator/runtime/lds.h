@@ -28,7 +28,7 @@ class LdsBanks {
   uint32_t set_of(uint32_t position, uint32_t bytes) const;
 
   bool amd_ = true;
-  uint32_t wave_size_ = 64, banks_ = 32, stamp_ = 0;
+  uint32_t wave_size_ = 64, bank_mask_ = 31, stamp_ = 0;  // the number of banks is a power of two
   std::vector<uint32_t> word_stamp_;  // the last set in which a word was seen
 };
 

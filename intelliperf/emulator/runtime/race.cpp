@@ -137,22 +137,25 @@ inline bool RaceDetector::tells_nothing_new(const ShadowCell& cell, uint32_t thr
          stamp_of(cell.read) >= wave_start_[thread >> wave_shift_];
 }
 
+RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
+    : Access(access),
+      oldest_write(detector.launch_start_ << 12),
+      oldest_read((access.writes ? detector.launch_start_ : detector.barrier_) << 12),
+      mark(pack(detector.stamp_, 0,
+                access.writes                      ? uint32_t(access.manner)
+                : access.manner != Manner::kPlain ? kOneSynchronising
+                                                   : kOneLane)),
+      cell_site(uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF)) {}
+
 // Most cells were last touched before anything that matters now.
-inline void RaceDetector::check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
-  const uint32_t oldest = launch_start_ << 12;
-  if (cell.write >= oldest || cell.read >= (access.writes ? oldest : barrier_ << 12)) {
-    if (!access.writes && cell.write < oldest && tells_nothing_new(cell, thread)) return;
+inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
+  if (cell.write >= access.oldest_write || cell.read >= access.oldest_read) {
+    if (!access.writes && cell.write < access.oldest_write && tells_nothing_new(cell, thread)) return;
     check_old_cell(access, cell, thread, found);
     return;
   }
-  const auto site = uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF);
-  if (access.writes) {
-    cell.write = pack(stamp_, thread, uint32_t(access.manner));
-    cell.write_site = site;
-  } else {
-    cell.read = pack(stamp_, thread, access.manner != Manner::kPlain ? kOneSynchronising : kOneLane);
-    cell.read_site = site;
-  }
+  (access.writes ? cell.write : cell.read) = access.mark | thread << 2;
+  (access.writes ? cell.write_site : cell.read_site) = access.cell_site;
 }
 
 void RaceDetector::check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
@@ -216,7 +219,7 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
 }
 
 // One word for several lanes: one look, on behalf of a lane that did not write it.
-void RaceDetector::check_repeated_read(const Access& access, const Lanes& lanes, const Extent& extent,
+void RaceDetector::check_repeated_read(const Common& access, const Lanes& lanes, const Extent& extent,
                                        Conflicts& found) {
   const uint64_t offset = lanes.offset[extent.first];
   const Cells cells = cells_for(access, offset, lanes.bytes);
@@ -231,7 +234,7 @@ void RaceDetector::check_repeated_read(const Access& access, const Lanes& lanes,
   }
 }
 
-void RaceDetector::check_lanes(const Access& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
+void RaceDetector::check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                                Conflicts& found) {
   for (uint32_t lane = first; lane < end; ++lane) {
     uint64_t offset = lanes.offset[lane];
@@ -244,15 +247,38 @@ void RaceDetector::check_lanes(const Access& access, const Lanes& lanes, uint32_
   }
 }
 
+// Aligned words, one cell each.
+void RaceDetector::check_words(const Common& access, const Lanes& lanes, Cells& cells, Conflicts& found) {
+  const Common common = access;  // nothing that is written here can change it
+  Cells here = cells;
+  for (uint32_t lane = 0; lane < lanes.count; ++lane) {
+    const uint64_t offset = lanes.offset[lane];
+    if (offset - here.first >= here.end - here.first) here = cells_for(common, offset, 4);
+    if (here.base && here.shift == 2 && offset + 4 <= here.end)
+      check_cell(common, here.base[(offset - here.first) >> 2], lanes.thread[lane], found);
+    else
+      check_lanes(common, lanes, lane, lane + 1, here, found);
+  }
+  cells = here;
+}
+
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
   if (!access.shared) acquired_ |= access.acquires;
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
+  const Common common(*this, access);
   Cells cells;
-  if (lanes.extents == 0) check_lanes(access, lanes, 0, lanes.count, cells, found);
+  if (lanes.extents == 0) {
+    uint64_t ends = lanes.bytes;
+    for (uint32_t i = 0; i < lanes.count; ++i) ends |= lanes.offset[i];
+    if (lanes.bytes == 4 && ends % 4 == 0)
+      check_words(common, lanes, cells, found);
+    else
+      check_lanes(common, lanes, 0, lanes.count, cells, found);
+  }
   for (uint32_t k = 0; k < lanes.extents; ++k) {
     const Extent& extent = lanes.extent[k];
     if (extent.repeats && plain_read) {
-      check_repeated_read(access, lanes, extent, found);
+      check_repeated_read(common, lanes, extent, found);
       continue;
     }
     const uint64_t begin = lanes.offset[extent.first];
@@ -261,10 +287,10 @@ void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& fo
     if (words && cells.base && begin + 4 * extent.count <= cells.end) {
       ShadowCell* cell = cells.base + ((begin - cells.first) >> 2);
       const uint16_t* thread = lanes.thread + extent.first;
-      for (uint32_t i = 0; i < extent.count; ++i) check_cell(access, cell[i], thread[i], found);
+      for (uint32_t i = 0; i < extent.count; ++i) check_cell(common, cell[i], thread[i], found);
       continue;
     }
-    check_lanes(access, lanes, extent.first, uint32_t(extent.first) + extent.count, cells, found);
+    check_lanes(common, lanes, extent.first, uint32_t(extent.first) + extent.count, cells, found);
   }
 }
 

@@ -76,10 +76,18 @@ class RaceDetector {
     uint32_t shift = 2;           // log2 of the bytes per cell
   };
   Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
-  void check_lanes(const Access& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
+  // An access with what is common to its lanes worked out.
+  struct Common : Access {
+    explicit Common(const RaceDetector& detector, const Access& access);
+    uint32_t oldest_write, oldest_read;  // packed; what is older does not matter
+    uint32_t mark;                       // packed, without the thread
+    uint16_t cell_site;
+  };
+  void check_words(const Common& access, const Lanes& lanes, Cells& cells, Conflicts& found);
+  void check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                    Conflicts& found);
-  void check_repeated_read(const Access& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
-  void check_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
+  void check_repeated_read(const Common& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
+  void check_cell(const Common& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;
   void check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
   FaultScope relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const;

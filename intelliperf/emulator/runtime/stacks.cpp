@@ -14,7 +14,7 @@ constexpr size_t kGuarded = 2048;
 constexpr size_t kSlab = 256;  // stacks per mapping
 
 struct Pool {
-  std::vector<uintptr_t> free;
+  std::vector<uintptr_t> free;  // what free_stacks is a view of
   std::vector<uintptr_t> slabs;
   size_t guarded = 0;
 };
@@ -24,21 +24,29 @@ Pool& pool() {
   return *instance;
 }
 
-bool grow() {
+}  // namespace
+
+FreeStacks free_stacks;
+
+bool more_stacks() {
   void* memory = mmap(nullptr, kSlab * kStackBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   madvise(memory, kSlab * kStackBytes, MADV_NOHUGEPAGE);
   const auto base = reinterpret_cast<uintptr_t>(memory);
   pool().slabs.push_back(base);
+  pool().free.resize(pool().slabs.size() * kSlab);
+  free_stacks.low = pool().free.data();
   for (size_t i = kSlab; i-- > 0;) {
     const uintptr_t low = base + i * kStackBytes;
     if (pool().guarded < kGuarded && mprotect(reinterpret_cast<void*>(low), kGuardBytes, PROT_NONE) == 0)
       ++pool().guarded;
-    pool().free.push_back(low);
+    free_stacks.low[free_stacks.count++] = low;
   }
   return true;
 }
+
+namespace {
 
 Lane home;
 
@@ -50,23 +58,10 @@ Lane* simt_current = &home;
 
 Lane& home_lane() { return home; }
 
-bool take_stack(Lane& lane) {
-  if (pool().free.empty() && !grow()) return false;
-  lane.stack_low = pool().free.back();
-  pool().free.pop_back();
-  return true;
-}
-
-void return_stack(Lane& lane) {
-  if (lane.stack_low == 0) return;
-  pool().free.push_back(lane.stack_low);
-  lane.stack_low = 0;
-}
-
 void reclaim_all_stacks() {
-  pool().free.clear();
+  free_stacks.count = 0;
   for (uintptr_t base : pool().slabs)
-    for (size_t i = kSlab; i-- > 0;) pool().free.push_back(base + i * kStackBytes);
+    for (size_t i = kSlab; i-- > 0;) free_stacks.low[free_stacks.count++] = base + i * kStackBytes;
 }
 
 bool in_stack_guard(uintptr_t address) {
