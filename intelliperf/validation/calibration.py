@@ -100,7 +100,7 @@ class Calibration:
 
 def scalars(dispatch: Dispatch, hello: Hello | None) -> dict[int, tuple[str, Scalar]]:
     """By allocation: the parameter's name and what the signature says that the buffer holds."""
-    parameters = hello.kernels.get(dispatch.kernel, ()) if hello else ()
+    parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
     by_index = {parameter.index: parameter for parameter in parameters}
     known: dict[int, tuple[str, Scalar]] = {}
     for argument in dispatch.arguments:

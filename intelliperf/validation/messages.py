@@ -91,6 +91,7 @@ class Dispatch:
     status: int
     arguments: tuple[Argument, ...]
     allocations: tuple[Allocation, ...]
+    parameters: tuple[Parameter, ...] = ()  # where the hello does not know the kernel yet
 
     def describe(self) -> str:
         shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
@@ -170,6 +171,7 @@ def _dispatch(message: Object) -> Dispatch:
         status=_natural(message, "status"),
         arguments=arguments,
         allocations=tuple(sorted(allocations, key=lambda a: a.sequence)),
+        parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
     )
 
 

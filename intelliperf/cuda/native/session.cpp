@@ -70,7 +70,7 @@ void write_arguments(JsonWriter& json, const Launch& launch, const std::vector<P
       uint64_t address = 0;
       std::memcpy(&address, value.data() + offset, sizeof address);
       const Buffer* buffer = allocations.find(address);
-      if (!buffer) continue;
+      if (!buffer || !buffer->staging) continue;  // not shown below
       json.begin_object().key("offset").number(offset).key("allocation").number(buffer->id);
       json.key("at").number(address - buffer->base).end_object();
     }
@@ -135,12 +135,13 @@ std::string Session::message(const Launch& launch, int status, bool target) {
     return json.text();
   }
   const std::vector<ParameterType> types = parameter_types(launch.kernel);
+  for (const auto& [at, bytes] : allocations_.take_freed()) arena_.release(at, bytes);
+  for (auto& [base, buffer] : allocations_.live())
+    if (status == 0 && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
   write_parameters(json, launch, types);
   write_arguments(json, launch, types, allocations_);
   json.key("allocations").begin_array();
-  for (const auto& [at, bytes] : allocations_.take_freed()) arena_.release(at, bytes);
-  for (auto& [base, buffer] : allocations_.live()) {
-    if (status == 0 && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
+  for (const auto& [base, buffer] : allocations_.live()) {
     if (!buffer.staging) continue;
     json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
     json.key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");

@@ -105,7 +105,7 @@ class Build:
         compiled = compile_cached(self.unit(source), output, self.toolchain)
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
-        self._log(source, output)
+        self.log(source, output)
 
     def _compile_module(self, source: Source) -> None:
         """`--genco`: device code alone, in the form that the runtime loads."""
@@ -128,7 +128,7 @@ class Build:
             errors="surrogateescape",
         )
 
-    def _log(self, source: Source, output: Path) -> None:
+    def log(self, source: Source, output: Path) -> None:
         """One line per GPU source for the source rewriter; appended in one write, so compiles may share it."""
         log = self.environment.get("INTELLIPERF_COMPILE_LOG")
         if not log:
