@@ -20,6 +20,7 @@ class KernelActivity:
     """One kernel that ran; times are nanoseconds of the device's clock."""
 
     symbol: str
+    name: str
     start_ns: int
     end_ns: int
     geometry: Geometry
@@ -116,6 +117,7 @@ def _read_one(path: Path) -> Activity:
 def _kernel(record: Mapping[str, object]) -> KernelActivity:
     return KernelActivity(
         symbol=str(record["kernel"]),
+        name=display_name(str(record["name"])),
         start_ns=_integer(record, "start_ns"),
         end_ns=_integer(record, "end_ns"),
         geometry=Geometry(_extent(record, "grid"), _extent(record, "block"), _integer(record, "dynamic_lds")),
@@ -150,14 +152,28 @@ def _extent(record: Mapping[str, object], key: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def application_profile(activity: Activity, names: Mapping[str, str], exit_status: int) -> ApplicationProfile:
-    """Kernels by falling device time. `names` gives people's names of symbols."""
+def display_name(demangled: str) -> str:
+    """Without return type and parameters: "void n::f<float>(float*)" → "n::f<float>"."""
+    depth = 0
+    for position in range(len(demangled) - 1, -1, -1):
+        character = demangled[position]
+        depth += (character == ")") - (character == "(")
+        if character == "(" and depth == 0:
+            demangled = demangled[:position]
+            break
+        if depth == 0:
+            break
+    return demangled.removeprefix("void ")
+
+
+def application_profile(activity: Activity, exit_status: int) -> ApplicationProfile:
+    """Kernels by falling device time."""
     profiles = []
     for symbol in dict.fromkeys(kernel.symbol for kernel in activity.kernels):
         runs = activity.of(symbol)
         profiles.append(
             KernelProfile(
-                kernel=Kernel(symbol, names.get(symbol, symbol)),
+                kernel=Kernel(symbol, runs[0].name),
                 dispatches=len(runs),
                 geometries=tuple(dict.fromkeys(run.geometry for run in runs)),
                 device_time_ns=tuple(float(run.duration_ns) for run in runs),

@@ -1,7 +1,7 @@
 """Program that turns a report of Nsight Compute into JSON: `python ncu_dump.py EXTRAS_PYTHON REPORT`.
 
 Runs in a child with whatever Python can load the report module of the installed ncu, and stands alone: it
-imports nothing of this package. Prints one object per line: a kernel's names, its metrics, and every metric
+imports nothing of this package. Writes one object per line: a kernel's names, its metrics, and every metric
 that has a value per instruction, with the instruction's address, text and source line.
 """
 
@@ -77,7 +77,7 @@ def main() -> None:
     extras, report = sys.argv[1:3]
     sys.path.insert(0, extras)
     for action in _actions(report):
-        print(json.dumps(_described(action)))
+        sys.stdout.write(json.dumps(_described(action)) + "\n")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ void look_up(void* owner, const std::vector<std::string>& names, CUresult (*get)
     size_t bytes = 0;
     if (get(&base, &bytes, owner, name.c_str()) != CUDA_SUCCESS || bytes == 0) continue;
     const Buffer* known = state->session.allocations().find(base);
-    if (!known || known->base != base) state->session.allocations().add(base, bytes, MemoryKind::kSymbol, name);
+    if (!known || known->base != base) state->session.allocations().add(base, bytes, MemoryKind::kSymbol, canonical(name));
   }
 }
 
@@ -165,7 +165,7 @@ void report(const Launch& launch, int status, bool target) {
 void on_launch(Launch& launch, CUfunction function, void** values, void** extra, CUstream stream,
                const CUpti_CallbackData* info) {
   if (capturing(stream)) return;
-  launch.kernel = info->symbolName ? info->symbolName : name_of(function);
+  launch.kernel = canonical(info->symbolName ? info->symbolName : name_of(function));
   const int status = static_cast<int>(*static_cast<const CUresult*>(info->functionReturnValue));
   const bool target = state->session.is_target(launch.kernel);
   if (target) {
@@ -218,7 +218,7 @@ void collect_kernels(CUgraph graph, std::vector<Launch>& launches, std::vector<C
     Launch launch;
     take_shape(launch, p);
     CUfunction function = p.func ? p.func : reinterpret_cast<CUfunction>(p.kern);
-    launch.kernel = name_of(function);
+    launch.kernel = canonical(name_of(function));
     read_arguments(launch, function, p.kernelParams, p.extra);
     launches.push_back(launch);
     functions.push_back(function);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <regex>
 
 namespace intelliperf {
 
@@ -81,6 +82,35 @@ size_t list_start(const std::string& text, size_t end) {
 
 }  // namespace
 
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = text ? text : symbol;
+  std::free(text);
+  return name;
+}
+
+std::string canonical(const std::string& symbol) {
+  static const std::regex unique("([0-9]+)(_GLOBAL__N__|_INTERNAL_)");
+  static const std::regex hash("_[0-9a-f]{8}(_[0-9]+)?$");
+  std::string done, rest = symbol;
+  std::smatch found;
+  while (std::regex_search(rest, found, unique)) {
+    const std::string digits = found[1];
+    const size_t start = static_cast<size_t>(found.position(2));
+    size_t taken = 0;  // digits of the length; those before it belong to the identifier in front
+    for (size_t from = 0; from < digits.size() && !taken; ++from) {
+      const size_t length = std::strtoul(digits.c_str() + from, nullptr, 10);
+      if (start + length <= rest.size() && std::regex_search(rest.substr(start, length), hash)) taken = digits.size() - from;
+    }
+    if (!taken) break;
+    const size_t length = std::strtoul(digits.c_str() + digits.size() - taken, nullptr, 10);
+    done += rest.substr(0, start - taken) + (found[2] == "_GLOBAL__N__" ? "12_GLOBAL__N_1" : "9_INTERNAL");
+    rest = rest.substr(start + length);
+  }
+  return done + rest;
+}
+
 ElementFacts element_facts(const std::string& type) {
   const auto found = known_types().find(type);
   return found == known_types().end() ? ElementFacts{} : found->second;
@@ -88,11 +118,7 @@ ElementFacts element_facts(const std::string& type) {
 
 std::vector<ParameterType> parameter_types(const std::string& symbol) {
   std::vector<ParameterType> types;
-  int status = 0;
-  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  if (!demangled) return types;
-  const std::string text = demangled;
-  std::free(demangled);
+  const std::string text = demangled(symbol);
   const size_t end = text.rfind(')');
   if (end == std::string::npos) return types;
   const size_t start = list_start(text, end);

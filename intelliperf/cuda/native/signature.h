@@ -20,6 +20,11 @@ struct ElementFacts {
   const char* encoding = "unknown";
 };
 
+// The name without the hashes by which nvcc makes anonymous namespaces and internal symbols unique per compilation:
+// the same kernel in a changed file. See symbols.py, which must agree.
+std::string canonical(const std::string& symbol);
+std::string demangled(const std::string& symbol);  // the symbol itself if it is not mangled
+
 // One entry per parameter; empty for names that are not mangled C++.
 std::vector<ParameterType> parameter_types(const std::string& symbol);
 ElementFacts element_facts(const std::string& type);

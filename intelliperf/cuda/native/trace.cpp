@@ -10,6 +10,7 @@
 #include <string>
 
 #include "json.h"
+#include "signature.h"
 
 namespace intelliperf {
 
@@ -51,7 +52,9 @@ void write_shape(simt::JsonWriter& json, const char* name, int x, int y, int z) 
 
 void write_kernel(const KernelRecord& record) {
   simt::JsonWriter json;
-  json.begin_object().key("type").string("kernel").key("kernel").string(record.name ? record.name : "");
+  const std::string symbol = canonical(record.name ? record.name : "");
+  json.begin_object().key("type").string("kernel").key("kernel").string(symbol);
+  json.key("name").string(demangled(symbol));
   json.key("start_ns").number(record.start).key("end_ns").number(record.end);
   write_shape(json, "grid", record.gridX, record.gridY, record.gridZ);
   write_shape(json, "block", record.blockX, record.blockY, record.blockZ);

@@ -1,0 +1,62 @@
+"""Inline chains of machine instructions, from `nvdisasm -gi`.
+
+ncu gives each instruction the innermost source line, which for an atomic or a library call is in a header.
+The disassembler prints, before each group of instructions,
+
+    //## File "header.hpp", line 84 inlined at "app.cu", line 25
+    //## File "app.cu", line 25
+
+innermost first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from intelliperf.process import output_of
+
+_DEADLINE_S = 120.0
+_SECTION = re.compile(r"^\.text\.(\S+):$")
+_PLACE = re.compile(r'//## File "(.*?)", line (\d+)')
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s")
+
+Place = tuple[str, int]
+Chains = Mapping[str, Mapping[int, tuple[Place, ...]]]  # kernel → offset → places, innermost first
+
+
+def parse_disassembly(lines: Iterable[str]) -> Chains:
+    """Chains of all kernels of one disassembled binary; offsets in bytes."""
+    chains: dict[str, dict[int, tuple[Place, ...]]] = {}
+    current: dict[int, tuple[Place, ...]] | None = None
+    chain: list[Place] = []
+    fresh = False
+    for line in lines:
+        if section := _SECTION.match(line.strip()):
+            current = chains.setdefault(section[1], {})
+            chain = []
+        elif place := _PLACE.search(line):
+            if not fresh:
+                chain = []
+            chain.append((place[1], int(place[2])))
+            fresh = True
+        elif current is not None and (instruction := _INSTRUCTION.match(line)):
+            current[int(instruction[1], 16)] = tuple(chain)
+            fresh = False
+    return chains
+
+
+def chains_of(program: Path, cuobjdump: Path, nvdisasm: Path, scratch: Path) -> Chains:
+    """Chains of all kernels in an executable; empty where the tools cannot tell."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    done, _, _ = output_of([str(cuobjdump), "-xelf", "all", str(program)], _DEADLINE_S, directory=scratch)
+    found: dict[str, Mapping[int, tuple[Place, ...]]] = {}
+    if not done.ok:
+        return found
+    for cubin in sorted(scratch.glob("*.cubin")):
+        done, out, _ = output_of([str(nvdisasm), "-gi", str(cubin)], _DEADLINE_S)
+        if done.ok:
+            found.update(parse_disassembly(out.splitlines()))
+        cubin.unlink()
+    return found

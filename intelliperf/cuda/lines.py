@@ -1,0 +1,127 @@
+"""Every memory access of a kernel by the user's own line, from ncu's counts per instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from intelliperf.cuda.counters import GLOBAL, GLOBAL_ATOMICS, SHARED, SHARED_ATOMICS, counts_of
+from intelliperf.cuda.inlining import Place
+from intelliperf.errors import SourceNotFound
+from intelliperf.profiling.ncu import Instruction, ProfiledKernel
+from intelliperf.records import AccessKind, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity, SourceEvidence
+
+_LOADS = ("LDG", "LD", "LDS")
+_STALLS = "smsp__pcsamp_warps_issue_stalled_"
+_SAMPLES = "smsp__pcsamp_sample_count"
+
+
+def kernel_lines(
+    profiled: ProfiledKernel,
+    chains: Mapping[int, tuple[Place, ...]],
+    kernel: Kernel,
+    project: Path,
+    serialization: float | None,
+) -> tuple[SourceEvidence, ...]:
+    """One entry per line, operation and width; counts are of the profiled launch.
+
+    `serialization` is the kernel's `ATOMIC_SERIALIZATION`, shared out by lanes. Raises `SourceNotFound` where
+    the binary has no lines or none lies in the project.
+    """
+    memory = [item for item in profiled.instructions if _kind(item) is not None]
+    if memory and all(item.file is None for item in memory):
+        raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -lineinfo")
+    groups: dict[tuple[tuple[Place, ...], str, float], list[Instruction]] = {}
+    for item in memory:
+        chain = _in_project(chains.get(item.offset) or _own(item), project)
+        if chain:
+            width = item.metrics.get("memory_access_size_type", 0.0)
+            groups.setdefault((chain, item.operation, width), []).append(item)
+    if memory and not groups:
+        raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}")
+    all_lanes = counts_of(memory).get(Metric.ATOMIC_LANES, 0.0)
+    return tuple(
+        _evidence(kernel, chain, width, items, serialization, all_lanes)
+        for (chain, _, width), items in sorted(groups.items(), key=lambda group: group[0][0][0])
+    )
+
+
+def _own(item: Instruction) -> tuple[Place, ...]:
+    return ((item.file, item.line),) if item.file is not None and item.line else ()
+
+
+def _in_project(chain: Sequence[Place], project: Path) -> tuple[Place, ...]:
+    """The chain from the first place in the project outwards; empty where there is none."""
+    for position, (file, _) in enumerate(chain):
+        path = Path(file)
+        if path == project or project in path.parents or project.resolve() in path.resolve().parents:
+            return tuple(chain[position:])
+    return ()
+
+
+def _kind(item: Instruction) -> AccessKind | None:
+    operation = item.operation
+    if operation in ("RED", "REDG"):
+        return AccessKind.REDUCTION
+    if operation in GLOBAL_ATOMICS | SHARED_ATOMICS:
+        return AccessKind.ATOMIC
+    if operation in GLOBAL | SHARED:
+        return AccessKind.LOAD if operation in _LOADS else AccessKind.STORE
+    return None
+
+
+def _evidence(
+    kernel: Kernel,
+    chain: tuple[Place, ...],
+    width: float,
+    items: Sequence[Instruction],
+    serialization: float | None,
+    all_lanes: float,
+) -> SourceEvidence:
+    kind = _kind(items[0])
+    if kind is None:
+        raise ValueError(f"{items[0].sass} accesses no memory")
+    counts = counts_of(items)
+    if serialization is not None and all_lanes > 0 and Metric.ATOMIC_LANES in counts:
+        counts[Metric.ATOMIC_SERIALIZATION] = serialization * counts[Metric.ATOMIC_LANES] / all_lanes
+    if Metric.LDS_ATOMIC_PHASES in counts:
+        # A line's atomics are of the memory that it touches, see `Metric`.
+        counts[Metric.ATOMIC_SERIALIZATION] = counts[Metric.LDS_ATOMIC_PHASES]
+        counts[Metric.ATOMIC_REQUESTS] = counts[Metric.LDS_ATOMIC_REQUESTS]
+        counts[Metric.ATOMIC_LANES] = counts[Metric.LDS_ATOMIC_LANES]
+    file, line = chain[0]
+    shared = items[0].operation in SHARED | SHARED_ATOMICS
+    return SourceEvidence(
+        kernel=kernel,
+        file=Path(file),
+        line=line,
+        column=0,
+        text=_text(Path(file), line),
+        access=kind,
+        space=MemorySpace.SHARED if shared else MemorySpace.GLOBAL,
+        operation=f"{items[0].opcode} ({_stall(items)})" if _stall(items) else items[0].opcode,
+        element_bytes=int(width // 8),
+        chain=tuple(Frame(Path(place), at, 0, kernel.name) for place, at in chain),
+        quantities={metric: Quantity(value, Provenance.MEASURED) for metric, value in counts.items()},
+    )
+
+
+def _stall(items: Sequence[Instruction]) -> str:
+    """The most frequent reason for which warps wait at these instructions, with its share of their samples."""
+    samples = sum(item.metrics.get(_SAMPLES, 0.0) for item in items)
+    reasons: dict[str, float] = {}
+    for item in items:
+        for name, value in item.metrics.items():
+            if name.startswith(_STALLS) and not name.endswith("_not_issued") and not name.endswith("_selected"):
+                reasons[name.removeprefix(_STALLS)] = reasons.get(name.removeprefix(_STALLS), 0.0) + value
+    if not reasons or samples <= 0:
+        return ""
+    worst = max(reasons, key=lambda reason: reasons[reason])
+    return f"{100 * reasons[worst] / samples:.0f} % of {samples:.0f} samples wait for {worst.replace('_', ' ')}"
+
+
+def _text(file: Path, line: int) -> str:
+    try:
+        return file.read_text("utf-8", "replace").splitlines()[line - 1].strip()
+    except (OSError, IndexError):
+        return ""
