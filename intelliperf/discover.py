@@ -9,6 +9,7 @@ import contextlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from intelliperf.errors import UsageError
@@ -116,6 +117,13 @@ def _from_single_source(target: Path, project: Path) -> Recipe | None:
     if len(chosen) != 1:
         return None
     return _compile_line(chosen, target, project, f"{chosen[0].name} is the only GPU source that fits")
+
+
+def is_hip_only(project: Path) -> bool:
+    """Does the project hold HIP sources and no CUDA source? Looks at a bounded number of files."""
+    files = islice((path for path in project.rglob("*") if path.is_file()), _MAX_SCANNED)
+    seen = [path for path in files if _is_gpu_source(path)]
+    return bool(seen) and not any(path.suffix == ".cu" for path in seen)
 
 
 def _is_gpu_source(path: Path) -> bool:

@@ -153,7 +153,9 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
     rewriters = () if diagnose_only else _rewriters(options, application, journal)
     sandbox = Sandbox.probe(journal.directory)
-    backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox)
+    backend, why = open_backend(
+        options.backend, journal.directory / "device", options.target, sandbox, application.project
+    )
     journal.event("note", text=f"backend: {why}")
     _prepare(sandbox)
     return Run(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.cuda.counters import GLOBAL, GLOBAL_ATOMICS, SHARED, SHARED_ATOMICS, counts_of
-from intelliperf.cuda.inlining import Place
+from intelliperf.cuda.inlining import Located, Place
 from intelliperf.errors import SourceNotFound
 from intelliperf.profiling.ncu import Instruction, ProfiledKernel
 from intelliperf.records import AccessKind, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity, SourceEvidence
@@ -18,7 +18,7 @@ _SAMPLES = "smsp__pcsamp_sample_count"
 
 def kernel_lines(
     profiled: ProfiledKernel,
-    chains: Mapping[int, tuple[Place, ...]],
+    chains: Mapping[int, Located],
     kernel: Kernel,
     project: Path,
     serialization: float | None,
@@ -33,12 +33,15 @@ def kernel_lines(
         raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -lineinfo")
     groups: dict[tuple[tuple[Place, ...], str, float], list[Instruction]] = {}
     for item in memory:
-        chain = _in_project(chains.get(item.offset) or _own(item), project)
+        chain = _in_project(_places(item, chains), project)
         if chain:
             width = item.metrics.get("memory_access_size_type", 0.0)
             groups.setdefault((chain, item.operation, width), []).append(item)
     if memory and not groups:
-        raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}")
+        how = (
+            "" if chains else "; inline chains are known where the build compiles for this very GPU, e.g. -arch=native"
+        )
+        raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}{how}")
     all_lanes = counts_of(memory).get(Metric.ATOMIC_LANES, 0.0)
     return tuple(
         _evidence(kernel, chain, width, items, serialization, all_lanes)
@@ -46,7 +49,11 @@ def kernel_lines(
     )
 
 
-def _own(item: Instruction) -> tuple[Place, ...]:
+def _places(item: Instruction, chains: Mapping[int, Located]) -> tuple[Place, ...]:
+    """The inline chain where the binary on disk holds this very instruction: the driver may have recompiled it."""
+    located = chains.get(item.offset)
+    if located is not None and located.opcode == item.opcode:
+        return located.places
     return ((item.file, item.line),) if item.file is not None and item.line else ()
 
 

@@ -17,15 +17,21 @@ from intelliperf.errors import IntelliPerfError
 from intelliperf.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
+ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _HAS_LINES = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}
+_HAS_ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code", "--cubin")
 
 
-def build_environment() -> Mapping[str, str]:
-    """PATH with our nvcc first, and where the real one lies. Raises `BackendUnavailable` where there is none."""
+def build_environment(architecture: str) -> Mapping[str, str]:
+    """PATH with our nvcc first, and where the real one lies. Raises `BackendUnavailable` where there is none.
+
+    Builds that name no architecture are made for `architecture` ("sm_90"): otherwise the driver would compile
+    the kernels anew, and what runs would not be what can be taken apart.
+    """
     toolkit = find_toolkit()
     path = os.pathsep.join([str(_drop_ins()), os.environ.get("PATH", os.defpath), str(toolkit.root / "bin")])
-    return {"PATH": path, REAL_NVCC: str(toolkit.nvcc)}
+    return {"PATH": path, REAL_NVCC: str(toolkit.nvcc), ARCHITECTURE: architecture}
 
 
 def _drop_ins() -> Path:
@@ -49,9 +55,12 @@ def _site_directories() -> list[str]:
     return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
 
 
-def with_lines(words: Sequence[str]) -> list[str]:
-    """The arguments with line information asked for, unless they ask for it already."""
-    return list(words) if _HAS_LINES.intersection(words) else ["-lineinfo", *words]
+def completed(words: Sequence[str], architecture: str) -> list[str]:
+    """The arguments with line information and an architecture, unless they ask for these already."""
+    added = [] if _HAS_LINES.intersection(words) else ["-lineinfo"]
+    if architecture and not any(word.startswith(_HAS_ARCHITECTURE) for word in words):
+        added.append(f"-arch={architecture}")
+    return [*added, *words]
 
 
 def main(words: Sequence[str]) -> None:
@@ -62,7 +71,7 @@ def main(words: Sequence[str]) -> None:
         except (IntelliPerfError, OSError, ValueError) as error:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
     real = os.environ[REAL_NVCC]
-    os.execv(real, [real, *with_lines(words)])
+    os.execv(real, [real, *completed(words, os.environ.get(ARCHITECTURE, ""))])
 
 
 def _log(words: Sequence[str]) -> None:

@@ -35,7 +35,6 @@ class AtomicContention(Formula):
         Metric.ATOMIC_REQUESTS,
         Metric.ATOMIC_LANES,
         Metric.ATOMIC_SERIALIZATION,
-        Metric.ATOMIC_ADDRESSES,
         Metric.ATOMIC_TIME_NS,
     )
     own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
@@ -73,9 +72,13 @@ class AtomicContention(Formula):
 def _in_global_memory(profile: KernelProfile) -> Symptom | None:
     lanes = profile.quantity(Metric.ATOMIC_LANES)
     requests = value_of(profile, Metric.ATOMIC_REQUESTS)
-    addresses = value_of(profile, Metric.ATOMIC_ADDRESSES)
-    if requests <= 0 or lanes.value <= 0 or addresses <= 0:
+    if requests <= 0 or lanes.value <= 0:
         return None  # no atomics is not 0/0
+    if not profile.has(Metric.ATOMIC_ADDRESSES):
+        return _by_queue(profile, lanes, requests)
+    addresses = value_of(profile, Metric.ATOMIC_ADDRESSES)
+    if addresses <= 0:
+        return None
     serialized = value_of(profile, Metric.ATOMIC_SERIALIZATION)
     per_request = serialized / requests
     if per_request < LANES_ON_ONE_ADDRESS.value and lanes.value / addresses < OPERATIONS_PER_ADDRESS.value:
@@ -90,6 +93,27 @@ def _in_global_memory(profile: KernelProfile) -> Symptom | None:
             f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), {count(lanes)} atomic "
             f"operations share {addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes "
             f"{percent(hottest)} of them, and their queue takes {duration(atomic_ns)}"
+        ),
+    )
+
+
+def _by_queue(profile: KernelProfile, lanes: Quantity, requests: float) -> Symptom | None:
+    """Hardware counts no addresses. What it shows is the queue: how long the busiest part of L2 works on atomics.
+
+    Atomics spread over many addresses keep all parts busy alike, and no queue is long.
+    """
+    operations = value_of(profile, Metric.ATOMIC_SERIALIZATION)
+    atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
+    per_request = operations / requests
+    if per_request < LANES_ON_ONE_ADDRESS.value:
+        return None
+    return Symptom(
+        value=operations,
+        ideal=requests,
+        excess_ns=visible_ns(profile, Metric.ATOMIC_TIME_NS, atomic_ns * (1.0 - requests / operations)),
+        sentence=(
+            f"each atomic request takes {per_request:.1f} operations in L2 (ideal 1), over {count(lanes)} atomic lane "
+            f"operations, and the longest queue takes {duration(atomic_ns)}"
         ),
     )
 

@@ -1,0 +1,184 @@
+"""A real NVIDIA GPU as a `Backend`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from intelliperf.arena import open_shared_arena
+from intelliperf.cuda import activity, counters, driver_api, lines, native, timing, toolchain
+from intelliperf.cuda.inlining import Located, chains_of
+from intelliperf.cuda.probe import device_record
+from intelliperf.cuda.symbols import pattern
+from intelliperf.cuda.toolkit import find_toolkit
+from intelliperf.endings import check_ended_well
+from intelliperf.errors import ApplicationFailed, UsageError
+from intelliperf.process import run
+from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
+from intelliperf.profiling.ncu import profile as profile_kernel
+from intelliperf.protocols import ApplicationProfile, Memory
+from intelliperf.records import (
+    Application,
+    Check,
+    CheckStatus,
+    Device,
+    Kernel,
+    KernelProfile,
+    Measurement,
+    Metric,
+    Provenance,
+    SourceEvidence,
+)
+from intelliperf.sandbox import UNCONFINED, Sandbox
+
+_PLACE = "on the GPU"
+
+
+class CudaBackend:
+    """Runs CUDA programs as they are and measures them. See `protocols.Backend`.
+
+    `directory` is the run's own and takes the records. There is no order of lanes and blocks to choose
+    and no clock to skew: those interception options are left out.
+    """
+
+    name = "cuda"
+
+    def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
+        if target is not None:
+            raise UsageError("--target names a chip to emulate; on real hardware the chip is what is there")
+        self._directory = directory
+        self._sandbox = sandbox
+        self._device: Device | None = None
+        self._runs = 0
+        self._profiled: dict[tuple[Path, int, str], tuple[ProfiledKernel, ...]] = {}
+
+    def probe(self) -> Device:
+        """The first GPU that the driver shows. Raises `BackendUnavailable`."""
+        if self._device is None:
+            self._device = device_record(driver_api.device_name(), driver_api.attributes())
+        return self._device
+
+    def build_environment(self) -> Mapping[str, str]:
+        """Raises `ToolchainError` where there is no nvcc."""
+        return toolchain.build_environment(self.probe().architecture)
+
+    def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
+        """One run under CUPTI activity records."""
+        seen, status = self._traced(application, deadline_s, UNCONFINED)
+        return activity.application_profile(seen, status)
+
+    def quantities(
+        self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
+    ) -> tuple[KernelProfile, ...]:
+        """Raises `CountersDenied` where the driver keeps the counters to administrators."""
+        return tuple(
+            counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
+            for kernel in kernels
+        )
+
+    def _counted(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[ProfiledKernel, ...]:
+        """ncu's report of the kernel's first dispatch, made once per build."""
+        key = (*_identity(application), kernel.symbol)
+        if key not in self._profiled:
+            logs = self._logs("counters")
+            self._profiled[key] = profile_kernel(
+                find_ncu(), application, pattern(kernel.symbol), counters.METRICS, deadline_s, logs
+            )
+        return self._profiled[key]
+
+    def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
+        (profiled, *_) = self._counted(application, kernel, deadline_s)
+        serialization = counters.with_quantities(_EMPTY, (profiled,)).quantities.get(Metric.ATOMIC_SERIALIZATION)
+        return lines.kernel_lines(
+            profiled,
+            self._chains(application, profiled.symbol),
+            kernel,
+            application.project,
+            serialization.value if serialization is not None else None,
+        )
+
+    def _chains(self, application: Application, symbol: str) -> Mapping[int, Located]:
+        """Inline chains by offset; empty where the toolkit lacks the disassembler."""
+        toolkit = find_toolkit()
+        cuobjdump, nvdisasm = toolkit.tool("cuobjdump"), toolkit.tool("nvdisasm")
+        if cuobjdump is None or nvdisasm is None:
+            return {}
+        scratch = self._logs("disassembly")
+        found = chains_of(_program(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
+        return found.get(symbol, {})
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
+        return open_shared_arena(hello, descriptors)
+
+    def safety(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Check, ...]:
+        return ()
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        """The build itself is the real target's."""
+        detail = f"built by the real nvcc {find_toolkit().version} and run on {self.probe().architecture}"
+        return Check("real-target compile", CheckStatus.PASSED, detail)
+
+    def time(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Measurement, ...]:
+        """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
+        known: set[str] = set()
+
+        def before() -> timing.Sample:
+            seen, _ = self._traced(reference, deadline_s, UNCONFINED)
+            known.update(run.symbol for run in seen.kernels)
+            return _sample(seen, {kernel.symbol}, kernel)
+
+        def after() -> timing.Sample:
+            seen, _ = self._traced(candidate, deadline_s, self._sandbox)
+            added = {run.symbol for run in seen.kernels} - known
+            return _sample(seen, {kernel.symbol} | added, kernel)
+
+        return timing.measure(before, after, deadline_s)
+
+    def _traced(self, application: Application, deadline_s: float, sandbox: Sandbox) -> tuple[activity.Activity, int]:
+        logs = self._logs("activity")
+        records = logs / "records"
+        environment = {**dict(application.environment), **native.trace_environment(records)}
+        argv = sandbox.wrap(application.command, writable=(application.project, logs))
+        completed = run(argv, application.directory, deadline_s, logs, "run", environment)
+        check_ended_well(completed, application, _PLACE)
+        found = sorted(logs.glob("records.*"))
+        if not found:
+            raise ApplicationFailed(
+                f"{application.command[0]} ran to its end but never called the CUDA driver: it has no GPU part"
+            )
+        return activity.read(found), completed.exit_status or 0
+
+    def _logs(self, purpose: str) -> Path:
+        self._runs += 1
+        logs = self._directory / purpose / f"{self._runs:04d}"
+        logs.mkdir(parents=True, exist_ok=True)
+        return logs
+
+
+_EMPTY = KernelProfile(Kernel("", ""), 1, (), (), Provenance.MEASURED, 0.0)
+
+
+def _sample(seen: activity.Activity, symbols: Collection[str], kernel: Kernel) -> timing.Sample:
+    own = sum(run.duration_ns for run in seen.kernels if run.symbol in symbols)
+    if own <= 0:
+        raise ApplicationFailed(f"{kernel.name} was not launched, so that there is no time to compare")
+    return timing.Sample(float(own), float(seen.total_ns))
+
+
+def _program(application: Application) -> Path:
+    name = application.command[0]
+    return application.directory / name if os.sep in name else Path(shutil.which(name) or name)
+
+
+def _identity(application: Application) -> tuple[Path, int]:
+    program = _program(application)
+    return program, program.stat().st_mtime_ns if program.exists() else 0
