@@ -89,6 +89,7 @@ class Run:
     rewriters: tuple[Rewriter, ...]
     judge: Judge
     journal: Journal
+    while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
     notes: list[str] = field(default_factory=list)
     _attempts: list[Attempt] = field(default_factory=list)
     _profile: ApplicationProfile | None = None
@@ -362,6 +363,7 @@ class Run:
             raise UsageError(f"the project was changed while the run went on: {error}") from error
         log = root / "compile.jsonl"
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
+        self.while_building()
         built = workspace.build(environment, self.settings.build_deadline_s, logs)
         state = State(workspace, edits, compile_arguments(log, workspace))
         program = self.application.command[0]

@@ -7,7 +7,8 @@ import dataclasses
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -27,6 +28,19 @@ from intelliperf.run import STARTED, Run, Settings
 from intelliperf.sandbox import Sandbox
 from intelliperf.storage import storage_errors
 
+_LATER = (
+    "emulator.tracing",
+    "emulator.collect",
+    "emulator.lines",
+    "validation.judge",
+    "codegen.rulebook",
+    "codegen.syntax.clang",
+    "emulator.safety",
+    "emulator.strict",
+    "emulator.timing",
+    "report.files",
+    "report.terminal",
+)
 _PATHS = ("project_directory", "output_file", "replay", "run_root")
 
 
@@ -157,7 +171,6 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         options.backend, journal.directory / "device", options.target, sandbox, application.project
     )
     journal.event("note", text=f"backend: {why}")
-    _prepare(sandbox)
     return Run(
         settings=Settings(
             kernel=options.kernel,
@@ -175,6 +188,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         rewriters=rewriters,
         judge=judge_for(options, backend, sandbox),
         journal=journal,
+        while_building=_preparation(sandbox),
     )
 
 
@@ -197,17 +211,20 @@ class _Rules:
         return self._rewriter.propose(task, attempts)
 
 
-def _prepare(sandbox: Sandbox) -> None:
-    """In the background, get ready what the stages after the build need: the build leaves this process idle."""
-    wanted = ("validation.judge", "codegen.rulebook", "codegen.syntax.clang", "report.files", "report.terminal")
+def _preparation(sandbox: Sandbox) -> Callable[[], None]:
+    """Gets ready, in the background and once, what the stages after the build need."""
 
     def work() -> None:
-        for name in wanted:
+        for name in _LATER:
             import_module(f"{__package__.partition('.')[0]}.{name}")
         with contextlib.suppress(IntelliPerfError, OSError):  # whoever needs it meets the same error
             sandbox.reason  # noqa: B018 (finds out)
 
-    Thread(target=work, daemon=True).start()
+    @lru_cache(maxsize=1)
+    def begin() -> None:
+        Thread(target=work, daemon=True).start()
+
+    return begin
 
 
 def _rewriters(options: Options, application: Application, journal: Journal) -> tuple[Rewriter, ...]:

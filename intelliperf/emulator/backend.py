@@ -1,17 +1,15 @@
-"""The embedded emulator as a `Backend`."""
+"""The embedded emulator as a `Backend`. What reads records is imported once there are some: a build needs none of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from intelliperf.arena import open_shared_arena
-from intelliperf.emulator import collect, devices, safety, strict, timing
-from intelliperf.emulator.lines import Project, kernel_lines
+from intelliperf.emulator import devices
 from intelliperf.emulator.toolchain import build_environment
-from intelliperf.emulator.tracefiles import Trace
-from intelliperf.emulator.tracing import Tracer
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.protocols import ApplicationProfile, Memory
 from intelliperf.records import (
@@ -25,6 +23,11 @@ from intelliperf.records import (
     SourceEvidence,
 )
 from intelliperf.sandbox import UNCONFINED, Sandbox
+
+if TYPE_CHECKING:
+    from intelliperf.emulator.strict import Built
+    from intelliperf.emulator.tracefiles import Trace
+    from intelliperf.emulator.tracing import Tracer
 
 _DEVICE_FILE = "device"
 
@@ -53,7 +56,12 @@ class EmulatorBackend:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
-        self._tracer = Tracer(directory / "traces")
+
+    @cached_property
+    def _tracer(self) -> Tracer:
+        from intelliperf.emulator.tracing import Tracer
+
+        return Tracer(self._directory / "traces")
 
     def probe(self) -> Device:
         """The chosen chip, else the one that the program was built for, else HIP's default."""
@@ -65,6 +73,8 @@ class EmulatorBackend:
         return {**build_environment(), **target}
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
+        from intelliperf.emulator import collect
+
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
         return collect.application_profile(run.trace, run.exit_status)
@@ -80,6 +90,8 @@ class EmulatorBackend:
         )
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
+        from intelliperf.emulator.lines import kernel_lines
+
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
         return kernel_lines(run.trace, kernel.symbol, application.project)
@@ -94,11 +106,16 @@ class EmulatorBackend:
         }
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
+        from intelliperf.arena import open_shared_arena
+
         return open_shared_arena(hello, descriptors)
 
     def safety(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
     ) -> tuple[Check, ...]:
+        from intelliperf.emulator import safety
+        from intelliperf.emulator.lines import Project
+
         known = self._tracer.trace(reference, deadline_s).trace
         try:
             seen = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
@@ -114,11 +131,15 @@ class EmulatorBackend:
 
     def strictness(self, application: Application, candidate: Application) -> Check:
         """The traced runs tell which kernels the real target's compiler took; see `strict`."""
+        from intelliperf.emulator import strict
+
         return strict.check(self._built(application, UNCONFINED), self._built(candidate, self._sandbox))
 
     def time(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
     ) -> tuple[Measurement, ...]:
+        from intelliperf.emulator import timing
+
         before = self._tracer.trace(reference, deadline_s).trace
         after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
         return timing.measurements(before, after, kernel)
@@ -127,9 +148,11 @@ class EmulatorBackend:
         """Drop all records, so that the next question runs the program again."""
         self._tracer.forget()
 
-    def _built(self, application: Application, sandbox: Sandbox) -> strict.Built:
+    def _built(self, application: Application, sandbox: Sandbox) -> Built:
+        from intelliperf.emulator.strict import Built
+
         trace = self._tracer.trace(application, _STRICTNESS_DEADLINE_S, sandbox).trace
-        return strict.Built(trace, application.project)
+        return Built(trace, application.project)
 
     def _remember(self, trace: Trace) -> None:
         """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal."""

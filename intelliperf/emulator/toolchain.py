@@ -159,6 +159,24 @@ def _system_clang() -> str | None:
 
 
 def _version_of(clang: tuple[str, ...]) -> tuple[str, int]:
+    """Asked once per compiler file and remembered: every compilation wants to know."""
+    program = Path(clang[0])
+    try:
+        known = program.stat()
+    except OSError:
+        return _ask_version(clang)
+    identity = repr((clang, str(program.resolve()), known.st_mtime_ns, known.st_size, known.st_ino))
+    memo = cache_directory() / f"version-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    with contextlib.suppress(OSError, ValueError):
+        version, major = memo.read_text(encoding="utf-8").splitlines()
+        return version, int(major)
+    version, number = _ask_version(clang)
+    with contextlib.suppress(OSError):  # remembered next time, if the disk has room again
+        write_atomically(memo, f"{version}\n{number}\n".encode())
+    return version, number
+
+
+def _ask_version(clang: tuple[str, ...]) -> tuple[str, int]:
     done, out, err = output_of([*clang, "--version"], _PROBE_DEADLINE_S, tool_environment())
     found = re.search(r"clang version (\d+)\S*", out)
     if not done.ok or not found:
