@@ -282,6 +282,7 @@ class Check:
 class Scope(str, Enum):
     KERNEL = "kernel"
     APPLICATION = "application"  # all device time, copies included
+    PROCESS = "process"  # wall time from the start of the process to its end
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,15 @@ def command_line(command: Sequence[str]) -> str:
     return shlex.join(command)
 
 
+_SCOPES = {
+    Scope.KERNEL: "the kernel",
+    Scope.APPLICATION: "all device time of the application",
+    Scope.PROCESS: "the process from start to end",
+}
+
+
 def scope(measurement: Measurement) -> str:
-    return "the kernel" if measurement.scope is Scope.KERNEL else "all device time of the application"
+    return _SCOPES[measurement.scope]
 
 
 def duration(ns: float) -> str:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from intelliperf.records import Measurement, Outcome, Scope
 
+_WHOLE = {Scope.APPLICATION: "all device time together", Scope.PROCESS: "the process from its start to its end"}
 _FLOOR_SLACK = 0.98  # public peak rates are exceeded by a little at boost clocks
 
 
 def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) -> tuple[Outcome, str] | None:
     """The outcome and its reason, or None for a believable gain."""
     kernels = [m for m in measurements if m.scope is Scope.KERNEL]
-    whole = [m for m in measurements if m.scope is Scope.APPLICATION]
+    whole = [m for m in measurements if m.scope in _WHOLE]
     if not kernels:
         return Outcome.NOT_FASTER, "the kernel could not be timed"
     for measurement in (*kernels, *whole):
@@ -28,7 +29,7 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
             return Outcome.IMPLAUSIBLE, text
     for measurement in whole:
         if measurement.high < 1.0:
-            return Outcome.SLOWER_OVERALL, f"all device time together is {_change(measurement)}"
+            return Outcome.SLOWER_OVERALL, f"{_WHOLE[measurement.scope]} is {_change(measurement)}"
     return None
 
 

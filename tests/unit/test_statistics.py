@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,56 +22,35 @@ def test_the_median_of_nothing_is_refused() -> None:
         statistics.median([])
 
 
-def test_a_single_sample_has_no_known_spread() -> None:
-    assert math.isinf(statistics.median_interval([5.0]).high)
-    assert statistics.ratio_interval([2.0], [1.0]).low == 0.0
+def test_no_distribution_is_assumed_so_that_few_samples_enclose_the_median_with_their_extremes_only() -> None:
+    assert statistics.least_samples(0.95) == 6
+    assert statistics.least_samples(0.998) == 10
+    interval = statistics.sturdy_median_interval([3.0, 1.0, 2.0, 6.0, 5.0, 4.0], 0.95)
+    assert (interval.low, interval.value, interval.high) == (1.0, 3.5, 6.0)
+    with pytest.raises(ValueError, match="too few"):
+        statistics.sturdy_median_interval([1.0] * 9, 0.998)
 
 
-def test_the_ratio_interval_holds_the_ratio_and_is_the_same_each_time() -> None:
-    noise = np.random.default_rng(7)
-    baseline = list(100 * (1 + 0.02 * noise.standard_normal(40)))
-    candidate = list(50 * (1 + 0.02 * noise.standard_normal(40)))
-    first = statistics.ratio_interval(baseline, candidate)
-    assert first == statistics.ratio_interval(baseline, candidate)
-    assert first.low < 2.0 < first.high
-    assert first.relative_width < 0.05
+@pytest.mark.parametrize(("count", "cut"), [(10, 1), (20, 5), (40, 13)])
+def test_order_statistics_are_those_of_the_sign_test(count: int, cut: int) -> None:
+    """Conover's table A3 for a median at 95 %: at most 1 of 10, 5 of 20, 13 of 40 lie beyond each end."""
+    interval = statistics.sturdy_median_interval([float(n) for n in range(count)], 0.95)
+    assert (interval.low, interval.high) == (cut, count - 1 - cut)
 
 
-def test_equal_programs_are_called_unchanged_nearly_always() -> None:
+def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
     noise = np.random.default_rng(11)
-    wrong = 0
-    for seed in range(60):
-        samples = 100 * (1 + 0.05 * noise.standard_normal((2, 30)))
-        interval = statistics.ratio_interval(list(samples[0]), list(samples[1]), seed)
-        wrong += not interval.low <= 1.0 <= interval.high
-    assert wrong <= 6
+    missed = 0
+    for _ in range(2000):
+        interval = statistics.sturdy_median_interval(list(noise.standard_cauchy(25)), 0.95)
+        missed += not interval.low <= 0.0 <= interval.high
+    assert missed <= 0.05 * 2000
 
 
-def test_pairs_cancel_a_drift_that_both_share() -> None:
-    pairs = [(2.0 * drift, 1.0 * drift) for drift in (1.0, 1.3, 1.7, 2.5)]
-    interval = statistics.paired_ratio_interval(pairs)
-    assert (interval.low, interval.value, interval.high) == (2.0, 2.0, 2.0)
-
-
-def test_times_of_zero_are_refused() -> None:
-    with pytest.raises(ValueError, match="positive"):
-        statistics.ratio_interval([1.0, 2.0], [0.0, 1.0])
-    with pytest.raises(ValueError, match="positive"):
-        statistics.paired_ratio_interval([(1.0, 0.0)])
-
-
-def test_sampling_errors_widen_the_ratio_of_two_estimates() -> None:
-    exact = statistics.ratio_of_estimates(10, 0, 5, 0)
-    assert (exact.low, exact.high) == (2.0, 2.0)
-    rough = statistics.ratio_of_estimates(10, 0.1, 5, 0.1)
-    assert rough.low < 1.8 and rough.high > 2.2
-    assert math.isinf(statistics.ratio_of_estimates(10, 1.0, 5, 0.0).high)
-
-
-def test_more_samples_detect_smaller_effects() -> None:
-    noise = np.random.default_rng(3)
-    few, many = 10 + noise.standard_normal(8), 10 + noise.standard_normal(200)
-    assert statistics.minimum_detectable_effect(list(many)) < statistics.minimum_detectable_effect(list(few))
+def test_an_outlier_does_not_move_the_interval() -> None:
+    calm = [1.0 + n / 1000 for n in range(12)]
+    wild = [*calm[:-1], 1e9]
+    assert statistics.sturdy_median_interval(wild, 0.95).high == statistics.sturdy_median_interval(calm, 0.95).high
 
 
 def test_kernels_rank_by_total_time_and_ties_by_symbol() -> None:
