@@ -8,78 +8,93 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from intelliperf import __version__
-from intelliperf.cli.options import Options
-from intelliperf.cli.parser import Argument, Commands, Option
+import typer
 
-app = Commands(
-    "intelliperf",
-    "Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
-    "As in: intelliperf --formula atomicContention -- ./app ARGS",
+from intelliperf import __version__
+from intelliperf.cli import EXIT_INTERRUPTED
+from intelliperf.cli.options import Options
+from intelliperf.errors import UsageError
+
+app = typer.Typer(
+    name="intelliperf",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
+    "Usage: intelliperf --formula atomicContention -- ./app ARGS",
 )
 
-Formula = Annotated[str, Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")]
+Formula = Annotated[
+    str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
+]
 Build = Annotated[
     list[str] | None,
-    Option("-b", "--build-command", help="Builds the program, run in the project directory; may be repeated."),
+    typer.Option("-b", "--build-command", help="Builds the program, run in the project directory; may be repeated."),
 ]
-Project = Annotated[Path | None, Option("-p", "--project-directory", help="Default: the current directory.")]
-KernelName = Annotated[str | None, Option("-k", "--kernel", help="Only kernels that match this expression.")]
-TopN = Annotated[int, Option("--top-n", least=1, help="How many kernels, by device time, are looked at.")]
-Target = Annotated[str | None, Option("--target", help="The chip that the emulator models: mi300x, h100, …")]
-BackendName = Annotated[str, Option("--backend", help="auto, emulator, cuda or rocm.")]
-Json = Annotated[bool, Option("--json", help="Events as JSON lines on standard output.")]
-RunRoot = Annotated[Path | None, Option("--run-root", help="Where run directories go.")]
-RunDeadline = Annotated[float, Option("--run-deadline", least=0.1, help="Seconds for one run of the program.")]
-BuildDeadline = Annotated[float, Option("--build-deadline", least=0.1, help="Seconds for one build.")]
-Verbose = Annotated[bool, Option("-v", "--verbose", help="Say more.")]
-RunArgument = Annotated[Path | None, Argument(help="A run directory; default: the latest.")]
+Project = Annotated[Path | None, typer.Option("-p", "--project-directory", help="Default: the current directory.")]
+KernelName = Annotated[str | None, typer.Option("-k", "--kernel", help="Only kernels that match this expression.")]
+TopN = Annotated[int, typer.Option("--top-n", min=1, help="How many kernels, by device time, are looked at.")]
+Target = Annotated[str | None, typer.Option("--target", help="The chip that the emulator models: mi300x, h100, …")]
+BackendName = Annotated[str, typer.Option("--backend", help="auto, emulator, cuda or rocm.")]
+Json = Annotated[bool, typer.Option("--json", help="Events as JSON lines on standard output.")]
+RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
+RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
+BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
+# click's ClickException, which typer carries but does not name
+_PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+RunArgument = Annotated[Path | None, typer.Argument(help="A run directory; default: the latest.")]
 
 
-@app.main
+@app.callback(invoke_without_command=True)
 def improve(
-    program: tuple[str, ...],
+    context: typer.Context,
     formula: Formula = "diagnoseOnly",
     build_command: Build = None,
     project_directory: Project = None,
     kernel: KernelName = None,
     top_n: TopN = 10,
-    num_attempts: Annotated[int, Option("--num-attempts", least=0, help="Proposals of the model.")] = 10,
-    model: Annotated[str | None, Option("-m", "--model", help="Model name at the provider.")] = None,
-    provider: Annotated[str | None, Option("-r", "--provider", help="openai, anthropic, …")] = None,
-    api_base: Annotated[str | None, Option("--api-base", help="URL of an OpenAI-compatible server.")] = None,
+    num_attempts: Annotated[int, typer.Option("--num-attempts", min=0, help="Proposals of the model.")] = 10,
+    model: Annotated[str | None, typer.Option("-m", "--model", help="Model name at the provider.")] = None,
+    provider: Annotated[str | None, typer.Option("-r", "--provider", help="openai, anthropic, …")] = None,
+    api_base: Annotated[str | None, typer.Option("--api-base", help="URL of an OpenAI-compatible server.")] = None,
     price: Annotated[
-        str | None, Option("--price", help="INPUT,OUTPUT in USD per million tokens, where nobody publishes it.")
+        str | None, typer.Option("--price", help="INPUT,OUTPUT in USD per million tokens, where nobody publishes it.")
     ] = None,
     unittest_command: Annotated[
-        str | None, Option("--unittest-command", help="Must succeed on every accepted candidate.")
+        str | None, typer.Option("--unittest-command", help="Must succeed on every accepted candidate.")
     ] = None,
-    in_place: Annotated[bool, Option("-l", "--in-place", help="Write an accepted patch to the project.")] = False,
-    output_file: Annotated[Path | None, Option("-o", "--output-file", help="Copy of report.json.")] = None,
-    rtol: Annotated[float | None, Option("--rtol", least=0, help="Overrides the derived tolerance.")] = None,
-    atol: Annotated[float | None, Option("--atol", least=0, help="Overrides the derived tolerance.")] = None,
-    budget_usd: Annotated[float | None, Option("--budget-usd", least=0)] = None,
-    budget_tokens: Annotated[int | None, Option("--budget-tokens", least=0)] = None,
-    budget_minutes: Annotated[float | None, Option("--budget-minutes", least=0)] = None,
-    replay: Annotated[Path | None, Option("--replay", help="Take the model's replies from this run.")] = None,
+    in_place: Annotated[bool, typer.Option("-l", "--in-place", help="Write an accepted patch to the project.")] = False,
+    output_file: Annotated[Path | None, typer.Option("-o", "--output-file", help="Copy of report.json.")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0, help="Overrides the derived tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0, help="Overrides the derived tolerance.")] = None,
+    budget_usd: Annotated[float | None, typer.Option("--budget-usd", min=0)] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0)] = None,
+    budget_minutes: Annotated[float | None, typer.Option("--budget-minutes", min=0)] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="Take the model's replies from this run.")] = None,
     backend: BackendName = "auto",
     target: Target = None,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
-    keep_work: Annotated[bool, Option("--keep-work", help="Keep the scratch copies.")] = False,
+    keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
     json_events: Json = False,
     verbose: Verbose = False,
-    version: Annotated[bool, Option("--version", help="Print the version.")] = False,
-) -> int:
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     """Run the main job when no subcommand is named."""
+    if context.invoked_subcommand is not None:
+        _refuse_misplaced(context)
+        return
     if version:
         print(f"intelliperf {__version__}")
-        return 0
+        return
     from intelliperf.cli.improve import improve_application
 
     options = Options(
-        command=program,
+        command=_command(context),
         formula=formula,
         build_command=tuple(build_command or ()),
         project_directory=project_directory,
@@ -108,12 +123,12 @@ def improve(
         json_events=json_events,
         verbose=verbose,
     )
-    return improve_application(options)
+    raise typer.Exit(improve_application(options))
 
 
-@app.command
+@app.command()
 def diagnose(
-    program: tuple[str, ...],
+    context: typer.Context,
     formula: Formula = "diagnoseOnly",
     build_command: Build = None,
     project_directory: Project = None,
@@ -125,12 +140,12 @@ def diagnose(
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
-) -> int:
+) -> None:
     """Profile, diagnose and locate; change nothing."""
     from intelliperf.cli.improve import improve_application
 
     options = Options(
-        command=program,
+        command=_command(context),
         formula=formula,
         build_command=tuple(build_command or ()),
         project_directory=project_directory,
@@ -144,12 +159,12 @@ def diagnose(
         json_events=json_events,
         diagnose_only=True,
     )
-    return improve_application(options)
+    raise typer.Exit(improve_application(options))
 
 
-@app.command
+@app.command()
 def emulate(
-    program: tuple[str, ...],
+    context: typer.Context,
     build_command: Build = None,
     project_directory: Project = None,
     kernel: KernelName = None,
@@ -157,13 +172,13 @@ def emulate(
     target: Target = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
-    json_output: Annotated[bool, Option("--json", help="The table as JSON.")] = False,
-) -> int:
+    json_output: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+) -> None:
     """Run a program on the emulator and print what every source line did to memory."""
     from intelliperf.cli.emulate import emulate_application
 
     options = Options(
-        command=program,
+        command=_command(context),
         build_command=tuple(build_command or ()),
         project_directory=project_directory,
         kernel=kernel,
@@ -174,35 +189,35 @@ def emulate(
         build_deadline=build_deadline,
         json_events=json_output,
     )
-    return emulate_application(options)
+    raise typer.Exit(emulate_application(options))
 
 
-@app.command
+@app.command()
 def verify(
-    program: tuple[str, ...],
-    patch: Annotated[Path, Argument(help="A unified diff against the project.")],
+    context: typer.Context,
+    patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
     formula: Formula = "diagnoseOnly",
     build_command: Build = None,
     project_directory: Project = None,
     kernel: KernelName = None,
     top_n: TopN = 10,
-    unittest_command: Annotated[str | None, Option("--unittest-command")] = None,
-    rtol: Annotated[float | None, Option("--rtol", least=0)] = None,
-    atol: Annotated[float | None, Option("--atol", least=0)] = None,
-    allow_geometry: Annotated[bool, Option("--allow-geometry", help="The patch may change launches.")] = False,
-    allow_kernels: Annotated[bool, Option("--allow-kernels", help="It may add or split kernels.")] = False,
+    unittest_command: Annotated[str | None, typer.Option("--unittest-command")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0)] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0)] = None,
+    allow_geometry: Annotated[bool, typer.Option("--allow-geometry", help="The patch may change launches.")] = False,
+    allow_kernels: Annotated[bool, typer.Option("--allow-kernels", help="It may add or split kernels.")] = False,
     backend: BackendName = "auto",
     target: Target = None,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
-) -> int:
+) -> None:
     """Judge somebody's patch as if it were a candidate: intelliperf verify PATCH -- ./app."""
     from intelliperf.cli.verify import verify_patch
 
     options = Options(
-        command=program,
+        command=_command(context),
         formula=formula,
         build_command=tuple(build_command or ()),
         project_directory=project_directory,
@@ -218,47 +233,60 @@ def verify(
         build_deadline=build_deadline,
         json_events=json_events,
     )
-    return verify_patch(options, patch, allow_geometry, allow_kernels)
+    raise typer.Exit(verify_patch(options, patch, allow_geometry, allow_kernels))
 
 
-@app.command
-def apply(run: RunArgument = None) -> int:
+@app.command()
+def apply(run: RunArgument = None) -> None:
     """Write the accepted patch of a run to its project."""
     from intelliperf.cli.runs import apply_run
 
-    return apply_run(run)
+    raise typer.Exit(apply_run(run))
 
 
-@app.command
-def report(run: RunArgument = None) -> int:
+@app.command()
+def report(run: RunArgument = None) -> None:
     """Print the summary of a run."""
     from intelliperf.cli.runs import print_report
 
-    return print_report(run)
+    raise typer.Exit(print_report(run))
 
 
-@app.command
-def resume(run: RunArgument = None) -> int:
+@app.command()
+def resume(run: RunArgument = None) -> None:
     """Go on with a run that was interrupted."""
     from intelliperf.cli.improve import resume_run
 
-    return resume_run(run)
+    raise typer.Exit(resume_run(run))
 
 
-@app.command
-def doctor() -> int:
+@app.command()
+def doctor() -> None:
     """Say what is there, what is missing and the command that fixes it; run a self-test."""
     from intelliperf.cli.doctor import examine
 
-    return examine()
+    raise typer.Exit(examine())
 
 
-@app.command
-def formulas() -> int:
+@app.command()
+def formulas() -> None:
     """List the formulas."""
     from intelliperf.cli.runs import list_formulas
 
-    return list_formulas()
+    raise typer.Exit(list_formulas())
+
+
+def _refuse_misplaced(context: typer.Context) -> None:
+    """Options in front of a subcommand would be those of the main job, and lost."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            name, option = context.invoked_subcommand, max(parameter.opts, key=len)
+            raise UsageError(f"{option} goes after the command: intelliperf {name} {option} …")
+
+
+def _command(context: typer.Context) -> tuple[str, ...]:
+    return tuple(context.find_root().obj or ())
 
 
 def invoke(arguments: list[str]) -> int:
@@ -272,7 +300,17 @@ def invoke(arguments: list[str]) -> int:
 
     asked_for_help = not {"-h", "--help"}.isdisjoint(ours)
     values = {} if asked_for_help else defaults(ours)
-    return app.run(ours, tuple(application), values)
+    try:
+        status = app(args=ours, obj=application, standalone_mode=False, default_map=values)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _PARSER_ERROR as error:
+        message = error.format_message()  # type: ignore[attr-defined]
+        hint = " (the program goes after --)" if "No such command" in message else ""
+        raise UsageError(f"{message}{hint}") from error
+    if status == EXIT_INTERRUPTED:  # the parser's own word for it
+        raise KeyboardInterrupt
+    return status if isinstance(status, int) else 0
 
 
 def _dashed(argument: str) -> str:
