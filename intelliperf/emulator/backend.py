@@ -1,4 +1,4 @@
-"""The embedded emulator as a `Backend`. What reads records is imported once there are some: a build needs none of it."""
+"""The embedded emulator as a `Backend`. What reads records is imported once there are some, after the build."""
 
 from __future__ import annotations
 
