@@ -1,8 +1,9 @@
 """Mangled names that nvcc makes unique per compilation, brought back to what they are in every compilation.
 
-nvcc puts hashes of path and content into the names of anonymous namespaces and internal symbols, as in
-`_ZN46_GLOBAL__N__b7d70871_13_transpose_hip_a00f4ba44tileEv`, so that the same kernel has another name in a
-changed file. The Itanium C++ ABI's own spelling of an anonymous namespace is `12_GLOBAL__N_1`.
+nvcc puts a hash and the file's name into the names of anonymous namespaces and internal symbols, as in
+`_ZN46_GLOBAL__N__b7d70871_13_transpose_hip_a00f4ba44tileEv` (an object file) or
+`_ZN41_GLOBAL__N__5be91f4f_12_histogram_cu_main4tileEv` (a whole program), so that the same kernel has another name
+in a changed file. The Itanium C++ ABI's own spelling of an anonymous namespace is `12_GLOBAL__N_1`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import re
 
 _UNIQUE = re.compile(r"(\d+)(_GLOBAL__N__|_INTERNAL_)")
-_HASH = re.compile(r"_[0-9a-f]{8}(_\d+)?$")
+_IDENTIFIER = re.compile(r"(_GLOBAL__N__|_INTERNAL_)[0-9a-f]{8}_\d+_\w+$")
 _PLAIN = {"_GLOBAL__N__": "12_GLOBAL__N_1", "_INTERNAL_": "9_INTERNAL"}
-_ANY = r"\d+{mark}[0-9a-f]{{8}}_\d+_\w+?_[0-9a-f]{{8}}(_\d+)?"
+_ANY = r"\d+{mark}[0-9a-f]{{8}}_\d+_\w+?"
 
 
 def canonical(symbol: str) -> str:
@@ -22,7 +23,10 @@ def canonical(symbol: str) -> str:
     while found := _UNIQUE.search(rest):
         digits, start = found[1], found.start(2)
         # Digits before the length may belong to the identifier in front of it.
-        fitting = [d for d in (digits[i:] for i in range(len(digits))) if _HASH.search(rest[start : start + int(d)])]
+        lengths = [digits[i:] for i in range(len(digits))]
+        fitting = [
+            n for n in lengths if start + int(n) <= len(rest) and _IDENTIFIER.match(rest[start : start + int(n)])
+        ]
         if not fitting:
             break
         parts += [rest[: start - len(fitting[0])], _PLAIN[found[2]]]

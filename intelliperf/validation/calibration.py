@@ -158,8 +158,8 @@ class Calibrator:
             if argument_difference(base, other, pairing, noise) is not None:
                 self.noisy_arguments.setdefault(base.kernel, set()).add(left.index)
 
-    def allowances(self) -> dict[Key, Allowance]:
-        return {key: spread.allowance() for key, spread in self.spreads.items()}
+    def allowances(self, additions: float) -> dict[Key, Allowance]:
+        return {key: spread.allowance(additions) for key, spread in self.spreads.items()}
 
 
 def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:
@@ -175,11 +175,17 @@ def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:
 
 
 def calibrate(
-    setting: Setting, reference: Application, kernels: str, rule: Rule, memory: str = "strict"
+    setting: Setting,
+    reference: Application,
+    kernels: str,
+    rule: Rule,
+    memory: str = "strict",
+    additions: float = 0.0,
 ) -> Calibration:
     """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one.
 
-    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise.
+    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise. `additions`: see
+    `Spread.allowance`.
     """
     common = {"kernels": kernels, "memory": memory}
     calibrator = Calibrator()
@@ -198,7 +204,7 @@ def calibrate(
     broken = next((e for e in followed.events if isinstance(e, Dispatch) and e.status != 0), None)
     if memory == "strict" and broken is not None:
         raise ApplicationFailed(f"{broken.kernel} ends with error {broken.status} in the unmodified application")
-    allowances = calibrator.allowances()
+    allowances = calibrator.allowances(additions)
     for key, allowance in allowances.items():
         if allowance.steadiness >= Steadiness.UNORDERED:
             calibrator.undefined.drop(key)

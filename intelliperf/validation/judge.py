@@ -23,6 +23,7 @@ from intelliperf.records import (
     Finding,
     Kernel,
     Measurement,
+    Metric,
     Outcome,
     Provenance,
     Scope,
@@ -336,7 +337,7 @@ class Judge:
         if key not in self._calibrations:
             deadline_s = self._settings.run_deadline_s * 5
             setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, deadline_s)
-            self._calibrations[key] = _calibrate(setting, case.reference, kernels)
+            self._calibrations[key] = _calibrate(setting, case, kernels)
         calibration, memory = self._calibrations[key]
         if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
             trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
@@ -352,13 +353,15 @@ class Judge:
         return Setting(self._backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s)
 
 
-def _calibrate(setting: Setting, reference: Application, kernels: str) -> tuple[Calibration, str]:
+def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:
     """In strict memory; where the original itself goes out of bounds, in slack memory."""
     rule = Rule(lambda d: d.target)
+    counted = case.finding.profile.quantities
+    atomics = [counted[m].value for m in (Metric.ATOMIC_LANES, Metric.LDS_ATOMIC_LANES) if m in counted]
     try:
-        return calibrate(setting, reference, kernels, rule, "strict"), "strict"
+        return calibrate(setting, case.reference, kernels, rule, "strict", sum(atomics)), "strict"
     except ApplicationFailed:
-        return calibrate(setting, reference, kernels, rule, "slack"), "slack"
+        return calibrate(setting, case.reference, kernels, rule, "slack", sum(atomics)), "slack"
 
 
 def _checker(trial: _Trial) -> Checker:

@@ -92,7 +92,7 @@ std::string demangled(const std::string& symbol) {
 
 std::string canonical(const std::string& symbol) {
   static const std::regex unique("([0-9]+)(_GLOBAL__N__|_INTERNAL_)");
-  static const std::regex hash("_[0-9a-f]{8}(_[0-9]+)?$");
+  static const std::regex identifier("(_GLOBAL__N__|_INTERNAL_)[0-9a-f]{8}_[0-9]+_[A-Za-z0-9_]+");
   std::string done, rest = symbol;
   std::smatch found;
   while (std::regex_search(rest, found, unique)) {
@@ -101,7 +101,7 @@ std::string canonical(const std::string& symbol) {
     size_t taken = 0;  // digits of the length; those before it belong to the identifier in front
     for (size_t from = 0; from < digits.size() && !taken; ++from) {
       const size_t length = std::strtoul(digits.c_str() + from, nullptr, 10);
-      if (start + length <= rest.size() && std::regex_search(rest.substr(start, length), hash)) taken = digits.size() - from;
+      if (start + length <= rest.size() && std::regex_match(rest.substr(start, length), identifier)) taken = digits.size() - from;
     }
     if (!taken) break;
     const size_t length = std::strtoul(digits.c_str() + digits.size() - taken, nullptr, 10);
