@@ -1,0 +1,187 @@
+"""What an H100 told, as recorded: activity records, Nsight Compute's counters, inline chains, names of nvcc."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from intelliperf.cuda import counters, lines
+from intelliperf.cuda.activity import application_profile, display_name, read
+from intelliperf.cuda.inlining import parse_disassembly
+from intelliperf.cuda.probe import Attribute, device_record
+from intelliperf.cuda.symbols import canonical, pattern
+from intelliperf.cuda.toolchain import completed
+from intelliperf.errors import ProtocolError, SourceNotFound
+from intelliperf.formulas import find_formula
+from intelliperf.profiling.ncu import ProfiledKernel, parse_dump
+from intelliperf.records import AccessKind, Kernel, KernelProfile, Metric, Provenance
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
+H100 = {
+    Attribute.MAX_SHARED_MEMORY_PER_BLOCK: 49152,
+    Attribute.WARP_SIZE: 32,
+    Attribute.CLOCK_RATE: 1980000,
+    Attribute.MULTIPROCESSOR_COUNT: 132,
+    Attribute.MEMORY_CLOCK_RATE: 2619000,
+    Attribute.GLOBAL_MEMORY_BUS_WIDTH: 5120,
+    Attribute.L2_CACHE_SIZE: 52428800,
+    Attribute.MAX_THREADS_PER_MULTIPROCESSOR: 2048,
+    Attribute.COMPUTE_CAPABILITY_MAJOR: 9,
+    Attribute.COMPUTE_CAPABILITY_MINOR: 0,
+    Attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: 233472,
+    Attribute.MAX_REGISTERS_PER_MULTIPROCESSOR: 65536,
+    Attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: 232448,
+}
+
+
+def recorded(name: str) -> ProfiledKernel:
+    (kernel,) = parse_dump((DATA / f"{name}.ncu.jsonl").read_text())
+    return kernel
+
+
+def counted(kernel: ProfiledKernel) -> KernelProfile:
+    plain = KernelProfile(Kernel(kernel.symbol, kernel.name), 1, (), (1e6,), Provenance.MEASURED, 0.5)
+    return counters.with_quantities(plain, [kernel])
+
+
+def test_limits_of_an_h100_follow_from_its_attributes() -> None:
+    device = device_record("NVIDIA H100 80GB HBM3", H100)
+    assert (device.architecture, device.name, device.emulated) == ("sm_90", "H100 80GB HBM3", False)
+    assert device.limits.dram_bytes_per_s == pytest.approx(3.352e12, rel=1e-3)
+    assert device.limits.fp32_flops_per_s == pytest.approx(66.9e12, rel=1e-3)
+    assert device.limits.l2_bytes_per_s is None
+
+
+def test_an_unknown_generation_claims_no_peak_rate() -> None:
+    device = device_record("NVIDIA X", {**H100, Attribute.COMPUTE_CAPABILITY_MAJOR: 99})
+    assert device.limits.fp32_flops_per_s is None
+    assert "fp32_flops_per_s" not in device.limits.sources
+
+
+def test_every_launch_form_is_in_the_activity_records() -> None:
+    activity = read([DATA / "launch_forms.activity.jsonl"])
+    assert len(activity.of("_Z5scale4ViewPKfi")) == 8  # plain, stream, Ex and two launches of a graph of two
+    assert len(activity.of("_Z8togetherPfi")) == 1
+    assert [t.operation for t in activity.transfers].count("memset") == 2
+    assert activity.dropped == 0
+    assert 0 < activity.busy_ns <= activity.total_ns <= activity.span_ns
+
+
+def test_a_profile_ranks_kernels_by_measured_time() -> None:
+    profile = application_profile(read([DATA / "launch_forms.activity.jsonl"]), 0)
+    first, second = profile.kernels
+    assert (first.kernel.name, second.kernel.name) == ("scale", "together")
+    assert first.time_provenance is Provenance.MEASURED
+    assert sum(first.device_time_ns) > sum(second.device_time_ns)
+    assert any("idle" in note for note in profile.notes)
+
+
+def test_what_is_no_activity_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text('{"type": "kernel", "kernel": "k"}\n')
+    with pytest.raises(ProtocolError, match="line 1"):
+        read([tmp_path / "a"])
+
+
+@pytest.mark.parametrize(
+    ("demangled", "shown"),
+    [
+        ("scale(View, float const*, int)", "scale"),
+        ("void n::f<float, (E)1>(float*, void (*)(int))", "n::f<float, (E)1>"),
+        ("(anonymous namespace)::k(int)", "(anonymous namespace)::k"),
+        ("plain_c_name", "plain_c_name"),
+    ],
+)
+def test_names_for_people_have_no_parameters(demangled: str, shown: str) -> None:
+    assert display_name(demangled) == shown
+
+
+def test_contended_float_atomics_show_their_queue() -> None:
+    profile = counted(recorded("reduction"))
+    assert profile.quantity(Metric.ATOMIC_LANES).value == 1 << 20
+    assert profile.quantity(Metric.ATOMIC_SERIALIZATION).value == 1 << 20  # one operation per lane
+    assert profile.quantity(Metric.ATOMIC_TIME_NS).value > 0.9 * profile.quantity(Metric.DEVICE_TIME_NS).value
+    finding = find_formula("atomicContention").diagnose(profile, device_record("H100", H100))
+    assert finding is not None
+    assert "32.0 operations in L2" in finding.sentence
+
+
+def test_an_unpadded_tile_conflicts_and_a_coalesced_load_does_not() -> None:
+    profile = counted(recorded("transpose"))
+    device = device_record("H100", H100)
+    finding = find_formula("bankConflict").diagnose(profile, device)
+    assert finding is not None
+    assert finding.value / finding.ideal == pytest.approx(16.5, abs=0.1)
+    assert find_formula("memoryAccess").diagnose(profile, device) is None
+    assert find_formula("atomicContention").diagnose(profile, device) is None
+
+
+def test_a_metric_that_the_device_does_not_have_is_absent() -> None:
+    kernel = recorded("transpose")
+    without = {name: value for name, value in kernel.metrics.items() if not name.startswith("dram__")}
+    profile = counted(ProfiledKernel(kernel.symbol, kernel.name, without, kernel.instructions))
+    assert not profile.has(Metric.DRAM_BYTES)
+    assert not profile.has(Metric.DRAM_TIME_NS)
+
+
+def test_an_atomic_inlined_from_a_header_is_blamed_on_the_users_line(tmp_path: Path) -> None:
+    kernel = recorded("reduction")
+    text = (DATA / "reduction.nvdisasm.txt").read_text()
+    source = tmp_path / "signal_energy.hip"
+    source.write_text("\n" * 24 + "    atomicAdd(energy, s * s);\n")
+    moved = re.sub(r'"[^"]*/signal_energy\.hip"', f'"{source}"', text)
+    chains = parse_disassembly(moved.splitlines())[kernel.symbol]
+    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), tmp_path, 1048576.0)
+    (atomic,) = (item for item in found if item.access is AccessKind.REDUCTION)
+    assert (atomic.file, atomic.line, atomic.text) == (source, 25, "atomicAdd(energy, s * s);")
+    assert atomic.quantity(Metric.ATOMIC_SERIALIZATION).value == 1 << 20
+    (load,) = (item for item in found if item.access is AccessKind.LOAD)
+    assert (load.line, load.element_bytes) == (24, 4)
+    assert load.quantity(Metric.SECTORS).value == load.quantity(Metric.SECTORS_IDEAL).value == 131072
+
+
+def test_a_chain_of_another_binary_is_not_believed(tmp_path: Path) -> None:
+    """The driver may have compiled the kernel anew, and then the same offset is another instruction."""
+    kernel = recorded("reduction")
+    text = (DATA / "reduction.nvdisasm.txt").read_text().replace("REDG.E.ADD", "ATOMG.E.ADD")
+    text = re.sub(r'"[^"]*/signal_energy\.hip"', f'"{tmp_path}/signal_energy.hip"', text)
+    chains = parse_disassembly(text.splitlines())[kernel.symbol]
+    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), tmp_path, None)
+    assert all(item.access is not AccessKind.REDUCTION for item in found)
+
+
+def test_a_binary_without_lines_says_how_to_get_them(tmp_path: Path) -> None:
+    kernel = parse_dump(re.sub(r'"file": "[^"]*"', '"file": null', (DATA / "reduction.ncu.jsonl").read_text()))[0]
+    with pytest.raises(SourceNotFound, match="-lineinfo"):
+        lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+
+
+def test_what_is_no_dump_is_refused() -> None:
+    with pytest.raises(ProtocolError):
+        parse_dump('{"kernel": 1}\n')
+
+
+@pytest.mark.parametrize(
+    ("symbol", "plain"),
+    [
+        (
+            "_ZN6linalg46_GLOBAL__N__b7d70871_13_transpose_hip_a00f4ba414transposeTiledEPKfPfii",
+            "_ZN6linalg12_GLOBAL__N_114transposeTiledEPKfPfii",
+        ),
+        ("_ZN41_GLOBAL__N__5be91f4f_12_histogram_cu_main4binsEPj", "_ZN12_GLOBAL__N_14binsEPj"),
+        ("_ZN2a141_GLOBAL__N__5be91f4f_12_histogram_cu_main4binsEPj", "_ZN2a112_GLOBAL__N_14binsEPj"),
+        ("_Z13signal_energyPKfPfi", "_Z13signal_energyPKfPfi"),
+        ("_ZN12_GLOBAL__N_14tileEv", "_ZN12_GLOBAL__N_14tileEv"),
+    ],
+)
+def test_names_do_not_depend_on_the_compilation(symbol: str, plain: str) -> None:
+    assert canonical(symbol) == plain
+    assert re.match(pattern(plain), symbol)
+    assert not re.match(pattern(plain), symbol + "x")
+
+
+def test_nvcc_is_asked_for_lines_and_this_gpu_unless_the_build_says_otherwise() -> None:
+    assert completed(["-O3", "a.cu"], "sm_90") == ["-lineinfo", "-arch=sm_90", "-O3", "a.cu"]
+    assert completed(["-G", "-arch", "sm_80", "a.cu"], "sm_90") == ["-G", "-arch", "sm_80", "a.cu"]
+    assert completed(["-gencode=arch=compute_80,code=sm_80", "a.cu"], "sm_90")[0] == "-lineinfo"
