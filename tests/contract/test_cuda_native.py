@@ -27,10 +27,13 @@ int main(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     const std::string symbol = canonical(words[i]);
     std::printf("%s\n", symbol.c_str());
-    for (const auto& type : parameter_types(symbol))
-      std::printf("  %s|%d|%d|%s\n", type.text.c_str(), static_cast<int>(type.kind), type.constant, type.element.c_str());
+    for (const auto& type : parameter_types(symbol)) {
+      const int kind = static_cast<int>(type.kind);
+      std::printf("  %s|%d|%d|%s\n", type.text.c_str(), kind, type.constant, type.element.c_str());
+    }
   }
-  for (const char* name : {"cuLaunchKernel_ptsz", "cuMemcpyHtoDAsync_v2_ptsz", "cuMemsetD32_v2_ptds", "cuMemAlloc_v2", "cuCtxCreate_v2"}) {
+  for (const char* name : {"cuLaunchKernel_ptsz", "cuMemcpyHtoDAsync_v2_ptsz", "cuMemsetD32_v2_ptds",
+                           "cuMemAlloc_v2", "cuCtxCreate_v2"}) {
     const CallFacts facts = facts_of(name);
     std::printf("%s %d %s %u %d %d\n", name, static_cast<int>(facts.call), facts.operation ? facts.operation : "-",
                 facts.element_bytes, facts.asynchronous, facts.per_thread);
