@@ -49,11 +49,12 @@ class PadLds:
     name = "pad_lds"
 
     def rewrite(self, problem: Problem) -> Rewrite:
+        choices: Choices = {}
         return problem.rewrite_lines(
-            "Spread the rows of LDS arrays over the banks", lambda evidence: self._line(problem, evidence)
+            "Spread the rows of LDS arrays over the banks", lambda evidence: self._line(problem, evidence, choices)
         )
 
-    def _line(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
+    def _line(self, problem: Problem, evidence: SourceEvidence, choices: Choices) -> list[str]:
         if evidence.space is MemorySpace.GLOBAL:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} does not access LDS")
         place = problem.place(evidence)
@@ -64,21 +65,24 @@ class PadLds:
             arrays = [shared_array(function, node) for function, node in names[name]]
             try:
                 with problem.all_or_nothing():
-                    done.append(self._array(problem, place, arrays))
+                    done.append(self._array(problem, place, arrays, choices))
             except NotApplicable as reason:
                 reasons.append(str(reason))
         if not done:
             raise NotApplicable("; ".join(reasons))
         return done
 
-    def _array(self, problem: Problem, place: Place, arrays: list[SharedArray]) -> str:
-        """Change one array in all instantiations of its kernel alike."""
+    def _array(self, problem: Problem, place: Place, arrays: list[SharedArray], choices: Choices) -> str:
+        """Change one array in all instantiations of its kernel alike; several lines ask for the same."""
         source = problem.source(place.path)
         functions = list(place.functions)
         flat = len(arrays[0].dimensions) == 1
         amounts = tuple(range(2, 10)) if flat else _row_paddings(arrays[0])
         layout = _skewed if flat else _padded
-        choice = _best(problem, functions, arrays, amounts, layout)
+        key = tuple(array.declaration.id for array in arrays)
+        if key not in choices:
+            choices[key] = _best(problem, functions, arrays, amounts, layout)
+        choice = choices[key]
         if choice is None and flat:
             raise NotApplicable(f"the strides of {arrays[0].name} are not known before the run")
         if choice is None:

@@ -5,6 +5,7 @@
 
 #include "host_state.h"
 #include "streams.h"
+#include "textures.h"
 
 namespace simt {
 struct Pool;
@@ -47,6 +48,14 @@ using T_Memcpy3DParms = Copy3D;
 using T_StreamCallback_t = void (*)(Stream*, int, void*);
 using T_HostFn_t = void (*)(void*);
 using T_MemPoolAttr = int;
+using T_Array_t = Array*;
+using T_Array_const_t = const Array*;
+using T_ChannelFormatDesc = ChannelFormat;
+using T_ResourceDesc = ResourceDescription;
+using T_TextureDesc = TextureDescription;
+using T_ResourceViewDesc = ResourceView;
+using T_TextureObject_t = uint64_t;
+using T_SurfaceObject_t = uint64_t;
 using T_MemcpyKind = int;
 using T_MemoryAdvise = int;
 using T_DeviceAttribute_t = int;
@@ -90,6 +99,8 @@ using cudaFunction_t = Kernel*;
 #undef SIMT_COOPERATIVE_SIZE
 
 // What the core needs of itself across files.
+int not_mipmapped();  // says so; returns NotSupported
+Copy3D without_arrays(const Copy3D& asked, bool& valid);  // the same copy between plain ranges
 enum class Side : int { kHost, kDevice };
 Side side_of(const void* pointer);  // device: device, managed and symbol memory
 // Moves bytes and puts the transfer on the timeline; the range checks are made.

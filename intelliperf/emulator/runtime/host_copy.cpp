@@ -103,9 +103,12 @@ int copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch, size
   return copy_rows({number(to), width, height, to_pitch}, {number(from), width, height, from_pitch}, kind, stream, blocking);
 }
 
-int copy_3d(const Copy3D* copy, Stream* stream, bool blocking) {
-  if (!copy) return kInvalidValue;
-  if (copy->from_array || copy->to_array) return not_supported("copying arrays with Memcpy3D");
+int copy_3d(const Copy3D* asked, Stream* stream, bool blocking) {
+  if (!asked) return kInvalidValue;
+  bool valid = true;
+  const Copy3D plain = without_arrays(*asked, valid);
+  const Copy3D* copy = &plain;
+  if (!valid) return kInvalidValue;
   const auto slice = [](const PitchedPtr& memory, const Position& position, size_t z) {
     return number(memory.pointer) + ((position.z + z) * memory.ysize + position.y) * memory.pitch + position.x;
   };

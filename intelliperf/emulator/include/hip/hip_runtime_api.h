@@ -49,6 +49,11 @@ typedef struct hipGraphExec* hipGraphExec_t;
 typedef struct hipGraphNode* hipGraphNode_t;
 typedef struct ihipCtx_t* hipCtx_t;
 typedef struct hipArray* hipArray_t;
+typedef const struct hipArray* hipArray_const_t;
+typedef struct hipMipmappedArray* hipMipmappedArray_t;
+typedef const struct hipMipmappedArray* hipMipmappedArray_const_t;
+typedef struct __hip_texture* hipTextureObject_t;
+typedef struct __hip_surface* hipSurfaceObject_t;
 typedef int hipDevice_t;
 typedef void* hipDeviceptr_t;
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* data);
@@ -283,16 +288,9 @@ typedef struct hipIpcMemHandle_t {
 typedef struct hipIpcEventHandle_t {
   char reserved[64];
 } hipIpcEventHandle_t;
-typedef enum hipChannelFormatKind {
-  hipChannelFormatKindSigned = 0,
-  hipChannelFormatKindUnsigned = 1,
-  hipChannelFormatKindFloat = 2,
-  hipChannelFormatKindNone = 3
-} hipChannelFormatKind;
-typedef struct hipChannelFormatDesc {
-  int x, y, z, w;
-  enum hipChannelFormatKind f;
-} hipChannelFormatDesc;
+#define SIMT_PREFIX hip
+#include <simt/texture_types.h>
+#undef SIMT_PREFIX
 
 typedef struct hipLaunchParams {
   void* func;

@@ -29,6 +29,7 @@
 #include <simt/atomics.h>
 #include <simt/math.h>
 #include <simt/memory_access.h>
+#include <simt/textures.h>
 #include <simt/unsupported.h>
 
 #if defined(__HIP__)

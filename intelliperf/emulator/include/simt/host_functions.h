@@ -54,6 +54,25 @@ SIMT_CALL(Memset2DAsync, (void* pointer, size_t pitch, int value, size_t width, 
 SIMT_CALL(Memset3D, (SIMT_T(PitchedPtr) pointer, int value, SIMT_T(Extent) extent), (pointer, value, extent))
 SIMT_CALL(Memset3DAsync, (SIMT_T(PitchedPtr) pointer, int value, SIMT_T(Extent) extent, SIMT_T(Stream_t) stream SIMT_OR(0)), (pointer, value, extent, stream))
 
+// ---- arrays, textures, surfaces
+SIMT_CALL(MallocArray, (SIMT_T(Array_t)* array, const SIMT_T(ChannelFormatDesc)* format, size_t width, size_t height SIMT_OR(0), unsigned int flags SIMT_OR(0)), (array, format, width, height, flags))
+SIMT_CALL(Malloc3DArray, (SIMT_T(Array_t)* array, const SIMT_T(ChannelFormatDesc)* format, SIMT_T(Extent) extent, unsigned int flags SIMT_OR(0)), (array, format, extent, flags))
+SIMT_CALL(FreeArray, (SIMT_T(Array_t) array), (array))
+SIMT_CALL(ArrayGetInfo, (SIMT_T(ChannelFormatDesc)* format, SIMT_T(Extent)* extent, unsigned int* flags, SIMT_T(Array_t) array), (format, extent, flags, array))
+SIMT_CALL(GetChannelDesc, (SIMT_T(ChannelFormatDesc)* format, SIMT_T(Array_const_t) array), (format, array))
+SIMT_CALL(MemcpyToArray, (SIMT_T(Array_t) to, size_t x, size_t y, const void* from, size_t bytes, SIMT_T(MemcpyKind) kind), (to, x, y, from, bytes, kind))
+SIMT_CALL(MemcpyToArrayAsync, (SIMT_T(Array_t) to, size_t x, size_t y, const void* from, size_t bytes, SIMT_T(MemcpyKind) kind, SIMT_T(Stream_t) stream SIMT_OR(0)), (to, x, y, from, bytes, kind, stream))
+SIMT_CALL(MemcpyFromArray, (void* to, SIMT_T(Array_const_t) from, size_t x, size_t y, size_t bytes, SIMT_T(MemcpyKind) kind), (to, from, x, y, bytes, kind))
+SIMT_CALL(Memcpy2DToArray, (SIMT_T(Array_t) to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, SIMT_T(MemcpyKind) kind), (to, x, y, from, pitch, width, height, kind))
+SIMT_CALL(Memcpy2DToArrayAsync, (SIMT_T(Array_t) to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, SIMT_T(MemcpyKind) kind, SIMT_T(Stream_t) stream SIMT_OR(0)), (to, x, y, from, pitch, width, height, kind, stream))
+SIMT_CALL(Memcpy2DFromArray, (void* to, size_t pitch, SIMT_T(Array_const_t) from, size_t x, size_t y, size_t width, size_t height, SIMT_T(MemcpyKind) kind), (to, pitch, from, x, y, width, height, kind))
+SIMT_CALL(Memcpy2DFromArrayAsync, (void* to, size_t pitch, SIMT_T(Array_const_t) from, size_t x, size_t y, size_t width, size_t height, SIMT_T(MemcpyKind) kind, SIMT_T(Stream_t) stream SIMT_OR(0)), (to, pitch, from, x, y, width, height, kind, stream))
+SIMT_CALL(CreateTextureObject, (SIMT_T(TextureObject_t)* object, const SIMT_T(ResourceDesc)* resource, const SIMT_T(TextureDesc)* texture, const SIMT_T(ResourceViewDesc)* view), (object, resource, texture, view))
+SIMT_CALL(DestroyTextureObject, (SIMT_T(TextureObject_t) object), (object))
+SIMT_CALL(GetTextureObjectResourceDesc, (SIMT_T(ResourceDesc)* resource, SIMT_T(TextureObject_t) object), (resource, object))
+SIMT_CALL(CreateSurfaceObject, (SIMT_T(SurfaceObject_t)* object, const SIMT_T(ResourceDesc)* resource), (object, resource))
+SIMT_CALL(DestroySurfaceObject, (SIMT_T(SurfaceObject_t) object), (object))
+
 // ---- streams and events
 SIMT_CALL(StreamCreate, (SIMT_T(Stream_t)* stream), (stream))
 SIMT_CALL(StreamCreateWithFlags, (SIMT_T(Stream_t)* stream, unsigned int flags), (stream, flags))

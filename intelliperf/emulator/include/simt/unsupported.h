@@ -7,30 +7,6 @@ namespace __simt {
 template <class...>
 inline constexpr bool never = false;
 }
-#define SIMT_NO_TEXTURE(name)                                        \
-  template <class _T, class... _A>                                     \
-  SIMT_DT _T name(_A...) {                                             \
-    SIMT_UNSUPPORTED("textures and surfaces");                       \
-    return _T();                                                      \
-  }
-SIMT_NO_TEXTURE(tex1D)
-SIMT_NO_TEXTURE(tex1Dfetch)
-SIMT_NO_TEXTURE(tex2D)
-SIMT_NO_TEXTURE(tex3D)
-SIMT_NO_TEXTURE(tex2DLod)
-SIMT_NO_TEXTURE(tex2DLayered)
-SIMT_NO_TEXTURE(surf1Dread)
-SIMT_NO_TEXTURE(surf2Dread)
-SIMT_NO_TEXTURE(surf3Dread)
-#undef SIMT_NO_TEXTURE
-template <class _T, class... _A>
-SIMT_DT void surf1Dwrite(_T, _A...) {
-  SIMT_UNSUPPORTED("textures and surfaces");
-}
-template <class _T, class... _A>
-SIMT_DT void surf2Dwrite(_T, _A...) {
-  SIMT_UNSUPPORTED("textures and surfaces");
-}
 template <class _T, int dimensions = 1, int mode = 0>
 struct texture {
   SIMT_UNSUPPORTED("texture references");
