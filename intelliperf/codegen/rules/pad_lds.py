@@ -45,6 +45,10 @@ class Choice:
     after: int
 
 
+# By the identity of the declarations, which stay alive with the arrays.
+Choices = dict[tuple[int, ...], "tuple[list[SharedArray], Choice | None]"]
+
+
 class PadLds:
     name = "pad_lds"
 
@@ -79,10 +83,10 @@ class PadLds:
         flat = len(arrays[0].dimensions) == 1
         amounts = tuple(range(2, 10)) if flat else _row_paddings(arrays[0])
         layout = _skewed if flat else _padded
-        key = tuple(array.declaration.id for array in arrays)
+        key = tuple(id(array.declaration) for array in arrays)
         if key not in choices:
-            choices[key] = _best(problem, functions, arrays, amounts, layout)
-        choice = choices[key]
+            choices[key] = arrays, _best(problem, functions, arrays, amounts, layout)
+        choice = choices[key][1]
         if choice is None and flat:
             raise NotApplicable(f"the strides of {arrays[0].name} are not known before the run")
         if choice is None:
