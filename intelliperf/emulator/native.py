@@ -13,7 +13,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -60,6 +59,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/host_types.h",
     "simt/host_unsupported.h",
     "simt/host_unsupported_hip.h",
+    "simt/texture_types.h",
     "simt/vector_types.h",
 )
 _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,defs", "-ldl", "-lrt")
@@ -110,6 +110,8 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _build(toolchain: Toolchain, files: dict[str, bytes], keys: dict[str, str], library: Path) -> None:
     """From a copy: what was hashed is what is compiled, whoever edits meanwhile."""
+    from concurrent.futures import ThreadPoolExecutor  # hardly any process comes here
+
     objects = library.parent.parent / "objects"
     objects.mkdir(exist_ok=True)
     wanted = {name: objects / f"{Path(name).stem}-{key}.o" for name, key in keys.items()}
