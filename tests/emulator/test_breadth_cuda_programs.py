@@ -15,7 +15,8 @@ PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {
     "inline assembly": '__global__ void k(int* o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }',
     "cuBLAS (cublas_v2.h)": "#include <cublas_v2.h>\n",
-    "textures and surfaces": "__global__ void k(float* o, cudaTextureObject_t t) { *o = tex1Dfetch<float>(t, 0); }",
+    "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
+    "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
     "graphs built node by node": "int main() { cudaKernelNodeParams p; return p.sharedMemBytes; }",
 }

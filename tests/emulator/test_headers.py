@@ -15,8 +15,7 @@ COMPILER = {".hip": "hipcc", ".cu": "nvcc"}
 REFUSED = {
     "matrix cores": "typedef float v4 __attribute__((ext_vector_type(4)));\n"
     "__global__ void k(float* o) { v4 a = {}; __builtin_amdgcn_mfma_f32_16x16x4f32(*o, *o, a, 0, 0, 0); }",
-    "textures and surfaces": "__global__ void k(float* o, void* t) { *o = tex2D<float>(t, 1.0f, 2.0f); }",
-    "texture references": "texture<float, 1, 0> reference;",
+    "texture references": "__global__ void k(float* o, texture<float, 1, 0> t) { *o = tex1Dfetch(t, 1); }",
     "lane masks are 64 bits wide": "__global__ void k(int* o) { *o = __shfl_down_sync(0xffffffff, *o, 1); }",
 }
 

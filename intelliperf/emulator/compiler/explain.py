@@ -35,12 +35,11 @@ _HEADERS = (
 # What an error message mentions: what the program would need.
 _MENTIONS = (
     (
-        r"\b(?:cuda|hip)(?:Create|Destroy)?(?:Texture|Surface)(?:Object|Desc)\w*|\b(?:cuda|hip)ResourceDesc|"
-        r"\b(?:cuda|hip)(?:ReadMode|AddressMode|FilterMode|ResourceType)\w+|\b(?:cuda|hip)BindTexture\w*|"
-        r"\b(?:cuda|hip)Create(?:ChannelDesc)|\btex(?:1D|2D|3D|Cubemap|ture)\w*\b|\bsurf(?:1D|2D|3D)\w*\b|"
-        r"\b(?:cuda|hip)(?:Malloc3D|MallocMipmapped|Mipmapped)Array\w*|\b(?:cuda|hip)MemcpyToArray\w*",
-        "textures and surfaces",
+        r"\b(?:cuda|hip)(?:Un)?[Bb]indTexture\w*|\btextureReference\b|\bsurfaceReference\b|"
+        r"\b(?:cuda|hip)BindSurface\w*|\b(?:cuda|hip)GetTextureReference\b",
+        "texture references",
     ),
+    (r"\b(?:cuda|hip)(?:Malloc)?Mipmapped\w*|\btexCubemap(?:Layered|Lod|Grad)\w*|\bhipTex\w+", "mipmapped textures"),
     (
         r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__",
         "dynamic parallelism (kernels launched by kernels)",

@@ -48,6 +48,12 @@ typedef struct ihipGraph* hipGraph_t;
 typedef struct hipGraphExec* hipGraphExec_t;
 typedef struct hipGraphNode* hipGraphNode_t;
 typedef struct ihipCtx_t* hipCtx_t;
+#define hipTextureType1D 0x01
+#define hipTextureType2D 0x02
+#define hipTextureType3D 0x03
+#define hipTextureTypeCubemap 0x0C
+#define hipTextureType1DLayered 0xF1
+#define hipTextureType2DLayered 0xF2
 typedef struct hipArray* hipArray_t;
 typedef const struct hipArray* hipArray_const_t;
 typedef struct hipMipmappedArray* hipMipmappedArray_t;

@@ -9,6 +9,6 @@ SIMT_UNSUPPORTED(IpcOpenEventHandle, (SIMT_T(Event_t)* event, SIMT_T(IpcEventHan
 SIMT_UNSUPPORTED(GraphCreate, (SIMT_T(Graph_t)* graph, unsigned int flags))
 SIMT_UNSUPPORTED(GraphGetNodes, (SIMT_T(Graph_t) graph, SIMT_T(GraphNode_t)* nodes, size_t* count))
 SIMT_UNSUPPORTED(ThreadExchangeStreamCaptureMode, (SIMT_T(StreamCaptureMode)* mode))
-SIMT_UNSUPPORTED(MallocMipmappedArray, (SIMT_T(MipmappedArray_t)* array, const SIMT_T(ChannelFormatDesc)* format, struct SIMT_T(Extent) extent, unsigned int levels, unsigned int flags SIMT_OR(0)))
+SIMT_UNSUPPORTED(MallocMipmappedArray, (SIMT_T(MipmappedArray_t)* array, const SIMT_T(ChannelFormatDesc)* format, SIMT_T(Extent) extent, unsigned int levels, unsigned int flags SIMT_OR(0)))
 SIMT_UNSUPPORTED(FreeMipmappedArray, (SIMT_T(MipmappedArray_t) array))
 SIMT_UNSUPPORTED(GetMipmappedArrayLevel, (SIMT_T(Array_t)* array, SIMT_T(MipmappedArray_const_t) mipmapped, unsigned int level))

@@ -7,14 +7,22 @@ namespace __simt {
 template <class...>
 inline constexpr bool never = false;
 }
+// Declaring one is fine (sources keep them for old toolkits), using one is not.
 template <class _T, int dimensions = 1, int mode = 0>
-struct texture {
-  SIMT_UNSUPPORTED("texture references");
-};
+struct texture {};
 template <class _T, int dimensions = 1>
-struct surface {
-  SIMT_UNSUPPORTED("surface references");
-};
+struct surface {};
+#define SIMT_NO_REFERENCE(name)                             \
+  template <class _T, int _D, int _M, class... _A>           \
+  SIMT_DT _T name(const texture<_T, _D, _M>&, _A...) {       \
+    SIMT_UNSUPPORTED("texture references");                 \
+    return _T();                                            \
+  }
+SIMT_NO_REFERENCE(tex1Dfetch)
+SIMT_NO_REFERENCE(tex1D)
+SIMT_NO_REFERENCE(tex2D)
+SIMT_NO_REFERENCE(tex3D)
+#undef SIMT_NO_REFERENCE
 #undef SIMT_UNSUPPORTED
 
 // Matrix instructions of AMD's compiler. On the real targets they are builtins and pass.
