@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,25 +14,36 @@ from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.toolchain import find_toolchain, write_atomically
-from intelliperf.errors import IntelliPerfError
+from intelliperf.errors import IntelliPerfError, ToolchainError
+from intelliperf.process import output_of
 from intelliperf.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
-ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"
+DROP_IN = "INTELLIPERF_NVCC_DROP_IN"  # what `redirect.c` starts in place of an nvcc named by its path
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+_REDIRECT = Path(__file__).with_name("redirect.c")
+_BUILD_DEADLINE_S = 60.0
 _HAS_LINES = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}
-_HAS_ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code", "--cubin")
+# Stages that a driver-API program compiles its modules with; to the source reader they are compilations as any.
+_MODULE_STAGES = {"-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-optix-ir", "--optix-ir"}
 
 
-def build_environment(architecture: str) -> Mapping[str, str]:
-    """PATH with our nvcc first, and where the real one lies. Raises `BackendUnavailable` where there is none.
+def build_environment() -> Mapping[str, str]:
+    """Our nvcc first on PATH, in CUDACXX, and in place of an nvcc that a build names by its path.
 
-    Builds that name no architecture are made for `architecture` ("sm_90"): otherwise the driver would compile
-    the kernels anew, and what runs would not be what can be taken apart.
+    Raises `BackendUnavailable` where there is no real one.
     """
     toolkit = find_toolkit()
-    path = os.pathsep.join([str(_drop_ins()), os.environ.get("PATH", os.defpath), str(toolkit.root / "bin")])
-    return {"PATH": path, REAL_NVCC: str(toolkit.nvcc), ARCHITECTURE: architecture}
+    programs = _drop_ins()
+    drop_in = str(programs / "nvcc")
+    path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath), str(toolkit.root / "bin")])
+    variables = {"PATH": path, "CUDACXX": drop_in, REAL_NVCC: str(toolkit.nvcc)}
+    redirect = _redirect_library()
+    if redirect is not None:
+        others = os.environ.get("LD_PRELOAD", "")
+        variables["LD_PRELOAD"] = f"{redirect}:{others}" if others else str(redirect)
+        variables[DROP_IN] = drop_in
+    return variables
 
 
 def _drop_ins() -> Path:
@@ -44,9 +56,11 @@ def _drop_ins() -> Path:
     script = f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
     home = cache_directory() / "cuda" / f"bin-{hashlib.sha256(script.encode()).hexdigest()[:12]}"
     nvcc = home / "nvcc"
-    if not nvcc.exists():
-        write_atomically(nvcc, script.encode())
-        nvcc.chmod(0o755)
+    if not os.access(nvcc, os.X_OK):
+        made = home / f".nvcc-{os.getpid()}"
+        write_atomically(made, script.encode())
+        made.chmod(0o755)
+        made.replace(nvcc)
     return home
 
 
@@ -55,12 +69,28 @@ def _site_directories() -> list[str]:
     return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
 
 
-def completed(words: Sequence[str], architecture: str) -> list[str]:
-    """The arguments with line information and an architecture, unless they ask for these already."""
-    added = [] if _HAS_LINES.intersection(words) else ["-lineinfo"]
-    if architecture and not any(word.startswith(_HAS_ARCHITECTURE) for word in words):
-        added.append(f"-arch={architecture}")
-    return [*added, *words]
+def _redirect_library() -> Path | None:
+    """Built on first use; None where there is no C compiler, or where the loader could not take the path."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    directory = cache_directory() / "cuda"
+    if compiler is None or any(mark in str(directory) for mark in " :"):
+        return None
+    digest = hashlib.sha256(_REDIRECT.read_bytes() + compiler.encode()).hexdigest()[:16]
+    library = directory / f"redirect-{digest}.so"
+    if not library.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        made = library.with_suffix(f".{os.getpid()}")
+        argv = [compiler, "-shared", "-fPIC", "-O2", "-o", str(made), str(_REDIRECT), "-ldl"]
+        done, out, err = output_of(argv, _BUILD_DEADLINE_S)
+        if not done.ok:
+            raise ToolchainError(f"cannot build {_REDIRECT.name}: {(err or out).strip()[-400:]}")
+        made.replace(library)
+    return library
+
+
+def with_lines(words: Sequence[str]) -> list[str]:
+    """The arguments with line information asked for, unless they ask for it or for whole debugging already."""
+    return list(words) if _HAS_LINES.intersection(words) else ["-lineinfo", *words]
 
 
 def main(words: Sequence[str]) -> None:
@@ -70,12 +100,25 @@ def main(words: Sequence[str]) -> None:
             _log(words)
         except (IntelliPerfError, OSError, ValueError) as error:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
-    real = os.environ[REAL_NVCC]
-    os.execv(real, [real, *completed(words, os.environ.get(ARCHITECTURE, ""))])
+    real = os.environ.get(REAL_NVCC) or _nvcc_behind_us()
+    os.environ.pop(DROP_IN, None)  # or the real one would be redirected to us
+    os.execv(real, [real, *with_lines(words)])
+
+
+def _nvcc_behind_us() -> str:
+    """For a build that clears its environment."""
+    own = cache_directory() / "cuda"
+    places = [Path(entry) / "nvcc" for entry in os.get_exec_path()]
+    places += [Path(os.environ[name]) / "bin" / "nvcc" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    places.append(Path("/usr/local/cuda/bin/nvcc"))
+    for nvcc in places:
+        if own not in nvcc.parents and os.access(nvcc, os.X_OK):
+            return str(nvcc)
+    sys.exit("intelliperf: the real nvcc is not to be found: put it on PATH or set CUDA_HOME")
 
 
 def _log(words: Sequence[str]) -> None:
-    command = parse("nvcc", list(words), None)
+    command = parse("nvcc", ["-c" if word in _MODULE_STAGES else word for word in words], None)
     if command.stage not in ("link", "object"):
         return
     build = Build(

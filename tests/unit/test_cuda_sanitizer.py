@@ -16,13 +16,13 @@ _RECORDED = Path(__file__).parent / "recordings" / "sanitizer"
 _KERNEL = Kernel("_Z4blurPKfPfi", "blur")
 _TOOLS = [tool.name for tool in sanitizer.TOOLS]
 _CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
-_SOURCE = "__global__ void blur() {\n  a[0] = in[9];\n  out[n] = 1.0f;\n  out[i] += tile[k];\n}\n"
+_SOURCE = "__global__ void blur() {\n  a[0] = in[9];\n  out[n] = 1;\n  o[i] += t[k];\n}\n"
 
 
 def _report(*faults: tuple[str, int], file: str = "app.cu") -> str:
     blocks = [
         f"========= {kind}\n=========     at _Z4blurPKfPfi+0x200 in {file}:{line}\n"
-        f"=========     by thread (127,0,0) in block (7,0,0)\n=========     Access to 0x7f is out of bounds\n========= \n"
+        f"=========     by thread (127,0,0) in block (7,0,0)\n========= \n"
         for kind, line in faults
     ]
     return f"========= COMPUTE-SANITIZER\n{''.join(blocks)}========= ERROR SUMMARY: {len(faults)} errors\n"

@@ -1,0 +1,124 @@
+"""The drop-in for the real nvcc, before a stand-in that writes down how it was called."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from intelliperf.cuda import toolchain, toolkit
+from intelliperf.cuda.toolchain import build_environment, with_lines
+from intelliperf.process import output_of
+
+_DEADLINE_S = 60.0
+_SOURCE = "__global__ void k(int* p) { p[0] = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n"
+
+
+class _Machine:
+    def __init__(self, home: Path) -> None:
+        self.project = home / "a project"
+        self.nvcc = home / "toolkit" / "bin" / "nvcc"
+        self.calls = home / "calls"
+        self.log = home / "log.jsonl"
+        self.project.mkdir()
+        (self.project / "a.cu").write_text(_SOURCE)
+        self.nvcc.parent.mkdir(parents=True)
+        (home / "toolkit" / "include").mkdir()
+        (home / "toolkit" / "include" / "cuda.h").touch()
+        self.nvcc.write_text(
+            '#!/bin/sh\nif [ "$1" = --version ]; then echo "Cuda compilation tools, release 13.0, V13.0.88"; exit; fi\n'
+            f'for word in "$@"; do printf "%s\\n" "$word" >> {self.calls}; done; echo "as $0" >> {self.calls}\n'
+        )
+        self.nvcc.chmod(self.nvcc.stat().st_mode | stat.S_IXUSR)
+
+    def build(self, *argv: str, **changes: str) -> list[str]:
+        """The words that the stand-in was called with."""
+        environment = {**build_environment(), "INTELLIPERF_COMPILE_LOG": str(self.log), **changes}
+        done, out, err = output_of(argv, _DEADLINE_S, environment, self.project)
+        assert done.ok, out + err
+        return self.calls.read_text().splitlines()
+
+    @property
+    def logged(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Machine:
+    made = _Machine(tmp_path)
+    monkeypatch.setenv("PATH", f"{made.nvcc.parent}{os.pathsep}{os.environ['PATH']}")
+    for name in ("CUDA_HOME", "CUDA_PATH", "LD_PRELOAD"):
+        monkeypatch.delenv(name, raising=False)
+    toolkit.find_toolkit.cache_clear()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _forget_the_stand_in() -> object:
+    yield
+    toolkit.find_toolkit.cache_clear()
+
+
+@pytest.mark.parametrize("own", ["-lineinfo", "--generate-line-info", "-G", "--device-debug"])
+def test_line_information_is_asked_for_once_and_not_beside_whole_debugging(own: str) -> None:
+    assert with_lines([own, "-c", "a.cu"]) == [own, "-c", "a.cu"]
+    assert with_lines(["-g", "-c", "a.cu"]) == ["-lineinfo", "-g", "-c", "a.cu"]
+
+
+def test_a_bare_nvcc_gets_line_information_and_is_logged(machine: _Machine) -> None:
+    called = machine.build("nvcc", "-O3", "-DN=3", "-c", "a.cu", "-o", "b c.o")
+    assert called == ["-lineinfo", "-O3", "-DN=3", "-c", "a.cu", "-o", "b c.o", f"as {machine.nvcc}"]
+    (entry,) = machine.logged
+    assert entry["source"] == str(machine.project / "a.cu")
+    assert entry["directory"] == str(machine.project)
+    assert entry["arguments"] == ["nvcc", "-O3", "-DN=3", "-c", "a.cu", "-o", "b c.o"]
+    flags = entry["reader_flags"]
+    assert isinstance(flags, list)
+    assert "-DN=3" in flags or flags[flags.index("-D") : flags.index("-D") + 2] == ["-D", "N=3"]
+
+
+def test_an_nvcc_named_by_its_path_in_a_makefile_is_logged_too(machine: _Machine) -> None:
+    (machine.project / "Makefile").write_text(f"NVCC := {machine.nvcc} -O3\napp: a.cu\n\t$(NVCC) -o $@ $<\n")
+    assert machine.build("make") == ["-lineinfo", "-O3", "-o", "app", "a.cu", f"as {machine.nvcc}"]
+    assert len(machine.logged) == 1
+
+
+def test_a_path_that_a_shell_script_calls_is_logged_once(machine: _Machine) -> None:
+    script = machine.project / "build.sh"
+    script.write_text(f"set -e\ncd .\n'{machine.nvcc}' -c a.cu && true\n")
+    assert machine.build("/bin/sh", "build.sh")[0] == "-lineinfo"
+    assert len(machine.logged) == 1
+
+
+def test_a_build_that_clears_its_environment_still_finds_the_real_one(machine: _Machine) -> None:
+    called = machine.build("env", "-u", toolchain.REAL_NVCC, "nvcc", "-c", "a.cu")
+    assert called == ["-lineinfo", "-c", "a.cu", f"as {machine.nvcc}"]
+
+
+@pytest.mark.parametrize("stage", ["-ptx", "--cubin", "-fatbin"])
+def test_modules_of_the_driver_api_are_logged(machine: _Machine, stage: str) -> None:
+    assert stage in machine.build("nvcc", stage, "-arch=sm_90", "a.cu")
+    (entry,) = machine.logged
+    assert entry["source"] == str(machine.project / "a.cu")
+
+
+def test_objects_and_links_are_passed_on_without_a_log(machine: _Machine) -> None:
+    assert machine.build("nvcc", "-o", "app", "a.o")[-2:] == ["a.o", f"as {machine.nvcc}"]
+    assert not machine.log.exists()
+
+
+def test_what_was_preloaded_stays_preloaded(machine: _Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "/lib/own.so")
+    ours, _, others = build_environment()["LD_PRELOAD"].partition(":")
+    assert Path(ours).is_file()
+    assert others == "/lib/own.so"
+
+
+def test_cmake_and_others_are_told_by_cudacxx(machine: _Machine) -> None:
+    environment = build_environment()
+    first = environment["PATH"].split(os.pathsep)[0]
+    assert environment["CUDACXX"] == f"{first}/nvcc"
+    assert os.access(environment["CUDACXX"], os.X_OK)
