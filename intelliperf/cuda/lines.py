@@ -14,6 +14,7 @@ from intelliperf.records import AccessKind, Frame, Kernel, MemorySpace, Metric, 
 _LOADS = ("LDG", "LD", "LDS")
 _STALLS = "smsp__pcsamp_warps_issue_stalled_"
 _SAMPLES = "smsp__pcsamp_sample_count"
+_FEWEST_SAMPLES = 20  # fewer say nothing about shares
 
 
 def kernel_lines(
@@ -121,7 +122,7 @@ def _stall(items: Sequence[Instruction]) -> str:
         for name, value in item.metrics.items():
             if name.startswith(_STALLS) and not name.endswith("_not_issued") and not name.endswith("_selected"):
                 reasons[name.removeprefix(_STALLS)] = reasons.get(name.removeprefix(_STALLS), 0.0) + value
-    if not reasons or samples <= 0:
+    if not reasons or samples < _FEWEST_SAMPLES:
         return ""
     worst = max(reasons, key=lambda reason: reasons[reason])
     return f"{100 * reasons[worst] / samples:.0f} % of {samples:.0f} samples wait for {worst.replace('_', ' ')}"

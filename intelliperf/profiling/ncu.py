@@ -169,9 +169,11 @@ def parse_dump(text: str) -> tuple[ProfiledKernel, ...]:
 
 
 def _kernel(entry: Mapping[str, object]) -> ProfiledKernel:
-    raw = entry["instructions"]
-    if not isinstance(raw, list):
+    listed = entry["instructions"]
+    if not isinstance(listed, list):
         raise TypeError("instructions is not a list")
+    # The report lists the module's other kernels, too; those did not run. A kernel's first instruction always does.
+    raw = [item for item in listed if "inst_executed" in item["metrics"]]
     first = min((item["address"] for item in raw), default=0)
     instructions = tuple(
         Instruction(

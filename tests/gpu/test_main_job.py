@@ -20,7 +20,7 @@ CHEATS = {
     "wrong": ("s * s", "s * s * 1.02f", "WRONG_OUTPUT"),
     "noop": ("if (i < count)", "if (i < 0)", "WRONG_OUTPUT"),
     "skip": ("  signal_energy<<<", "  if (false) signal_energy<<<", "FORBIDDEN_EDIT"),
-    "out of bounds": ("float s = samples[i];", "float s = samples[i + 1000000000];", "MEMORY_ERROR"),
+    "out of bounds": ("float s = samples[i];", "float s = samples[i + 100000000];", "MEMORY_ERROR"),
     "racy": (
         "    float s = samples[i];\n    atomicAdd(energy, s * s);",
         "    float s = samples[i];\n    *energy += s * s;",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -155,6 +156,16 @@ def test_a_binary_without_lines_says_how_to_get_them(tmp_path: Path) -> None:
     kernel = parse_dump(re.sub(r'"file": "[^"]*"', '"file": null', (DATA / "reduction.ncu.jsonl").read_text()))[0]
     with pytest.raises(SourceNotFound, match="-lineinfo"):
         lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+
+
+def test_kernels_that_did_not_run_are_not_counted() -> None:
+    """ncu lists instructions of the module's other kernels, at other addresses and without executions."""
+    (line,) = (DATA / "reduction.ncu.jsonl").read_text().splitlines()
+    entry = json.loads(line)
+    stranger = {"address": 16, "sass": "LDG.E R2, [R2]", "file": "other.cu", "line": 3, "metrics": {"memory_type": 4.0}}
+    entry["instructions"].insert(0, stranger)
+    (kernel,) = parse_dump(json.dumps(entry))
+    assert kernel.instructions == recorded("reduction").instructions
 
 
 def test_what_is_no_dump_is_refused() -> None:
