@@ -1,4 +1,7 @@
-"""The nvcc drop-in of real hardware: the real nvcc with line information added and a log of what was compiled."""
+"""The drop-ins of real hardware: the real nvcc with line information added and a log of what was compiled.
+
+Where HIP's headers for the NVIDIA platform are installed, there is a hipcc as well, which calls that nvcc.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
@@ -19,25 +23,33 @@ from intelliperf.process import output_of
 from intelliperf.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
+ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"
 DROP_IN = "INTELLIPERF_NVCC_DROP_IN"  # what `redirect.c` starts in place of an nvcc named by its path
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _REDIRECT = Path(__file__).with_name("redirect.c")
 _BUILD_DEADLINE_S = 60.0
 _HAS_LINES = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}
+_HAS_ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code", "--cubin")
+_MORE_WORDS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # variables that nvcc reads
 # Stages that a driver-API program compiles its modules with; to the source reader they are compilations as any.
 _MODULE_STAGES = {"-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-optix-ir", "--optix-ir"}
 
 
-def build_environment() -> Mapping[str, str]:
+def build_environment(architecture: str) -> Mapping[str, str]:
     """Our nvcc first on PATH, in CUDACXX, and in place of an nvcc that a build names by its path.
 
+    Builds that name no architecture are made for `architecture` ("sm_90"): otherwise the driver would compile
+    the kernels anew, and what runs would not be what can be taken apart.
     Raises `BackendUnavailable` where there is no real one.
     """
     toolkit = find_toolkit()
-    programs = _drop_ins()
+    hip = nvidia_headers()
+    programs = _drop_ins(("nvcc", "hipcc") if hip else ("nvcc",))
     drop_in = str(programs / "nvcc")
     path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath), str(toolkit.root / "bin")])
-    variables = {"PATH": path, "CUDACXX": drop_in, REAL_NVCC: str(toolkit.nvcc)}
+    variables = {"PATH": path, "CUDACXX": drop_in, REAL_NVCC: str(toolkit.nvcc), ARCHITECTURE: architecture}
+    if hip:
+        variables |= {"HIP_PLATFORM": "nvidia", "HIP_COMPILER": "nvcc", "HIP_RUNTIME": "cuda", HIP_INCLUDE: str(hip)}
     redirect = _redirect_library()
     if redirect is not None:
         others = os.environ.get("LD_PRELOAD", "")
@@ -46,22 +58,28 @@ def build_environment() -> Mapping[str, str]:
     return variables
 
 
-def _drop_ins() -> Path:
+def _drop_ins(names: Sequence[str]) -> Path:
+    """A directory with those programs and no others."""
+    scripts = {name: _script(name) for name in names}
+    home = cache_directory() / "cuda" / f"bin-{hashlib.sha256(repr(scripts).encode()).hexdigest()[:12]}"
+    for name, script in scripts.items():
+        program = home / name
+        if not os.access(program, os.X_OK):
+            made = home / f".{name}-{os.getpid()}"
+            write_atomically(made, script.encode())
+            made.chmod(0o755)
+            made.replace(program)
+    return home
+
+
+def _script(name: str) -> str:
     python, package = shlex.quote(sys.executable), str(_PACKAGE_ROOT)
     code = (
         "import sys; "
         f"sys.path[:0] = {[p for p in (package, *_site_directories()) if p]!r}; "
-        "from intelliperf.cuda.toolchain import main; main(sys.argv[1:])"
+        f"from intelliperf.cuda.toolchain import {name}; {name}(sys.argv[1:])"
     )
-    script = f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
-    home = cache_directory() / "cuda" / f"bin-{hashlib.sha256(script.encode()).hexdigest()[:12]}"
-    nvcc = home / "nvcc"
-    if not os.access(nvcc, os.X_OK):
-        made = home / f".nvcc-{os.getpid()}"
-        write_atomically(made, script.encode())
-        made.chmod(0o755)
-        made.replace(nvcc)
-    return home
+    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
 
 
 def _site_directories() -> list[str]:
@@ -88,12 +106,27 @@ def _redirect_library() -> Path | None:
     return library
 
 
-def with_lines(words: Sequence[str]) -> list[str]:
-    """The arguments with line information asked for, unless they ask for it or for whole debugging already."""
-    return list(words) if _HAS_LINES.intersection(words) else ["-lineinfo", *words]
+def completed(words: Sequence[str], architecture: str, elsewhere: Sequence[str] = ()) -> list[str]:
+    """The arguments with line information and an architecture, unless these are asked for already, here or elsewhere.
+
+    Whole debugging (-G) has its own line information.
+    """
+    asked = [*words, *elsewhere]
+    added = [] if _HAS_LINES.intersection(asked) else ["-lineinfo"]
+    if architecture and not any(word.startswith(_HAS_ARCHITECTURE) for word in asked):
+        added.append(f"-arch={architecture}")
+    return [*added, *words]
 
 
-def main(words: Sequence[str]) -> None:
+def hipcc(words: Sequence[str]) -> None:
+    """Every call of nvcc goes through our drop-in, which logs it."""
+    try:
+        sys.exit(compile_hip(words, [str(_drop_ins(("nvcc",)) / "nvcc")]))
+    except IntelliPerfError as error:
+        sys.exit(f"hipcc: error: {error}")
+
+
+def nvcc(words: Sequence[str]) -> None:
     """Log the GPU sources, then become the real nvcc."""
     if os.environ.get("INTELLIPERF_COMPILE_LOG"):
         try:
@@ -102,7 +135,8 @@ def main(words: Sequence[str]) -> None:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
     real = os.environ.get(REAL_NVCC) or _nvcc_behind_us()
     os.environ.pop(DROP_IN, None)  # or the real one would be redirected to us
-    os.execv(real, [real, *with_lines(words)])
+    elsewhere = [word for name in _MORE_WORDS for word in os.environ.get(name, "").split()]
+    os.execv(real, [real, *completed(words, os.environ.get(ARCHITECTURE, ""), elsewhere)])
 
 
 def _nvcc_behind_us() -> str:
@@ -111,9 +145,9 @@ def _nvcc_behind_us() -> str:
     places = [Path(entry) / "nvcc" for entry in os.get_exec_path()]
     places += [Path(os.environ[name]) / "bin" / "nvcc" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     places.append(Path("/usr/local/cuda/bin/nvcc"))
-    for nvcc in places:
-        if own not in nvcc.parents and os.access(nvcc, os.X_OK):
-            return str(nvcc)
+    for place in places:
+        if own not in place.parents and os.access(place, os.X_OK):
+            return str(place)
     sys.exit("intelliperf: the real nvcc is not to be found: put it on PATH or set CUDA_HOME")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cuda import toolchain, toolkit
-from intelliperf.cuda.toolchain import build_environment, with_lines
+from intelliperf.cuda.toolchain import build_environment, completed
 from intelliperf.process import output_of
 
 _DEADLINE_S = 60.0
@@ -36,7 +36,7 @@ class _Machine:
 
     def build(self, *argv: str, **changes: str) -> list[str]:
         """The words that the stand-in was called with."""
-        environment = {**build_environment(), "INTELLIPERF_COMPILE_LOG": str(self.log), **changes}
+        environment = {**build_environment(""), "INTELLIPERF_COMPILE_LOG": str(self.log), **changes}
         done, out, err = output_of(argv, _DEADLINE_S, environment, self.project)
         assert done.ok, out + err
         return self.calls.read_text().splitlines()
@@ -64,8 +64,9 @@ def _forget_the_stand_in() -> object:
 
 @pytest.mark.parametrize("own", ["-lineinfo", "--generate-line-info", "-G", "--device-debug"])
 def test_line_information_is_asked_for_once_and_not_beside_whole_debugging(own: str) -> None:
-    assert with_lines([own, "-c", "a.cu"]) == [own, "-c", "a.cu"]
-    assert with_lines(["-g", "-c", "a.cu"]) == ["-lineinfo", "-g", "-c", "a.cu"]
+    assert completed([own, "-c", "a.cu"], "") == [own, "-c", "a.cu"]
+    assert completed(["-g", "-c", "a.cu"], "") == ["-lineinfo", "-g", "-c", "a.cu"]
+    assert completed(["-c", "a.cu"], "sm_90", [own, "-gencode=arch=compute_80,code=sm_80"]) == ["-c", "a.cu"]
 
 
 def test_a_bare_nvcc_gets_line_information_and_is_logged(machine: _Machine) -> None:
@@ -112,13 +113,55 @@ def test_objects_and_links_are_passed_on_without_a_log(machine: _Machine) -> Non
 
 def test_what_was_preloaded_stays_preloaded(machine: _Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "/lib/own.so")
-    ours, _, others = build_environment()["LD_PRELOAD"].partition(":")
+    ours, _, others = build_environment("")["LD_PRELOAD"].partition(":")
     assert Path(ours).is_file()
     assert others == "/lib/own.so"
 
 
 def test_cmake_and_others_are_told_by_cudacxx(machine: _Machine) -> None:
-    environment = build_environment()
+    environment = build_environment("")
     first = environment["PATH"].split(os.pathsep)[0]
     assert environment["CUDACXX"] == f"{first}/nvcc"
     assert os.access(environment["CUDACXX"], os.X_OK)
+
+
+def test_a_build_without_an_architecture_is_made_for_the_gpu_at_hand(machine: _Machine) -> None:
+    assert machine.build("nvcc", "-c", "a.cu", **{toolchain.ARCHITECTURE: "sm_90"})[:2] == ["-lineinfo", "-arch=sm_90"]
+
+
+@pytest.fixture
+def hip(machine: _Machine, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The include directory of a HIP that knows the NVIDIA platform."""
+    include = machine.nvcc.parents[2] / "rocm" / "include"
+    (include / "hip" / "nvidia_detail").mkdir(parents=True)
+    (include / "hip" / "nvidia_detail" / "nvidia_hip_runtime.h").touch()
+    monkeypatch.setenv("HIP_PATH", str(include.parent))
+    return include
+
+
+def test_a_hip_program_is_compiled_as_cuda_and_logged(machine: _Machine, hip: Path) -> None:
+    (machine.project / "k.hip").write_text("__global__ void k(int* p) { p[0] = 1; }\n")
+    called = machine.build("hipcc", "-O3", "--offload-arch=gfx942", "-Wall", "-fgpu-rdc", "-c", "k.hip", "-o", "k.o")
+    platform = ["-x", "cu", "-D__HIP_PLATFORM_NVIDIA__=1", f"-I{hip}"]
+    assert called[:-1] == ["-lineinfo", *platform, "-O3", "-Xcompiler=-Wall", "-rdc=true", "-c", "k.hip", "-o", "k.o"]
+    (entry,) = machine.logged
+    assert (entry["source"], entry["language"]) == (str(machine.project / "k.hip"), "cuda")
+
+
+def test_hip_sources_beside_objects_are_compiled_first(machine: _Machine, hip: Path) -> None:
+    (machine.project / "k.hip").write_text("__global__ void k(int* p) { p[0] = 1; }\n")
+    called = machine.build("hipcc", "-o", "app", "k.hip", "main.o", "-lm", "-Wl,-rpath,/x")
+    first, last = called[: called.index(f"as {machine.nvcc}")], called[called.index(f"as {machine.nvcc}") + 1 : -1]
+    assert first[1:3] == ["-x", "cu"]
+    made = first[-1]
+    assert first[-4:-1] == ["-c", "k.hip", "-o"]
+    linked = ["-lineinfo", made, "main.o", "-lm", "-Xlinker", "-rpath", "-Xlinker", "/x", "-o", "app"]
+    assert last == linked
+
+
+def test_hip_is_told_its_platform_only_where_its_headers_are(machine: _Machine, hip: Path) -> None:
+    assert build_environment("")["HIP_PLATFORM"] == "nvidia"
+    (hip / "hip" / "nvidia_detail" / "nvidia_hip_runtime.h").unlink()
+    environment = build_environment("")
+    assert "HIP_PLATFORM" not in environment
+    assert not (Path(environment["PATH"].split(os.pathsep)[0]) / "hipcc").exists()
