@@ -1,14 +1,17 @@
 """The product's own figures: start-up, time of a run on each example, and the tool's part of it.
 
-    python benchmarks/product.py [EXAMPLE ...]
+    python benchmarks/product.py [--repeats N] [EXAMPLE ...]
 
-The tool's own part is the time in which neither a build nor the application runs, plus what the tool itself
-computes while paused applications are compared, over the wall time of the run, interpreter start included.
-Medians of three runs; ratios only are comparable between machines.
+The tool's own part is the time in which neither a build nor the application runs, plus what the tool itself computes
+while paused applications are compared, over the wall time of the run, interpreter start included. Two pieces of it
+are told apart: what passes before the first build begins, and the compiler as the parser of the rules. Medians, after
+one run that is left out because it may fill caches; ratios only are comparable between machines.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import shutil
 import statistics
 import subprocess
@@ -19,7 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-REPEATS = 3
+# What an installed package has: its byte code is kept.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+HELP = "from intelliperf.cli import main\nmain(['--help'])"
+VENDORS = ("dspy", "litellm", "openai", "anthropic", "numpy", "pydantic", "rich", "tree_sitter", "elftools")
 
 
 @dataclass(frozen=True)
@@ -48,11 +54,12 @@ from intelliperf.cli import main
 
 began = float(sys.argv.pop(1))  # when this process was asked for; the clock is that of the whole machine
 lock, alive, idle, since, cpu, computed = threading.Lock(), {}, 0.0, 0.0, 0.0, 0.0
+first, parsing = 0.0, 0.0
 
 
 def changed(child, label):
     # Builds and runs of the application. In a lock-step this process compares meanwhile, which is its own time.
-    global idle, since, cpu, computed
+    global idle, since, cpu, computed, first, parsing
     with lock:
         now, used = time.monotonic(), time.process_time()
         if alive:
@@ -60,12 +67,21 @@ def changed(child, label):
             if any(kept.startswith("lockstep") for kept in alive.values()):
                 computed += used - cpu
         since, cpu = now, used
+        if label is not None and label.startswith("build"):
+            first = first or now - began
+        if label == "parse":
+            parsing -= now
+            parses.add(id(child))
+        elif label is None and id(child) in parses:
+            parsing += now
+            parses.remove(id(child))
         if label is None:
             alive.pop(id(child), None)
         elif label == "run" or label.startswith(("build", "lockstep")):
             alive[id(child)] = label
 
 
+parses = set()
 start, end = process.Child.__init__, process.Child.kill
 
 
@@ -82,42 +98,73 @@ def kill(self):
 process.Child.__init__, process.Child.kill = __init__, kill
 status = main(sys.argv[1:])
 wall = time.monotonic() - began
-print(f"{wall - idle + computed} {wall} {status}", file=sys.stderr)
+print(f"{wall - idle + computed} {wall} {first} {parsing} {status}", file=sys.stderr)
 """
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Seconds of one run."""
+
+    own: float
+    wall: float
+    before_build: float
+    parsing: float
+    status: int
 
 
 def start_up(*arguments: str) -> float:
     """Median seconds of one short command."""
     samples = []
-    for _ in range(7):
+    for _ in range(9):
         started = time.perf_counter()
-        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
         samples.append(time.perf_counter() - started)
     return statistics.median(samples)
 
 
-def run(case: Case) -> tuple[float, float, int]:
-    """Wall seconds, the tool's own seconds and exit status of one run in a fresh copy."""
+def loaded(code: str) -> str:
+    """Which large packages a piece of Python loads."""
+    words = " ".join(VENDORS)
+    code = f"import sys\n{code}\nprint(*(n for n in {words!r}.split() if n in sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    return done.stderr.strip() or "none"
+
+
+def run(case: Case) -> Sample:
+    """One run in a fresh copy."""
     with tempfile.TemporaryDirectory() as name:
         project = Path(name) / case.directory
         shutil.copytree(EXAMPLES / case.directory, project, ignore=shutil.ignore_patterns(".intelliperf"))
         build = ["-b", case.build] if case.build else []
         argv = [sys.executable, "-c", _RUNNER, str(time.monotonic()), "-f", case.formula, *build, "--", case.program]
-        done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
-        own, wall, status = done.stderr.strip().splitlines()[-1].split()
-        return float(wall), float(own), int(status)
+        done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+        own, wall, before_build, parsing, status = done.stderr.strip().splitlines()[-1].split()
+        return Sample(float(own), float(wall), float(before_build), float(parsing), int(status))
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="The product's own figures.")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each example (default 3)")
+    parser.add_argument("examples", nargs="*", help="default: all")
+    options = parser.parse_args()
     print(f"intelliperf --help      {start_up('-m', 'intelliperf', '--help'):.3f} s")
     print(f"python -c pass          {start_up('-c', 'pass'):.3f} s")
-    wanted = set(sys.argv[1:]) or {case.directory for case in CASES}
-    print(f"{'example':12} {'exit':>4} {'wall s':>8} {'own part':>9}")
-    for case in (case for case in CASES if case.directory in wanted):
-        samples = [run(case) for _ in range(REPEATS)]
-        wall = statistics.median(s[0] for s in samples)
-        own = statistics.median(s[1] / s[0] for s in samples)
-        print(f"{case.directory:12} {samples[0][2]:>4} {wall:>8.1f} {100 * own:>7.1f} %")
+    print(f"import intelliperf      loads of the large packages: {loaded('import intelliperf')}")
+    print(f"intelliperf --help      loads: {loaded(HELP)}")
+    print(f"{'example':12} {'exit':>4} {'wall s':>7} {'own s':>6} {'own':>7} {'to build':>9} {'parsing':>8}")
+    for case in (case for case in CASES if not options.examples or case.directory in options.examples):
+        run(case)
+        samples = [run(case) for _ in range(options.repeats)]
+        wall, own, before, parsing = (
+            statistics.median(values)
+            for values in zip(*((s.wall, s.own, s.before_build, s.parsing) for s in samples), strict=True)
+        )
+        share = 100 * statistics.median(s.own / s.wall for s in samples)
+        status = samples[0].status
+        print(
+            f"{case.directory:12} {status:>4} {wall:>7.1f} {own:>6.2f} {share:>5.1f} % {before:>9.2f} {parsing:>8.2f}"
+        )
 
 
 if __name__ == "__main__":
