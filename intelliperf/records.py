@@ -293,7 +293,7 @@ class Measurement:
     baseline_ns: float
     candidate_ns: float
     ratio: float
-    low: float  # 95 % interval of the ratio
+    low: float  # interval of the ratio, that holds 95 % or more
     high: float
     provenance: Provenance
     samples: int

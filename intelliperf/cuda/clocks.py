@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -184,6 +185,16 @@ def open_gpu(uuid: str | None = None) -> Gpu:
     except OSError as error:
         raise BackendUnavailable(f"{_LIBRARY} cannot be loaded: install the NVIDIA driver ({error})") from error
     return Gpu(library, uuid)
+
+
+@contextlib.contextmanager
+def watching(gpu: Gpu | None) -> Iterator[Watch]:
+    """A watch of that GPU; of none, one whose conditions stay empty."""
+    if gpu is None:
+        yield Watch(Reading, lambda: None, _PERIOD_S)
+    else:
+        with gpu.watch() as watch:
+            yield watch
 
 
 def brakes_of(reasons: int) -> tuple[str, ...]:

@@ -119,3 +119,10 @@ def test_the_recorded_h100_was_at_its_highest_clock_and_never_throttled() -> Non
 
 def test_a_driver_that_tells_nothing_is_said_to() -> None:
     assert clocks.describe([Conditions((Reading(),))]) == "the driver tells neither clocks nor temperature"
+
+
+def test_without_nvml_the_conditions_are_unknown_and_not_calm() -> None:
+    with clocks.watching(None) as watch:
+        pass
+    assert watch.conditions == Conditions()
+    assert watch.conditions.sm_clock_mhz is None
