@@ -137,6 +137,37 @@ def _keys() -> Iterator[Observation]:
     )
 
 
+def _nvidia() -> Iterator[Observation]:
+    """What `--backend cuda` needs; nothing is missed on a machine without an NVIDIA GPU."""
+    from intelliperf.cuda import driver_api, native, toolkit
+    from intelliperf.profiling.ncu import find_ncu
+
+    try:
+        name = driver_api.device_name()
+    except IntelliPerfError as error:
+        yield Observation("NVIDIA GPU", State.OPTIONAL, str(error))
+        return
+    version = ".".join(map(str, driver_api.driver_version()))
+    yield Observation("NVIDIA GPU", State.GOOD, f"{name}, driver for CUDA {version}")
+
+    def found(subject: str, look: Callable[[], object], purpose: str) -> Observation:
+        try:
+            return Observation(subject, State.GOOD, str(look()))
+        except IntelliPerfError as error:
+            return Observation(subject, State.OPTIONAL, f"{error}; wanted for {purpose}")
+
+    yield found("CUDA toolkit", lambda: toolkit.find_toolkit().nvcc, "--backend cuda")
+    yield found("CUPTI library", native.injection_library, "device time and interception")
+    yield found("Nsight Compute", lambda: find_ncu().program, "counters and source lines")
+    sanitizer = toolkit.find_toolkit().tool("compute-sanitizer") if shutil.which("nvcc") else None
+    yield Observation(
+        "compute-sanitizer",
+        State.GOOD if sanitizer else State.OPTIONAL,
+        str(sanitizer or "not found; wanted for races and accesses out of bounds"),
+        "install compute-sanitizer, part of the CUDA toolkit",
+    )
+
+
 def _self_test() -> Iterator[Observation]:
     from intelliperf.backends import BACKENDS
     from intelliperf.records import Application, Metric
@@ -166,4 +197,12 @@ def _self_test() -> Iterator[Observation]:
         yield Observation("self-test", State.GOOD if good else State.BAD, detail)
 
 
-_LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (_cache, _compiler, _sandbox, _tools, _keys, _self_test)
+_LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (
+    _cache,
+    _compiler,
+    _sandbox,
+    _tools,
+    _keys,
+    _nvidia,
+    _self_test,
+)

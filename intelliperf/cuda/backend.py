@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
 from intelliperf.cuda import activity, counters, driver_api, lines, native, timing, toolchain
+from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
+from intelliperf.cuda.sanitizer import Sanitizer
 from intelliperf.cuda.symbols import pattern
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.endings import check_ended_well
-from intelliperf.errors import ApplicationFailed, UsageError
-from intelliperf.process import run
+from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
+from intelliperf.process import Completed, run
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
 from intelliperf.protocols import ApplicationProfile, Memory
@@ -51,6 +54,7 @@ class CudaBackend:
         self._directory = directory
         self._sandbox = sandbox
         self._device: Device | None = None
+        self._sanitizer: Sanitizer | None = None
         self._runs = 0
         self._profiled: dict[tuple[Path, int, str], tuple[ProfiledKernel, ...]] = {}
 
@@ -66,8 +70,8 @@ class CudaBackend:
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         """One run under CUPTI activity records."""
-        seen, status = self._traced(application, deadline_s, UNCONFINED)
-        return activity.application_profile(seen, status)
+        seen, completed = self._traced(application, deadline_s, UNCONFINED)
+        return activity.application_profile(seen, completed.exit_status or 0)
 
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
@@ -118,7 +122,9 @@ class CudaBackend:
     def safety(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
     ) -> tuple[Check, ...]:
-        return ()
+        if self._sanitizer is None:
+            self._sanitizer = Sanitizer(find_toolkit(), self._logs("sanitizer"), self._sandbox)
+        return self._sanitizer.checks(reference, candidate, kernel, deadline_s)
 
     def strictness(self, application: Application, candidate: Application) -> Check:
         """The build itself is the real target's."""
@@ -130,32 +136,31 @@ class CudaBackend:
     ) -> tuple[Measurement, ...]:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
         known: set[str] = set()
+        gpu = _watched_gpu()
 
-        def before() -> timing.Sample:
-            seen, _ = self._traced(reference, deadline_s, UNCONFINED)
-            known.update(run.symbol for run in seen.kernels)
-            return _sample(seen, {kernel.symbol}, kernel)
+        def sample(
+            application: Application, sandbox: Sandbox, symbols: Callable[[set[str]], set[str]]
+        ) -> timing.Sample:
+            with watching(gpu) as watch:
+                seen, completed = self._traced(application, deadline_s, sandbox)
+            own = symbols({run.symbol for run in seen.kernels})
+            spent = sum(run.duration_ns for run in seen.kernels if run.symbol in own)
+            if spent <= 0:
+                raise ApplicationFailed(f"{kernel.name} was not launched, so that there is no time to compare")
+            return timing.Sample(float(spent), float(seen.total_ns), completed.seconds * 1e9, watch.conditions)
 
-        def after() -> timing.Sample:
-            seen, _ = self._traced(candidate, deadline_s, self._sandbox)
-            added = {run.symbol for run in seen.kernels} - known
-            return _sample(seen, {kernel.symbol} | added, kernel)
+        def original(ran: set[str]) -> set[str]:
+            known.update(ran)
+            return {kernel.symbol}
 
-        return timing.measure(before, after, deadline_s)
-
-    def _traced(self, application: Application, deadline_s: float, sandbox: Sandbox) -> tuple[activity.Activity, int]:
-        logs = self._logs("activity")
-        records = logs / "records"
-        environment = {**dict(application.environment), **native.trace_environment(records)}
-        argv = sandbox.wrap(application.command, writable=(application.project, logs))
-        completed = run(argv, application.directory, deadline_s, logs, "run", environment)
-        check_ended_well(completed, application, _PLACE)
-        found = sorted(logs.glob("records.*"))
-        if not found:
-            raise ApplicationFailed(
-                f"{application.command[0]} ran to its end but never called the CUDA driver: it has no GPU part"
+        with gpu if gpu is not None else contextlib.nullcontext():
+            compared = timing.compare(
+                lambda: sample(reference, UNCONFINED, original),
+                lambda: sample(candidate, self._sandbox, lambda ran: {kernel.symbol} | (ran - known)),
+                deadline_s,
             )
-        return activity.read(found), completed.exit_status or 0
+        (self._logs("timing") / "notes.txt").write_text("\n".join(compared.notes) + "\n")
+        return compared.measurements
 
     def _logs(self, purpose: str) -> Path:
         self._runs += 1
@@ -167,11 +172,12 @@ class CudaBackend:
 _EMPTY = KernelProfile(Kernel("", ""), 1, (), (), Provenance.MEASURED, 0.0)
 
 
-def _sample(seen: activity.Activity, symbols: Collection[str], kernel: Kernel) -> timing.Sample:
-    own = sum(run.duration_ns for run in seen.kernels if run.symbol in symbols)
-    if own <= 0:
-        raise ApplicationFailed(f"{kernel.name} was not launched, so that there is no time to compare")
-    return timing.Sample(float(own), float(seen.total_ns))
+def _watched_gpu() -> Gpu | None:
+    """For clocks and throttling; times are taken without, where NVML is missing."""
+    try:
+        return open_gpu()
+    except BackendUnavailable:
+        return None
 
 
 def _program(application: Application) -> Path:
