@@ -18,7 +18,7 @@ REFUSED = {
     "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
-    "graphs built node by node": "int main() { cudaKernelNodeParams p; return p.sharedMemBytes; }",
+    "this graph function": "int main() { cudaGraphConditionalHandleCreate(0, 0); }",
 }
 ARCHIVE = {
     "kernel.cu": "#include <cstdio>\n__device__ int three();\n__global__ void k(int* o) { *o = three(); }\n"

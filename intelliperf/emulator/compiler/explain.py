@@ -44,7 +44,7 @@ _MENTIONS = (
         r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__",
         "dynamic parallelism (kernels launched by kernels)",
     ),
-    (r"\b(?:cuda|hip)(?:GraphAdd|GraphKernelNode|GraphMem\w*Node|\w+NodeParams)\w*", "graphs built node by node"),
+    (r"\b(?:cuda|hip)(?:GraphConditional|GraphExternal|GraphExec\w+Node|GraphMem|Graph\w+Node)\w*", "this graph function"),
     (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
     (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),

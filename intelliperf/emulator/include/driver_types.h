@@ -238,6 +238,7 @@ typedef struct cudaIpcEventHandle_st {
 } cudaIpcEventHandle_t;
 #define SIMT_PREFIX cuda
 #include <simt/texture_types.h>
+#include <simt/graph_types.h>
 #undef SIMT_PREFIX
 
 typedef enum cudaLaunchAttributeID {

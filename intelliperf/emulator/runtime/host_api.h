@@ -34,12 +34,47 @@ struct Copy3D {
   int kind;
 };
 struct PoolProperties;  // nothing in it matters here
+struct KernelNodeParams {
+  const void* function;
+  Dim3 grid, block;
+  unsigned int shared_bytes;
+  void** arguments;
+  void** extra;
+};
+struct MemsetParams {
+  void* to;
+  size_t pitch;
+  unsigned int value, element_bytes;
+  size_t width, height;
+};
+struct HostNodeParams {
+  void (*function)(void*);
+  void* data;
+};
+struct MemAllocNodeParams {
+  char pool[88];
+  const void* access;
+  size_t accesses, bytes;
+  void* pointer;
+};
+struct GraphUpdate {
+  int outcome;
+  GraphNode *node, *from;
+};
 
 using dim3 = Dim3;
 using T_Stream_t = Stream*;
 using T_Event_t = Event*;
 using T_Graph_t = Graph*;
 using T_GraphExec_t = Graph*;
+using T_GraphNode_t = GraphNode*;
+using T_GraphNodeType = int;
+using T_KernelNodeParams = KernelNodeParams;
+using T_MemsetParams = MemsetParams;
+using T_HostNodeParams = HostNodeParams;
+using T_MemAllocNodeParams = MemAllocNodeParams;
+using T_GraphExecUpdateResultInfo = GraphUpdate;
+using T_GraphExecUpdateResult = int;
 using T_MemPool_t = Pool*;
 using T_MemPoolProps = PoolProperties;
 using T_PitchedPtr = PitchedPtr;
@@ -71,7 +106,7 @@ using hipStream_t = Stream*;
 using hipEvent_t = Event*;
 using hipGraph_t = Graph*;
 using hipGraphExec_t = Graph*;
-using hipGraphNode_t = void*;
+using hipGraphNode_t = GraphNode*;
 using hipFunction_t = Kernel*;
 using hipModule_t = Module*;
 using hipJitOption = int;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graphs.h"
 #include "host_api.h"
 #include "settings.h"
 
@@ -71,6 +72,24 @@ void forget_streams() {
   for (Event* event : t.events) delete event;
   t.streams.clear();
   t.events.clear();
+}
+
+Notes::Notes(Graph& graph) : stream_(new Stream) {
+  stream_->capture = &graph;
+  timeline().streams.insert(stream_);
+}
+Notes::~Notes() {
+  timeline().streams.erase(stream_);
+  delete stream_;
+}
+void keep_graph(Graph* graph) { timeline().graphs.insert(graph); }
+bool known_graph(const Graph* graph) { return timeline().graphs.count(const_cast<Graph*>(graph)) != 0; }
+bool known_executable(const Graph* graph) { return timeline().executables.count(const_cast<Graph*>(graph)) != 0; }
+Graph* graph_of(const GraphNode* node) {
+  for (Graph* graph : timeline().graphs)
+    for (const auto& each : graph->nodes)
+      if (each.get() == node) return graph;
+  return nullptr;
 }
 
 namespace host {
@@ -201,6 +220,7 @@ int EventRecord(Event* event, Stream* handle) {
   event->capture = stream->capture;
   event->recorded = true;
   if (stream->capture) {
+    ++stream->capture->event_records;
     stream->capture->operations.emplace_back([event](Stream* on) {
       if (known(event)) event->time_ns = on->ready_ns;
       return static_cast<int>(kSuccess);
@@ -270,7 +290,7 @@ int GraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long lo
   timeline().executables.insert(*executable);
   return kSuccess;
 }
-int GraphInstantiate(Graph** executable, Graph* graph, void** error_node, char* log, size_t log_bytes) {
+int GraphInstantiate(Graph** executable, Graph* graph, GraphNode** error_node, char* log, size_t log_bytes) {
   if (error_node) *error_node = nullptr;
   if (log && log_bytes) *log = '\0';
   return GraphInstantiateWithFlags(executable, graph, 0);

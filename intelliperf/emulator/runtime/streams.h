@@ -12,8 +12,11 @@
 namespace simt {
 
 // The operations of a capture, in the order of issue (which respects every dependency between its streams).
+struct GraphNode;
 struct Graph {
   std::vector<std::function<int(struct Stream*)>> operations;
+  std::vector<std::shared_ptr<GraphNode>> nodes;  // where it was built node by node
+  size_t event_records = 0;                       // operations that no node stands for
 };
 
 struct Stream {

@@ -296,6 +296,7 @@ typedef struct hipIpcEventHandle_t {
 } hipIpcEventHandle_t;
 #define SIMT_PREFIX hip
 #include <simt/texture_types.h>
+#include <simt/graph_types.h>
 #undef SIMT_PREFIX
 
 typedef struct hipLaunchParams {

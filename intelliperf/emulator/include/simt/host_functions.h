@@ -95,7 +95,7 @@ SIMT_CALL(EventSynchronize, (SIMT_T(Event_t) event), (event))
 SIMT_CALL(EventQuery, (SIMT_T(Event_t) event), (event))
 SIMT_CALL(EventElapsedTime, (float* milliseconds, SIMT_T(Event_t) start, SIMT_T(Event_t) end), (milliseconds, start, end))
 
-// ---- graphs: what a stream captured, played back
+// ---- graphs: what a stream captured or nodes say, played back
 SIMT_CALL(StreamBeginCapture, (SIMT_T(Stream_t) stream, SIMT_T(StreamCaptureMode) mode), (stream, mode))
 SIMT_CALL(StreamEndCapture, (SIMT_T(Stream_t) stream, SIMT_T(Graph_t)* graph), (stream, graph))
 SIMT_CALL(StreamIsCapturing, (SIMT_T(Stream_t) stream, SIMT_T(StreamCaptureStatus)* status), (stream, status))
@@ -104,6 +104,23 @@ SIMT_CALL(GraphInstantiateWithFlags, (SIMT_T(GraphExec_t)* executable, SIMT_T(Gr
 SIMT_CALL(GraphLaunch, (SIMT_T(GraphExec_t) executable, SIMT_T(Stream_t) stream), (executable, stream))
 SIMT_CALL(GraphUpload, (SIMT_T(GraphExec_t) executable, SIMT_T(Stream_t) stream), (executable, stream))
 SIMT_CALL(GraphExecDestroy, (SIMT_T(GraphExec_t) executable), (executable))
+SIMT_CALL(GraphCreate, (SIMT_T(Graph_t)* graph, unsigned int flags), (graph, flags))
+SIMT_CALL(GraphClone, (SIMT_T(Graph_t)* clone, SIMT_T(Graph_t) graph), (clone, graph))
+SIMT_CALL(GraphAddKernelNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, const SIMT_T(KernelNodeParams)* params), (node, graph, after, count, params))
+SIMT_CALL(GraphAddMemcpyNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, const SIMT_T(Memcpy3DParms)* copy), (node, graph, after, count, copy))
+SIMT_CALL(GraphAddMemcpyNode1D, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, void* to, const void* from, size_t bytes, SIMT_T(MemcpyKind) kind), (node, graph, after, count, to, from, bytes, kind))
+SIMT_CALL(GraphAddMemsetNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, const SIMT_T(MemsetParams)* params), (node, graph, after, count, params))
+SIMT_CALL(GraphAddHostNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, const SIMT_T(HostNodeParams)* params), (node, graph, after, count, params))
+SIMT_CALL(GraphAddEmptyNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count), (node, graph, after, count))
+SIMT_CALL(GraphAddEventRecordNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, SIMT_T(Event_t) event), (node, graph, after, count, event))
+SIMT_CALL(GraphAddChildGraphNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, SIMT_T(Graph_t) child), (node, graph, after, count, child))
+SIMT_CALL(GraphAddMemAllocNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, SIMT_T(MemAllocNodeParams)* params), (node, graph, after, count, params))
+SIMT_CALL(GraphAddMemFreeNode, (SIMT_T(GraphNode_t)* node, SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* after, size_t count, void* pointer), (node, graph, after, count, pointer))
+SIMT_CALL(GraphAddDependencies, (SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t)* from, const SIMT_T(GraphNode_t)* to, size_t count), (graph, from, to, count))
+SIMT_CALL(GraphGetNodes, (SIMT_T(Graph_t) graph, SIMT_T(GraphNode_t)* nodes, size_t* count), (graph, nodes, count))
+SIMT_CALL(GraphNodeGetType, (SIMT_T(GraphNode_t) node, SIMT_T(GraphNodeType)* type), (node, type))
+SIMT_CALL(GraphKernelNodeSetParams, (SIMT_T(GraphNode_t) node, const SIMT_T(KernelNodeParams)* params), (node, params))
+SIMT_CALL(GraphExecKernelNodeSetParams, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, const SIMT_T(KernelNodeParams)* params), (executable, node, params))
 
 // ---- the device
 SIMT_QUERY(GetDeviceCount, (int* count), (count))

@@ -6,8 +6,6 @@ SIMT_UNSUPPORTED(IpcOpenMemHandle, (void** pointer, SIMT_T(IpcMemHandle_t) handl
 SIMT_UNSUPPORTED(IpcCloseMemHandle, (void* pointer))
 SIMT_UNSUPPORTED(IpcGetEventHandle, (SIMT_T(IpcEventHandle_t)* handle, SIMT_T(Event_t) event))
 SIMT_UNSUPPORTED(IpcOpenEventHandle, (SIMT_T(Event_t)* event, SIMT_T(IpcEventHandle_t) handle))
-SIMT_UNSUPPORTED(GraphCreate, (SIMT_T(Graph_t)* graph, unsigned int flags))
-SIMT_UNSUPPORTED(GraphGetNodes, (SIMT_T(Graph_t) graph, SIMT_T(GraphNode_t)* nodes, size_t* count))
 SIMT_UNSUPPORTED(ThreadExchangeStreamCaptureMode, (SIMT_T(StreamCaptureMode)* mode))
 SIMT_UNSUPPORTED(MallocMipmappedArray, (SIMT_T(MipmappedArray_t)* array, const SIMT_T(ChannelFormatDesc)* format, SIMT_T(Extent) extent, unsigned int levels, unsigned int flags SIMT_OR(0)))
 SIMT_UNSUPPORTED(FreeMipmappedArray, (SIMT_T(MipmappedArray_t) array))
