@@ -1,0 +1,121 @@
+"""Timing, NVML and compute-sanitizer on a real NVIDIA GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.cuda.backend import CudaBackend
+from intelliperf.cuda.clocks import open_gpu
+from intelliperf.cuda.sanitizer import Sanitizer, planted_program
+from intelliperf.cuda.toolkit import find_toolkit
+from intelliperf.process import output_of
+from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Scope
+
+pytestmark = pytest.mark.nvidia
+
+_PROGRAMS = Path(__file__).parent / "programs"
+_KERNELS = {"copy": "_Z4copyPK6float4PS_i", "add_one": "_Z7add_onePfi", "spin": "_Z4spinPfi"}
+_RUN_DEADLINE_S = 60.0
+_BUDGET_S = 15.0
+_FAULTY = """
+__global__ void shift(const int* in, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i + 1];
+  EXTRA
+}
+int main() {
+  int *in, *out;
+  if (cudaMalloc(&in, 4096) != cudaSuccess) return 3;
+  cudaMalloc(&out, 4096);
+  cudaMemset(in, 0, 4096);
+  cudaMemset(out, 0, 4096);
+  shift<<<4, 256>>>(in, out, 1024);
+  cudaDeviceSynchronize();
+  return 0;
+}
+"""
+
+
+def _build(source: Path, program: Path) -> Path:
+    done, out, err = output_of(
+        [str(find_toolkit().nvcc), "-lineinfo", "-arch=native", "-o", str(program), str(source)], 120
+    )
+    assert done.ok, out + err
+    return program
+
+
+@pytest.fixture
+def steady(tmp_path: Path) -> Path:
+    return _build(_PROGRAMS / "steady.cu", tmp_path / "steady")
+
+
+def _timed(steady: Path, name: str, before: str, after: str) -> dict[Scope, Measurement]:
+    home = steady.parent
+    reference, candidate = (Application((str(steady), rounds), home, home) for rounds in (before, after))
+    backend = CudaBackend(home / "run")
+    measured = backend.time(reference, candidate, Kernel(_KERNELS[name], name), _BUDGET_S)
+    return {measurement.scope: measurement for measurement in measured}
+
+
+@pytest.mark.parametrize("name", ["copy", "add_one"])
+def test_an_unchanged_program_has_not_changed(steady: Path, name: str) -> None:
+    kernel = _timed(steady, name, "20000", "20000")[Scope.KERNEL]
+    assert kernel.low < 1.0 < kernel.high
+
+
+def test_a_kernel_that_does_a_fifth_less_is_a_quarter_faster(steady: Path) -> None:
+    kernel = _timed(steady, "spin", "20000", "16000")[Scope.KERNEL]
+    assert kernel.low > 1.15
+    assert 1.2 < kernel.ratio < 1.3
+
+
+def test_nvml_tells_clocks_and_temperature() -> None:
+    with open_gpu() as gpu:
+        reading = gpu.read()
+        highest, _ = gpu.max_clocks_mhz()
+    assert reading.sm_clock_mhz is not None
+    assert highest is not None
+    assert 0 < reading.sm_clock_mhz <= highest
+    assert reading.temperature_c is not None
+    assert 10 < reading.temperature_c < 100
+
+
+def _checks(tmp_path: Path, extra: str) -> dict[str, Check]:
+    applications = []
+    for side, text in (("original", ""), ("candidate", extra)):
+        home = tmp_path / side
+        home.mkdir()
+        (home / "app.cu").write_text(_FAULTY.replace("EXTRA", text))
+        applications.append(Application((str(_build(home / "app.cu", home / "app")),), home, home))
+    sanitizer = Sanitizer(find_toolkit(), tmp_path / "logs")
+    made = sanitizer.checks(applications[0], applications[1], Kernel("_Z5shiftPKiPii", "shift"), _RUN_DEADLINE_S)
+    return {check.name: check for check in made}
+
+
+def test_every_tool_finds_its_planted_fault_and_the_originals_own_is_not_blamed(tmp_path: Path) -> None:
+    checks = _checks(tmp_path, "")
+    assert {check.status for check in checks.values()} == {CheckStatus.PASSED}
+    assert all("which finds a planted fault here" in check.detail for check in checks.values())
+    assert "the original has Invalid __global__ read at app.cu:4" in checks["out of bounds"].detail
+
+
+def test_new_faults_are_found_with_their_lines(tmp_path: Path) -> None:
+    checks = _checks(
+        tmp_path,
+        "__shared__ int t[256]; t[threadIdx.x] = i;\n  out[i] += t[255 - threadIdx.x];\n  if (i == 5) out[n + 9] = 1;",
+    )
+    assert checks["races"].status is CheckStatus.FAILED
+    assert "app.cu:5 against app.cu:6" in checks["races"].detail
+    assert checks["out of bounds"].status is CheckStatus.FAILED
+    assert "Invalid __global__ write at app.cu:7" in checks["out of bounds"].detail
+    assert "thread (5,0,0) of block (0,0,0)" in checks["out of bounds"].detail
+
+
+def test_the_planted_program_without_a_fault_is_clean_under_every_tool(tmp_path: Path) -> None:
+    clean = Application((str(planted_program(find_toolkit())), "clean"), tmp_path, tmp_path)
+    sanitizer = Sanitizer(find_toolkit(), tmp_path / "logs")
+    checks = sanitizer.checks(clean, clean, Kernel("", ""), _RUN_DEADLINE_S)
+    assert {check.status for check in checks} == {CheckStatus.PASSED}
+    assert not any("the original has" in check.detail for check in checks)
