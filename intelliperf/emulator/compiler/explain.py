@@ -29,7 +29,7 @@ _HEADERS = (
     (r"miopen", "MIOpen"),
     (r"torch/|ATen/|c10/|pybind11", "PyTorch extensions"),
     (r"mpi\.h", "MPI (its headers are not installed)"),
-    (r"cuda_fp[468]|hip/hip_fp[48]", "8-bit and smaller floating point"),
+    (r"cuda_fp[46]|hip/hip_fp[46]", "4- and 6-bit floating point"),
     (r"cutil|shrUtils|cuPrintf", "the utility library of CUDA 4 and older"),
 )
 # What an error message mentions: what the program would need.

@@ -51,6 +51,10 @@ void fill(hipDeviceProp_t& out) {
   out.major = p.major;
   out.minor = p.minor;
   out.gcnArch = p.major * 100 + p.minor * 10;
+  out.maxTexture1D = out.maxTexture2D[0] = p.texture_width;
+  out.maxTexture2D[1] = p.texture_width < 65536 ? p.texture_width : 65536;
+  out.maxTexture3D[0] = out.maxTexture3D[1] = out.maxTexture3D[2] = p.texture_depth;
+  out.maxTexture1DLinear = 1 << 27;
   out.textureAlignment = static_cast<size_t>(p.texture_alignment);
   out.texturePitchAlignment = static_cast<size_t>(p.texture_alignment);
   out.multiProcessorCount = p.compute_units;

@@ -70,7 +70,7 @@ struct DeviceLimits {
   int constant_bytes, wave_size, registers_per_block, registers_per_compute_unit;
   int clock_khz, wall_clock_khz, memory_clock_khz, memory_bus_bits;
   int compute_units, threads_per_compute_unit, blocks_per_compute_unit;
-  int l2_bytes, texture_alignment, major, minor, single_to_double;
+  int l2_bytes, texture_alignment, texture_width, texture_depth, major, minor, single_to_double;
 };
 const DeviceLimits& device_limits();
 

@@ -56,6 +56,8 @@ DeviceLimits limits_of(const Device& d) {
   p.blocks_per_compute_unit = static_cast<int>(d.max_blocks_per_compute_unit);
   p.l2_bytes = clamp_to_int(d.l2_bytes);
   p.texture_alignment = d.amd() ? 256 : 512;
+  p.texture_width = d.amd() ? 16384 : 131072;  // CUDA guide, technical specifications; HIP on CDNA
+  p.texture_depth = d.amd() ? 8192 : 16384;
   p.single_to_double = static_cast<int>(d.fp32_flops_per_s / d.fp64_flops_per_s + 0.5);
   capability_of(d, p);
   return p;

@@ -91,6 +91,9 @@ SIMT_HD __half __float2half_ru(float v) { return __ushort_as_half(__simt::half_u
 SIMT_HD __half __float2half_rz(float v) { return v < 0.0f ? __float2half_ru(v) : __float2half_rd(v); }
 #define SIMT_INTEGER(name, _T)                                                                            \
   SIMT_HD __half __##name##2half_rn(_T v) { return __half(v); }                                           \
+  SIMT_HD __half __##name##2half_rd(_T v) { return __float2half_rd(static_cast<float>(v)); }              \
+  SIMT_HD __half __##name##2half_ru(_T v) { return __float2half_ru(static_cast<float>(v)); }              \
+  SIMT_HD __half __##name##2half_rz(_T v) { return __float2half_rz(static_cast<float>(v)); }              \
   SIMT_D _T __half2##name##_rn(__half v) { return __simt::saturate<_T>(__builtin_rintf(__half2float(v))); } \
   SIMT_D _T __half2##name##_rz(__half v) { return __simt::saturate<_T>(__half2float(v)); }                 \
   SIMT_D _T __half2##name##_rd(__half v) { return __simt::saturate<_T>(__builtin_floorf(__half2float(v))); } \
