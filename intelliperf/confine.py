@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import signal
+import socket
+import struct
 import sys
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
@@ -25,6 +28,7 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _MOUNT_ATTR_RDONLY = 1
 _SYS_MOUNT_SETATTR = 442
+_SIOCSIFFLAGS, _IFF_UP, _IFF_RUNNING = 0x8914, 1, 0x40
 _SHARED_MEMORY = "/dev/shm"
 _TEMPORARY = ("/tmp", "/var/tmp")
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -51,6 +55,12 @@ def _become_root_of_namespace() -> None:
         descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
         os.write(descriptor, text.encode())
         os.close(descriptor)
+
+
+def _own_loopback() -> None:
+    """The namespace's own 127.0.0.1, which reaches nothing outside: debuggers and MPI talk to themselves by it."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        fcntl.ioctl(asking, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP | _IFF_RUNNING))
 
 
 def _read_only_recursively() -> None:
@@ -117,6 +127,7 @@ def _wait_for(pid: int) -> int:
 def _first_process(command: list[str], writable: list[str], directory: str) -> int:
     """Runs as process 1 of the namespace: when it ends, the kernel ends all others. Returns a wait status."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _own_loopback()
     _restrict_files(writable)
     os.chdir(directory)
     pid = os.fork()

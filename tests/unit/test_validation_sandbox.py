@@ -81,3 +81,14 @@ def test_a_confined_command_ends_as_it_would_have_ended(sandbox, tmp_path, scrip
 def test_a_confined_command_that_hangs_is_stopped(sandbox, tmp_path):
     done, _, _ = inside(sandbox, tmp_path / "own", "import time; time.sleep(60)", 0.5)
     assert done.timed_out
+
+
+def test_a_program_inside_may_talk_to_itself_but_to_nobody_else(sandbox, tmp_path):
+    script = (
+        "import socket\nserver = socket.create_server(('127.0.0.1', 0))\n"
+        "socket.create_connection(server.getsockname(), 3)\n"
+        "assert [name for _, name in socket.if_nameindex()] == ['lo'] or SANDBOXED\nprint('heard')"
+    ).replace("SANDBOXED", str(not sandbox.available))
+    done, out, err = inside(sandbox, tmp_path / "own", script)
+    assert done.ok, err
+    assert out.strip() == "heard"
