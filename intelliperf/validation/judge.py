@@ -283,7 +283,8 @@ class Judge:
         if failed is not None:
             outcome = Outcome.RACE if failed.name in _MARK else Outcome.MEMORY_ERROR
             return Rejection(outcome, f"{failed.name}: {failed.detail}")
-        trial.note(GATES[6], CheckStatus.PASSED if checks else CheckStatus.NOT_RUN, f"{len(checks)} checks")
+        ran = sum(check.status is not CheckStatus.NOT_RUN for check in checks)
+        trial.note(GATES[6], CheckStatus.PASSED if ran else CheckStatus.NOT_RUN, f"{ran} of {len(checks)} checks ran")
         return None
 
     def _unit_tests(self, trial: _Trial) -> Rejection | None:
