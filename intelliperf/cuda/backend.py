@@ -143,8 +143,8 @@ class CudaBackend:
         ) -> timing.Sample:
             with watching(gpu) as watch:
                 seen, completed = self._traced(application, deadline_s, sandbox)
-            own = symbols({run.symbol for run in seen.kernels})
-            spent = sum(run.duration_ns for run in seen.kernels if run.symbol in own)
+            own = symbols({done.symbol for done in seen.kernels})
+            spent = sum(done.duration_ns for done in seen.kernels if done.symbol in own)
             if spent <= 0:
                 raise ApplicationFailed(f"{kernel.name} was not launched, so that there is no time to compare")
             return timing.Sample(float(spent), float(seen.total_ns), completed.seconds * 1e9, watch.conditions)
@@ -155,12 +155,30 @@ class CudaBackend:
 
         with gpu if gpu is not None else contextlib.nullcontext():
             compared = timing.compare(
-                lambda: sample(reference, UNCONFINED, original),
-                lambda: sample(candidate, self._sandbox, lambda ran: {kernel.symbol} | (ran - known)),
+                # Confined like the candidate: starting the sandbox takes wall time, too.
+                lambda: sample(reference, self._sandbox, original),
+                lambda: sample(candidate, lambda ran: {kernel.symbol} | (ran - known)),
                 deadline_s,
             )
         (self._logs("timing") / "notes.txt").write_text("\n".join(compared.notes) + "\n")
         return compared.measurements
+
+    def _traced(
+        self, application: Application, deadline_s: float, sandbox: Sandbox
+    ) -> tuple[activity.Activity, Completed]:
+        """One run under CUPTI activity records. Raises `ApplicationFailed`."""
+        logs = self._logs("activity")
+        records = logs / "records"
+        environment = {**dict(application.environment), **native.trace_environment(records)}
+        argv = sandbox.wrap(application.command, writable=(application.project, logs))
+        completed = run(argv, application.directory, deadline_s, logs, "run", environment)
+        check_ended_well(completed, application, _PLACE)
+        found = sorted(logs.glob("records.*"))
+        if not found:
+            raise ApplicationFailed(
+                f"{application.command[0]} ran to its end but never called the CUDA driver: it has no GPU part"
+            )
+        return activity.read(found), completed
 
     def _logs(self, purpose: str) -> Path:
         self._runs += 1
