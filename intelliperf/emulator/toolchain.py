@@ -160,12 +160,11 @@ def _system_clang() -> str | None:
 
 def _version_of(clang: tuple[str, ...]) -> tuple[str, int]:
     """Asked once per compiler file and remembered: every compilation wants to know."""
-    program = Path(clang[0])
-    try:
-        known = program.stat()
-    except OSError:
+    program = Path(clang[0]).resolve()
+    if not _is_compiler_itself(program):
         return _ask_version(clang)
-    identity = repr((clang, str(program.resolve()), known.st_mtime_ns, known.st_size, known.st_ino))
+    known = program.stat()
+    identity = repr((clang, str(program), known.st_mtime_ns, known.st_size, known.st_ino))
     memo = cache_directory() / f"version-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
     with contextlib.suppress(OSError, ValueError):
         version, major = memo.read_text(encoding="utf-8").splitlines()
@@ -174,6 +173,15 @@ def _version_of(clang: tuple[str, ...]) -> tuple[str, int]:
     with contextlib.suppress(OSError):  # remembered next time, if the disk has room again
         write_atomically(memo, f"{version}\n{number}\n".encode())
     return version, number
+
+
+def _is_compiler_itself(program: Path) -> bool:
+    """Not a script or a compiler cache, behind which another compiler may appear unnoticed."""
+    try:
+        with program.open("rb") as content:
+            return content.read(4) == b"\x7fELF" and ("clang" in program.name or program.name == "zig")
+    except OSError:
+        return False
 
 
 def _ask_version(clang: tuple[str, ...]) -> tuple[str, int]:
