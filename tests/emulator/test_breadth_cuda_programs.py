@@ -13,7 +13,7 @@ from intelliperf.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {
-    "inline assembly": '__global__ void k(int* o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }',
+    "inline assembly": '__global__ void k(int* o) { asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(*o) : "r"(1), "r"(2)); }',
     "cuBLAS (cublas_v2.h)": "#include <cublas_v2.h>\n",
     "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from intelliperf.emulator.compiler.assembly import translate_assembly
 from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
 from intelliperf.emulator.ir import expose_shared_variables, instrument
@@ -88,6 +89,7 @@ def build_container(
 
     `facts` is asked last: kernels by name as the real target's compiler made them.
     """
+    ir = translate_assembly(ir)
     _refuse_assembly(ir)
     instrumented = instrument(optimise(ir, work, toolchain), header["device"]["vendor"])
     _check_externals(instrumented.externals)

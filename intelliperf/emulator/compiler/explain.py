@@ -36,7 +36,7 @@ _HEADERS = (
 _MENTIONS = (
     (
         r"\b(?:cuda|hip)(?:Un)?[Bb]indTexture\w*|\btextureReference\b|\bsurfaceReference\b|"
-        r"\b(?:cuda|hip)BindSurface\w*|\b(?:cuda|hip)GetTextureReference\b",
+        r"in '(?:texture|surface)<|\b(?:cuda|hip)BindSurface\w*|\b(?:cuda|hip)GetTextureReference\b",
         "texture references",
     ),
     (r"\b(?:cuda|hip)(?:Malloc)?Mipmapped\w*|\btexCubemap(?:Layered|Lod|Grad)\w*|\bhipTex\w+", "mipmapped textures"),
@@ -44,7 +44,10 @@ _MENTIONS = (
         r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__",
         "dynamic parallelism (kernels launched by kernels)",
     ),
-    (r"\b(?:cuda|hip)(?:GraphConditional|GraphExternal|GraphExec\w+Node|GraphMem|Graph\w+Node)\w*", "this graph function"),
+    (
+        r"\b(?:cuda|hip)(?:GraphConditional|GraphExternal|GraphExec\w+Node|GraphMem|Graph\w+Node)\w*",
+        "this graph function",
+    ),
     (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
     (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),

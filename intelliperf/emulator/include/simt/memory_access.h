@@ -58,3 +58,9 @@ SIMT_D size_t __cvta_generic_to_shared(const void* address) {
   return (size_t)(__attribute__((address_space(3))) void*)address;
 }
 #endif
+
+#if defined(__CUDA__)
+// Kernels run one after another: what a dependent launch waits for has happened.
+SIMT_D void cudaGridDependencySynchronize() { __simt::fence_device(); }
+SIMT_D void cudaTriggerProgrammaticLaunchCompletion() { __simt::fence_device(); }
+#endif
