@@ -111,12 +111,28 @@ void device_algorithms(const std::vector<int>& values) {
   expect(few[2] == std::count_if(values.begin(), values.end(), [](int v) { return v >= -1000 && v < 1000; }), "HistogramEven");
 }
 
+static void segments(const std::vector<int>& values) {
+  const std::vector<int> bounds = {0, 100, 100, 612};
+  thrust::device_vector<int> in(values.begin(), values.begin() + 612), out(612), ends(bounds.begin(), bounds.end());
+  const int* from = thrust::raw_pointer_cast(in.data());
+  int* to = thrust::raw_pointer_cast(out.data());
+  const int* at = thrust::raw_pointer_cast(ends.data());
+  size_t bytes = 0;
+  cub::DeviceSegmentedSort::StableSortKeysDescending(nullptr, bytes, from, to, 612, 3, at, at + 1);
+  thrust::device_vector<char> storage(bytes);
+  cub::DeviceSegmentedSort::StableSortKeysDescending(thrust::raw_pointer_cast(storage.data()), bytes, from, to, 612, 3, at, at + 1);
+  std::vector<int> wanted(values.begin(), values.begin() + 612);
+  for (int i = 0; i < 3; ++i) std::sort(wanted.begin() + bounds[i], wanted.begin() + bounds[i + 1], std::greater<int>());
+  expect(std::vector<int>(out.begin(), out.end()) == wanted, "DeviceSegmentedSort");
+}
+
 int main() {
   std::vector<int> values(kCount);
   unsigned state = 12345;
   for (int& v : values) v = static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % 10000 - 5000;
   thrust_algorithms(values);
   device_algorithms(values);
+  segments(values);
 
   thrust::device_vector<int> in(values.begin(), values.begin() + 512), out(258);
   blocks<<<1, 128>>>(thrust::raw_pointer_cast(in.data()), thrust::raw_pointer_cast(out.data()));

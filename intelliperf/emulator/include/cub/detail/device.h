@@ -324,6 +324,23 @@ struct DeviceSegmentedRadixSort {
 #undef SIMT_SORTS
 #undef SIMT_BITS
 };
+// The choice of algorithm is not modelled: both sorts of segments are the same, stable one.
+struct DeviceSegmentedSort {
+#define SIMT_SORTS(name, same)                                                                                       \
+  template <class _K, class Begin, class End>                                                                         \
+  static detail::status_t name##Keys##same(SIMT_TWO_CALLS, const _K* in, _K* out, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
+    return DeviceSegmentedRadixSort::SortKeys##same(storage, bytes, in, out, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
+  }                                                                                                                  \
+  template <class _K, class _V, class Begin, class End>                                                                \
+  static detail::status_t name##Pairs##same(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
+    return DeviceSegmentedRadixSort::SortPairs##same(storage, bytes, in, out, values, values_out, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
+  }
+  SIMT_SORTS(Sort, )
+  SIMT_SORTS(Sort, Descending)
+  SIMT_SORTS(StableSort, )
+  SIMT_SORTS(StableSort, Descending)
+#undef SIMT_SORTS
+};
 struct DeviceFor {
   template <class Size, class _F>
   static detail::status_t Bulk(Size n, _F f, detail::stream_t stream = 0) {
