@@ -138,11 +138,10 @@ class CudaBackend:
         known: set[str] = set()
         gpu = _watched_gpu()
 
-        def sample(
-            application: Application, sandbox: Sandbox, symbols: Callable[[set[str]], set[str]]
-        ) -> timing.Sample:
+        def sample(application: Application, symbols: Callable[[set[str]], set[str]]) -> timing.Sample:
             with watching(gpu) as watch:
-                seen, completed = self._traced(application, deadline_s, sandbox)
+                # The original confined like the candidate: starting the sandbox takes wall time, too.
+                seen, completed = self._traced(application, deadline_s, self._sandbox)
             own = symbols({done.symbol for done in seen.kernels})
             spent = sum(done.duration_ns for done in seen.kernels if done.symbol in own)
             if spent <= 0:
@@ -155,8 +154,7 @@ class CudaBackend:
 
         with gpu if gpu is not None else contextlib.nullcontext():
             compared = timing.compare(
-                # Confined like the candidate: starting the sandbox takes wall time, too.
-                lambda: sample(reference, self._sandbox, original),
+                lambda: sample(reference, original),
                 lambda: sample(candidate, lambda ran: {kernel.symbol} | (ran - known)),
                 deadline_s,
             )
