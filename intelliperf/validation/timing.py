@@ -35,6 +35,6 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
 
 def _change(measurement: Measurement) -> str:
     return (
-        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, 95 % between {measurement.low:.3g} and "
+        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, at least 95 % between {measurement.low:.3g} and "
         f"{measurement.high:.3g}; {measurement.baseline_ns:.0f} ns before, {measurement.candidate_ns:.0f} ns after)"
     )
