@@ -56,6 +56,11 @@ class Backend(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """The options of `intercept_environment` that this kind of device can honour."""
+        ...
+
     def probe(self) -> Device:
         """The device that will be used. Raises `BackendUnavailable` with the remedy."""
         ...
@@ -83,7 +88,7 @@ class Backend(Protocol):
         "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
         decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
         (a factor on the modelled clock, so that printed times can be told from answers). A backend
-        ignores those that its device cannot honour.
+        ignores those that are not in `honours`.
         """
         ...
 

@@ -47,6 +47,7 @@ class CudaBackend:
     """
 
     name = "cuda"
+    honours = frozenset({"kernels", "poison"})
 
     def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
         if target is not None:

@@ -87,7 +87,7 @@ def _facts(report: Report) -> str:
 def _evidence(report: Report) -> str:
     rows = (
         (
-            f"{item.file.name}:{item.line}:{item.column}",
+            wording.place_of(item),
             item.text.strip(),
             f"{item.space.value} {item.access.value}",
             wording.counted(item, report.device),

@@ -54,7 +54,7 @@ def _code(text: str) -> str:
 
 
 def _evidence_line(item: SourceEvidence, device: Device) -> str:
-    where = f"`{item.file.name}:{item.line}:{item.column}` `{item.text.strip()}`"
+    where = f"`{wording.place_of(item)}` `{item.text.strip()}`"
     return f"- {where} ({item.space.value} {item.access.value}): {wording.counted(item, device)}"
 
 

@@ -102,3 +102,9 @@ def headline(report: Report) -> str:
     if report.finding is not None:
         return f"{report.ending.value}: {report.finding.sentence}"
     return str(report.ending.value)
+
+
+def place_of(item: SourceEvidence) -> str:
+    """File and line, and the column where it is known."""
+    place = f"{item.file.name}:{item.line}"
+    return f"{place}:{item.column}" if item.column else place

@@ -35,6 +35,7 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
 
 def _change(measurement: Measurement) -> str:
     return (
-        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, at least 95 % between {measurement.low:.3g} and "
-        f"{measurement.high:.3g}; {measurement.baseline_ns:.0f} ns before, {measurement.candidate_ns:.0f} ns after)"
+        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, with at least 95 % between "
+        f"{measurement.low:.3g} and {measurement.high:.3g}; "
+        f"{measurement.baseline_ns:.0f} ns before, {measurement.candidate_ns:.0f} ns after)"
     )

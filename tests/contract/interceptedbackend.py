@@ -29,6 +29,7 @@ class PlannedBackend:
     """Interception is real, over `interceptedchild`; safety and time say what they are told to."""
 
     name = "planned"
+    honours = frozenset({"kernels", "poison", "lane_order", "block_order", "memory", "lockstep", "clock_scale"})
 
     def __init__(self, gain: float = 2.0, overall: float = 1.5, safety: tuple[Check, ...] = ()) -> None:
         self.gain = gain

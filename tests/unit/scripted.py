@@ -65,6 +65,7 @@ class TextBackend:
     """Reads times and contention from the built text."""
 
     name = "text"
+    honours: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.profiled = 0
