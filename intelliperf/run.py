@@ -14,7 +14,7 @@ from typing import Protocol
 from intelliperf import __version__
 from intelliperf.errors import ApplicationFailed, BudgetExhausted, BuildFailed, SourceNotFound, UsageError
 from intelliperf.journal import Journal
-from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
     SCHEMA_VERSION,
     Application,
@@ -24,7 +24,6 @@ from intelliperf.records import (
     FileEdit,
     Finding,
     KernelProfile,
-    Measurement,
     Outcome,
     Report,
     SourceEvidence,
@@ -310,11 +309,11 @@ class Run:
 
     def finish(self, ending: Ending, reference: State, best: State, note: str | None = None) -> Report:
         """Measure the final state anew and put the report together."""
-        measurements: tuple[Measurement, ...] = ()
+        timing = Timing(())
         if best is not reference and self._finding is not None:
             with self.stage("time"):
                 kernel = self._finding.profile.kernel
-                measurements = self.backend.time(
+                timing = self.backend.time(
                     reference.application, best.application, kernel, self.settings.run_deadline_s
                 )
         accepted = [a.index for a in self._attempts if a.verdict is not None and a.verdict.accepted]
@@ -340,11 +339,11 @@ class Run:
             evidence=tuple(evidence_at_home(item, reference.workspace) for item in self._evidence),
             attempts=tuple(self._attempts),
             accepted=accepted[-1] if accepted else None,
-            measurements=measurements,
+            measurements=timing.measurements,
             patch=unified_diff(self._originals(best.edits), best.edits),
             usage=total_usage(self._attempts),
             not_checked=not_checked(self._attempts),
-            notes=tuple([*self.notes, *(self._profile.notes if self._profile else ()), *([note] if note else [])]),
+            notes=(*self.notes, *(self._profile.notes if self._profile else ()), *timing.notes, *filter(None, [note])),
             stage_seconds=dict(self._stage_seconds),
         )
         if not self.settings.keep_work:

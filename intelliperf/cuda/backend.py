@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
-from intelliperf.cuda import activity, counters, driver_api, lines, native, timing, toolchain
+from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, timing, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
@@ -21,7 +21,7 @@ from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
 from intelliperf.process import Completed, run
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
-from intelliperf.protocols import ApplicationProfile, Memory
+from intelliperf.protocols import ApplicationProfile, Memory, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -29,7 +29,6 @@ from intelliperf.records import (
     Device,
     Kernel,
     KernelProfile,
-    Measurement,
     Metric,
     Provenance,
     SourceEvidence,
@@ -132,9 +131,7 @@ class CudaBackend:
         detail = f"built by the real nvcc {find_toolkit().version} and run on {self.probe().architecture}"
         return Check("real-target compile", CheckStatus.PASSED, detail)
 
-    def time(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Measurement, ...]:
+    def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
         known: set[str] = set()
         gpu = _watched_gpu()
@@ -159,8 +156,18 @@ class CudaBackend:
                 lambda: sample(candidate, lambda ran: {kernel.symbol} | (ran - known)),
                 deadline_s,
             )
-        (self._logs("timing") / "notes.txt").write_text("\n".join(compared.notes) + "\n")
-        return compared.measurements
+        floor_ns, told = self._under_the_roof(candidate, kernel, deadline_s)
+        return Timing(compared.measurements, floor_ns, (*compared.notes, told))
+
+    def _under_the_roof(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[float | None, str]:
+        """The kernel's floor from its first dispatch, those of the others being unknown; and how near it comes."""
+        try:
+            (first, *_) = self._counted(application, kernel, deadline_s)
+        except (ApplicationFailed, BackendUnavailable) as error:
+            return None, f"not held against the roofline: {error}"
+        counted = roofline.counted(first)
+        limits = self.probe().limits
+        return roofline.floor_ns([counted], limits), roofline.told(counted, limits)
 
     def _traced(
         self, application: Application, deadline_s: float, sandbox: Sandbox
