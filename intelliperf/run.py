@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Protocol
 
 from intelliperf import __version__
-from intelliperf.errors import ApplicationFailed, BudgetExhausted, BuildFailed, SourceNotFound, UsageError
+from intelliperf.errors import (
+    ApplicationFailed,
+    BudgetExhausted,
+    BuildFailed,
+    MissingMetric,
+    SourceNotFound,
+    UsageError,
+)
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
@@ -161,11 +168,16 @@ class Run:
     def diagnose(self, profile: ApplicationProfile) -> tuple[Finding, ...]:
         """Those of the top N that show the formula's bottleneck, by falling device time."""
         with self.stage("diagnose"):
-            device = self.backend.probe()
-            found = [self.formula.diagnose(kernel, device) for kernel in profile.kernels]
+            found = [self._diagnosed(kernel) for kernel in profile.kernels]
         if not any(found):
             self.journal.event("finding", sentence=None)
         return tuple(finding for finding in found if finding is not None)
+
+    def _diagnosed(self, kernel: KernelProfile) -> Finding | None:
+        try:
+            return self.formula.diagnose(kernel, self.backend.probe())
+        except MissingMetric as error:
+            raise MissingMetric("; ".join([str(error), *kernel.notes])) from error
 
     def adopt(self, finding: Finding) -> Finding:
         """A finding that was not diagnosed but given: the kernel of a patch under verification."""

@@ -6,10 +6,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
-from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, timing, toolchain
+from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, timing, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
@@ -76,11 +77,22 @@ class CudaBackend:
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
     ) -> tuple[KernelProfile, ...]:
-        """Raises `CountersDenied` where the driver keeps the counters to administrators."""
-        return tuple(
-            counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
-            for kernel in kernels
-        )
+        """Where there are no counters to be had, the profiles say why, and what the machine code shows by itself."""
+        try:
+            return tuple(
+                counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
+                for kernel in kernels
+            )
+        except BackendUnavailable as error:
+            why = f"no hardware counters: {error}"
+            return tuple(
+                replace(kernel, notes=(*kernel.notes, why, *self._observed(application, kernel.kernel)))
+                for kernel in kernels
+            )
+
+    def _observed(self, application: Application, kernel: Kernel) -> tuple[str, ...]:
+        code = self._chains(application, kernel.symbol)
+        return sass.observations(code, application.project) or ("its machine code was not found in the program",)
 
     def _counted(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[ProfiledKernel, ...]:
         """ncu's report of the kernel's first dispatch, made once per build."""
