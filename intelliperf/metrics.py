@@ -50,6 +50,7 @@ class Metric(str, Enum):
     ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1; of an access over its requests, else over instructions
     INSTRUCTIONS = "wave_instructions"
     LANE_INSTRUCTIONS = "lane_instructions"  # active lanes summed over wave instructions
+    LANES_LOST = "lanes_lost"  # threads that sat out an instruction of their wave, summed over instructions
     DEVICE_TIME_NS = "device_time_ns"
     TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
     # Parts of the device time by what they wait for; they overlap, so that their sum may exceed it.

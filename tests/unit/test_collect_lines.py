@@ -6,7 +6,7 @@ import pytest
 from emulator_records import KERNEL, Recording, site
 
 import intelliperf.emulator
-from intelliperf.emulator import lines, safety, strict
+from intelliperf.emulator import lines, safety, sourcelines, strict
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric
@@ -101,7 +101,7 @@ def test_a_scratch_copy_is_recognised_by_its_mirrored_path(recording: Recording,
     copy = tmp_path / "scratch" / "root" / "home" / "someone" / "src" / "project"
     (copy / "src").mkdir(parents=True)
     (copy / "src" / "k.hip").write_text("one\ntwo\n")
-    project = lines.Project(copy)
+    project = sourcelines.Project(copy)
     assert project.on_disk(original / "src" / "k.hip") == copy / "src" / "k.hip"
     assert project.on_disk(copy / "src" / "k.hip") == copy / "src" / "k.hip"
     assert project.on_disk(Path("/home/someone/src/other/k.hip")) is None
@@ -130,7 +130,7 @@ def _fault(kind: str, number: int, scope: str | None = None) -> dict[str, object
 def _located(recording: Recording, directory: Path, project: Path, *faults: dict[str, object]):  # type: ignore[no-untyped-def]
     recording.launch()
     recording.faults = list(faults)
-    return safety.located(Trace(recording.write(directory)), lines.Project(project))
+    return safety.located(Trace(recording.write(directory)), sourcelines.Project(project))
 
 
 def test_faults_that_the_original_has_are_reported_but_not_held_against_the_candidate(
