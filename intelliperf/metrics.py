@@ -31,6 +31,7 @@ class Metric(str, Enum):
     LINES_128B_IDEAL = "lines_128b_ideal"
     DRAM_BYTES = "dram_bytes"
     DRAM_BYTES_COMPULSORY = "dram_bytes_compulsory"  # every line that was read once, and what was written
+    DRAM_SECTORS_AGAIN = "dram_sectors_32b_again"  # of an access: read from memory though they had been before
     L1_HIT_RATIO = "l1_hit_ratio"
     L2_HIT_RATIO = "l2_hit_ratio"
     LDS_REQUESTS = "lds_requests"

@@ -136,7 +136,7 @@ def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int
         _add_part(totals, record, launch, _LDS_ATOMIC, shared)
         _add_counts(totals, record, launch, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
     if by_line or not atomic:
-        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED})
+        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
         _add_part(totals, record, launch, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
     totals.requests = float(record["requests"]) * launch.scale
     totals.lanes = float(record["lanes"]) * launch.scale
@@ -294,12 +294,21 @@ _WAVES_BY = {"registers": Metric.WAVES_BY_REGISTERS, "lds": Metric.WAVES_BY_LDS,
 
 
 def occupancy_quantities(groups: Sequence[Group], module: ModuleFacts) -> dict[Metric, Quantity]:
-    """How the launches fill compute units: computed, from their shapes and the real target's compile."""
+    """How the launches fill compute units, from their shapes and the real target's compile.
+
+    Launches weigh by the time that they are busy, so that the small ones among them do not speak for the large.
+    """
     weights = launch_weights(groups)
+    launches = [launch for group in groups for launch in group.traced]
+    times = {
+        launch.index: (launch.time_ns - launch.time_parts.get("launch", 0.0)) * weights[launch.index]
+        for launch in launches
+    }
     sums: dict[Metric, float] = {}
-    for launch in (launch for group in groups for launch in group.traced):
+    for launch in launches:
+        share = times[launch.index] / (sum(times.values()) or 1.0)
         for metric, value in _filling(launch, module).items():
-            sums[metric] = sums.get(metric, 0.0) + value * weights[launch.index]
+            sums[metric] = sums.get(metric, 0.0) + value * share
     return {metric: Quantity(value, Provenance.MODELLED) for metric, value in sums.items()}
 
 

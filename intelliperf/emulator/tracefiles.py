@@ -26,7 +26,7 @@ _COUNTS = (
     *("requests", "lanes", "bytes", "global_requests", "shared_requests"),
     *("sectors", "sectors_ideal", "lines64", "lines128", "lines128_ideal", "quad_lines64", "line_runs128"),
     *("lds_phases", "lds_phases_ideal", "same_address", "distinct_addresses"),
-    *("l1_hits", "l1_misses", "l2_hits", "l2_misses"),
+    *("l1_hits", "l1_misses", "l2_hits", "l2_misses", "read_again"),
     *("out_of_bounds", "uninitialized", "races_inter", "races_intra", "blocks"),
 )
 _SQUARES = ("requests_sq", "sectors_sq", "phases_sq")

@@ -114,6 +114,7 @@ struct SiteRecord {
   uint64_t distinct_addresses;  // summed over requests
   uint64_t l1_hits, l1_misses;  // sectors (NVIDIA) or 64/128 B lines (AMD), reuse model
   uint64_t l2_hits, l2_misses;
+  uint64_t read_again;      // sectors that came from memory though they had before
   uint64_t out_of_bounds, uninitialized;  // lanes
   uint64_t races_inter, races_intra;      // conflicting pairs seen
   uint64_t blocks;          // traced blocks in which this site ran

@@ -187,6 +187,7 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   totals_.l2_bytes += device_.amd() ? (store ? bits(sectors) * 32 : device_.l1_line_bytes) : bits(sectors) * 32;
   if (store || !missed) return 1;
   uint32_t cold = 0;
+  const uint64_t new_before = totals_.read_new_lines;
   if (device_.amd()) {
     cold = first_read(line, 0, 4);
   } else {
@@ -195,6 +196,7 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   }
   totals_.read_cold_lines += cold;  // in sectors of 32 bytes
   totals_.read_again_lines += bits(result.filled) - cold;
+  record.read_again += bits(result.filled) - (totals_.read_new_lines - new_before);
   return 2;
 }
 
