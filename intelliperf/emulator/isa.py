@@ -35,6 +35,8 @@ _POSITION = re.compile(r"([^\s@\[\];][^@\[\];]*?):(\d+):(\d+)")
 _BLOCK_START = re.compile(r"^(?:\.LBB\w+:|; %bb\.\d+:).*$", re.MULTILINE)
 # Flat scratch from gfx940 on, buffer instructions before; the emulator knows no other use of those.
 _SCRATCH = re.compile(r"\t(?:scratch|buffer)_(load|store)_(\w+) ")
+_CALL = re.compile(r"\ts_(?:swappc|setpc)_b64 (?!s\[30:31\])")
+_ADDRESS = re.compile(r" ([\w.$]+)@(?:gotpc)?rel32@lo")
 _PTXAS_FUNCTION = re.compile(r"Compiling entry function '([^']+)'")
 _PTXAS_REGISTERS = re.compile(r"Used (\d+) registers")
 _PTXAS_SHARED = re.compile(r"(\d+) bytes smem")
@@ -186,11 +188,13 @@ def _count_instructions(text: str, name: str) -> int:
     return sum(1 for line in body[1].splitlines() if _INSTRUCTION.match(line))
 
 
-def _local_accesses(text: str, name: str) -> tuple[LocalAccesses, ...]:
-    """Scratch instructions of a kernel's own body, by position. Those of functions that it calls are not seen."""
-    body = re.search(rf"^{re.escape(name)}:.*?$(.*?)^\.Lfunc_end", text, re.MULTILINE | re.DOTALL)
+def _local_accesses(text: str, name: str) -> tuple[LocalAccesses, ...] | None:
+    """Scratch instructions of a kernel and the functions that it calls, by position; None if one is not known."""
+    bodies = _bodies(text, name)
+    if bodies is None:
+        return None
     found: dict[tuple[Chain, Chain], list[int]] = {}
-    for block in _BLOCK_START.split(body[1]) if body else ():
+    for block in _BLOCK_START.split("\n".join(bodies)):
         known = [chain for line in block.splitlines() if (chain := _position(line)) and chain[0][1] > 0]
         place: Chain = ()
         beside = known[0] if known else ()
@@ -204,6 +208,24 @@ def _local_accesses(text: str, name: str) -> tuple[LocalAccesses, ...]:
                 added = (load, not load, load * width, (not load) * width, "Folded" in line)
                 counts[:] = [count + int(more) for count, more in zip(counts, added, strict=True)]
     return tuple(LocalAccesses(chain, beside, *counts) for (chain, beside), counts in found.items())
+
+
+def _bodies(text: str, name: str) -> list[str] | None:
+    """The text of a function and of all that it reaches."""
+    pending, found = [name], {}
+    while pending:
+        function = pending.pop()
+        if function in found:
+            continue
+        body = re.search(rf"^{re.escape(function)}:.*?$(.*?)^\.Lfunc_end", text, re.MULTILINE | re.DOTALL)
+        if body is None:
+            return None
+        found[function] = body[1]
+        called = [callee for callee in _ADDRESS.findall(body[1]) if f"\n\t.type\t{callee},@function" in text]
+        if _CALL.search(body[1]) and not called:
+            return None
+        pending += called
+    return list(found.values())
 
 
 def _position(line: str) -> Chain | None:

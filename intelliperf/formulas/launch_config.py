@@ -49,10 +49,10 @@ class LaunchConfig(Formula):
     )
     own_parts = (*_OF_A_UNIT, Metric.LATENCY_TIME_NS)
     minimum_excess = Threshold(
-        0.25, "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake"
+        0.25,
+        "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake",
     )
     blames_kernel = True
-    rules = ("whole_waves",)
     knowledge = (
         "A block is cut into waves of 32 or 64 lanes; a block size that is no multiple leaves lanes empty in the last "
         "wave of every block, and a size of 128 or 256 is a good default. A grid should bring several blocks per "
@@ -122,8 +122,8 @@ def _filling(profile: KernelProfile, device: Device, units: float, rounds: float
     if blocks < have:
         return f"{blocks:,} blocks on {have} compute units leave {percent(1 - blocks / have)} of them without work"
     return (
-        f"{blocks:,} blocks fill {percent(rounds)} of the rounds that they take on {have} compute units, and the "
-        f"busiest unit has {1 / units:.2f} times the mean number of blocks"
+        f"{blocks:,} blocks fill {percent(rounds)} of what {have} compute units could hold in the rounds that they "
+        f"take, and the busiest unit has {1 / units:.2f} times the mean number of blocks"
     )
 
 

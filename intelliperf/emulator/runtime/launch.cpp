@@ -263,8 +263,10 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     totals = scale_totals(analysis(), request.grid.count());
     waves = wave_executions(module, run.executions(), run.counted_waves(), analysis().records());
     work = weigh_work(kernel, waves);
+    const double without_local_ns = model_time(request, traced, totals, resident, work, false).total();
+    add_local_traffic(totals, request, traced, resident, work);
     parts = model_time(request, traced, totals, resident, work, true);
-    local_ns = parts.total() - model_time(request, traced, totals, resident, work, false).total();
+    local_ns = parts.total() - without_local_ns;
     history.modelled.push_back({geometry, parts, totals});
   } else {
     parts = from_similar(history, geometry, totals);

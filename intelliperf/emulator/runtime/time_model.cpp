@@ -118,42 +118,61 @@ namespace {
 // Of `bytes` in use all over again what a cache does not hold.
 double beyond(double bytes, double cache) { return bytes > cache ? 1 - cache / bytes : 0; }
 
-// Adds the accesses to private memory to what was traced.
-void add_local(TracedTotals& t, LaunchTotals& totals, const LaunchRequest& request, const Occupancy& resident,
-               const Work& work) {
+// Where the accesses of the traced blocks to private memory go.
+struct LocalTraffic {
+  double bytes = 0, to_l2 = 0;         // of lanes; of these beyond L1
+  double dram_read = 0, dram_write = 0;
+  double miss_l1 = 0, miss_l2 = 0;     // shares of the loads, and of what comes to L2
+};
+
+LocalTraffic local_traffic(const LaunchRequest& request, const Occupancy& resident, const Work& work) {
   const Device& d = device();
   const double blocks = double(request.grid.count());
   const double alive = std::min(double(std::max(1u, resident.blocks)), std::ceil(blocks / d.compute_units));
   const double footprint = double(request.kernel->facts.scratch_bytes) * double(request.block.count()) * alive;
-  const double miss_l1 = beyond(footprint, double(d.l1_bytes));
-  const double miss_l2 = beyond(footprint * d.compute_units, double(d.l2_bytes));
-  const double bytes = work.local_load_bytes + work.local_store_bytes;
-  const double to_l2 = work.local_store_bytes + work.local_load_bytes * miss_l1;
-  t.l1_tag_cycles += uint64_t(bytes / 128);
-  t.l1_bytes += uint64_t(bytes);
-  t.l2_bytes += uint64_t(to_l2);
-  totals.dram_read_bytes += work.local_load_bytes * miss_l1 * miss_l2 * blocks / double(t.blocks);
-  totals.dram_write_bytes += work.local_store_bytes * miss_l2 * blocks / double(t.blocks);
+  LocalTraffic traffic;
+  traffic.miss_l1 = beyond(footprint, double(d.l1_bytes));
+  traffic.miss_l2 = beyond(footprint * d.compute_units, double(d.l2_bytes));
+  traffic.bytes = work.local_load_bytes + work.local_store_bytes;
+  traffic.to_l2 = work.local_store_bytes + work.local_load_bytes * traffic.miss_l1;
+  traffic.dram_read = work.local_load_bytes * traffic.miss_l1 * traffic.miss_l2;
+  traffic.dram_write = work.local_store_bytes * traffic.miss_l2;
+  return traffic;
+}
+
+// Adds the accesses to private memory to what was traced.
+void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic& traffic, const Work& work) {
+  t.l1_tag_cycles += uint64_t(traffic.bytes / 128);
+  t.l1_bytes += uint64_t(traffic.bytes);
+  t.l2_bytes += uint64_t(traffic.to_l2);
   t.requests += uint64_t(work.local_requests());
-  t.l1_hit_requests += uint64_t(work.local_loads * (1 - miss_l1));
-  t.l2_hit_requests += uint64_t(work.local_loads * miss_l1 * (1 - miss_l2));
-  t.dram_requests += uint64_t(work.local_loads * miss_l1 * miss_l2);
-  const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / d.wave_size);
+  t.l1_hit_requests += uint64_t(work.local_loads * (1 - traffic.miss_l1));
+  t.l2_hit_requests += uint64_t(work.local_loads * traffic.miss_l1 * (1 - traffic.miss_l2));
+  t.dram_requests += uint64_t(work.local_loads * traffic.miss_l1 * traffic.miss_l2);
+  const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / device().wave_size);
   t.longest_wave_requests += uint64_t(work.local_requests() / waves * double(t.blocks));
 }
 
 }  // namespace
 
-TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& launched,
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+                       const Occupancy& resident, const Work& work) {
+  const LocalTraffic traffic = local_traffic(request, resident, work);
+  const double factor = double(request.grid.count()) / double(traced.blocks);
+  totals.dram_read_bytes += traffic.dram_read * factor;
+  totals.dram_once_bytes += traffic.dram_read * factor;
+  totals.dram_write_bytes += traffic.dram_write * factor;
+}
+
+TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
                      const Occupancy& resident, const Work& work, bool local) {
   const Device& d = device();
   const uint64_t blocks = request.grid.count();
   TracedTotals t = traced;
-  LaunchTotals totals = launched;
   TimeParts parts;
   parts.launch = d.launch_overhead_ns;
   if (t.blocks == 0) return parts;
-  if (local) add_local(t, totals, request, resident, work);
+  if (local) add_local(t, request, local_traffic(request, resident, work), work);
   const double cycle_ns = 1e9 / d.clock_hz;
   const double units = d.compute_units, each = 1 / double(t.blocks);
   const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit

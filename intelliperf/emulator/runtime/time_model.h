@@ -72,7 +72,11 @@ struct Work {
 };
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves);
 
-// The launch as it is, or as it would be without accesses to memory private to a thread.
+// Adds what accesses to memory private to a thread move to and from memory; none of it counts as read again.
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+                       const Occupancy& resident, const Work& work);
+
+// With `local` the accesses to memory private to a thread count, and `totals` is to have their traffic.
 TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
                      const Occupancy& resident, const Work& work, bool local);
 
