@@ -40,6 +40,7 @@ MINIMUM_EXCESS = Threshold(
 )
 MINIMUM_EXCESS_OF_ALL = Threshold(0.02, "below two hundredths of the kernel's time a timing run cannot show the gain")
 MINIMUM_BLAME = Threshold(0.05, "a line with less than a twentieth of the whole excess is not worth an edit")
+EMPTY_KERNEL = Threshold(2000.0, "ns that a kernel without work takes on current GPUs: no part of it is waiting")
 
 _TIME_PARTS = (
     Metric.ISSUE_TIME_NS,
@@ -146,17 +147,18 @@ def waiting_ns(profile: KernelProfile) -> float:
     """The time that waves wait, where a model tells it; else no more than all the time that the kernel is busy."""
     if profile.has(Metric.LATENCY_TIME_NS):
         return value_of(profile, Metric.LATENCY_TIME_NS)
-    return value_of(profile, Metric.DEVICE_TIME_NS) - optional(profile, Metric.LAUNCH_TIME_NS)
+    launch_ns = value_of(profile, Metric.LAUNCH_TIME_NS) if profile.has(Metric.LAUNCH_TIME_NS) else EMPTY_KERNEL.value
+    return max(0.0, value_of(profile, Metric.DEVICE_TIME_NS) - launch_ns)
 
 
 def shrunk(profile: KernelProfile, after: Mapping[Metric, float]) -> tuple[float, float]:
     """What is saved if the parts shrink to the values of `after`, and the longest of these.
 
-    Waiting that no model tells counts as `waiting_ns`.
+    Waiting that no model tells is `waiting_ns` for whoever shrinks it, and nothing that hides another part.
     """
 
     def before(part: Metric) -> float:
-        return waiting_ns(profile) if part is Metric.LATENCY_TIME_NS else optional(profile, part)
+        return waiting_ns(profile) if part is Metric.LATENCY_TIME_NS and part in after else optional(profile, part)
 
     overlapped = max(before(part) for part in _OVERLAPPED) - max(after.get(part, before(part)) for part in _OVERLAPPED)
     apart = sum(before(part) - left for part, left in after.items() if part not in _OVERLAPPED)
