@@ -40,6 +40,7 @@ TABLE = (
     Example("scan", MAKE, "./scan", "bankConflict", "scan_chunks", "tree["),
     Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]"),
     Example("rowsums", MAKE, "./rowsums", "memoryAccess", "rowSums", "m.elements[row * m.columns + column]"),
+    Example("mixing", MAKE, "./mixing", "registerPressure", "mix", "state[c] * gain + state[(c * 5 + 1) % kChannels]"),
     Example("triad", MAKE, "./triad"),
     Example("dotproduct", MAKE, "./dot"),
 )
