@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
+from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     InterchangeIndex(),
     StageRows(),
     TransposeThroughLds(),
+    BoundBlockSize(),
 )
 
 
