@@ -30,6 +30,7 @@ class Metric(str, Enum):
     LINES_128B = "lines_128b"
     LINES_128B_IDEAL = "lines_128b_ideal"
     DRAM_BYTES = "dram_bytes"
+    DRAM_BYTES_COMPULSORY = "dram_bytes_compulsory"  # every line that was read once, and what was written
     L1_HIT_RATIO = "l1_hit_ratio"
     L2_HIT_RATIO = "l2_hit_ratio"
     LDS_REQUESTS = "lds_requests"
@@ -46,8 +47,9 @@ class Metric(str, Enum):
     ATOMIC_ADDRESSES = "atomic_distinct_addresses"
     ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations
     ATOMIC_TIME_NS = "atomic_time_ns"  # time that the hottest address alone needs
-    ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1
+    ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1; of an access over its requests, else over instructions
     INSTRUCTIONS = "wave_instructions"
+    LANE_INSTRUCTIONS = "lane_instructions"  # active lanes summed over wave instructions
     DEVICE_TIME_NS = "device_time_ns"
     TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
     # Parts of the device time by what they wait for; they overlap, so that their sum may exceed it.
@@ -58,7 +60,19 @@ class Metric(str, Enum):
     L2_TIME_NS = "l2_time_ns"
     DRAM_TIME_NS = "dram_time_ns"
     LATENCY_TIME_NS = "latency_time_ns"
-    OCCUPANCY_RATIO = "occupancy_ratio"
+    OCCUPANCY_RATIO = "occupancy_ratio"  # resident waves of those that a compute unit holds; hardware: as observed
+    OCCUPANCY_LIMIT_RATIO = "occupancy_limit_ratio"  # the most that the kernel's own needs allow
+    # Waves that one resource of a compute unit holds if nothing else limits them.
+    WAVES_BY_REGISTERS = "waves_by_registers"
+    WAVES_BY_LDS = "waves_by_lds"
+    WAVES_BY_BLOCKS = "waves_by_blocks"
+    # How the launch fills the device, each 0..1 with 1 for full.
+    LANE_FILL_RATIO = "lane_fill_ratio"  # threads of a block to the lanes of its waves
+    UNIT_FILL_RATIO = "unit_fill_ratio"  # blocks per compute unit, mean to busiest
+    ROUND_FILL_RATIO = "round_fill_ratio"  # blocks to those that the rounds they take could hold
+    # Loads and stores of memory private to a thread: spilled registers and arrays that registers cannot hold.
+    LOCAL_REQUESTS = "local_requests"
+    LOCAL_TIME_NS = "local_time_ns"  # what the device time would be less without them
     VGPRS = "vgprs_per_thread"
     SGPRS = "sgprs_per_wave"
     SPILLED_REGISTERS = "spilled_registers"

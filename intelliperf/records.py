@@ -113,12 +113,16 @@ class AccessKind(str, Enum):
     REDUCTION = "reduction"  # an atomic whose old value is not used
     BARRIER = "barrier"
     COLLECTIVE = "collective"
+    CODE = "code"  # all instructions of a line
+    KERNEL = "kernel"  # the kernel as a whole, on the line that defines it
 
 
 class MemorySpace(str, Enum):
     GLOBAL = "global"
     SHARED = "shared"
     MIXED = "mixed"  # the same instruction touched both
+    LOCAL = "local"  # a thread's own: spilled registers, and arrays that registers cannot hold
+    NONE = "none"  # no access
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class SourceEvidence:
-    """One access of a kernel on the user's own line. `chain[-1]` lies in the kernel."""
+    """What happens on one of the user's own lines: mostly one access. `chain[-1]` lies in the kernel."""
 
     kernel: Kernel
     file: Path
