@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Protocol
 
 from intelliperf import __version__
-from intelliperf.errors import ApplicationFailed, BudgetExhausted, BuildFailed, SourceNotFound, UsageError
+from intelliperf.errors import (
+    ApplicationFailed,
+    BudgetExhausted,
+    BuildFailed,
+    MissingMetric,
+    SourceNotFound,
+    UsageError,
+)
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
 from intelliperf.records import (
@@ -20,6 +27,7 @@ from intelliperf.records import (
     Application,
     Attempt,
     Candidate,
+    Device,
     Ending,
     FileEdit,
     Finding,
@@ -163,10 +171,25 @@ class Run:
         """Those of the top N that show the formula's bottleneck, by falling device time."""
         with self.stage("diagnose"):
             device = self.backend.probe()
-            found = [self.formula.diagnose(kernel, device) for kernel in profile.kernels]
+            found = self._diagnosed(profile.kernels, device)
         if not any(found):
             self.journal.event("finding", sentence=None)
         return tuple(finding for finding in found if finding is not None)
+
+    def _diagnosed(self, kernels: Sequence[KernelProfile], device: Device) -> list[Finding | None]:
+        """Kernels that lack a quantity are passed over with a note. Raises `MissingMetric` where all do."""
+        found: list[Finding | None] = []
+        missing: list[MissingMetric] = []
+        for kernel in kernels:
+            try:
+                found.append(self.formula.diagnose(kernel, device))
+            except MissingMetric as error:
+                missing.append(error)
+        if missing and not found:
+            raise missing[0]
+        for reason in missing:
+            self.note(f"not diagnosed: {reason}")
+        return found
 
     def adopt(self, finding: Finding) -> Finding:
         """A finding that was not diagnosed but given: the kernel of a patch under verification."""
@@ -291,9 +314,12 @@ class Run:
         if verdict.outcome not in _TIMED or not states:
             return verdict
         counted = self._counted(states[-1], finding)
-        if len(counted) != 1 or not all(p.has(self.formula.watched) for p in (*counted, finding.profile)):
+        if len(counted) != 1:
             return verdict
-        before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+        try:
+            before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+        except MissingMetric:
+            return verdict
         return dataclasses.replace(verdict, metric_before=before, metric_after=after)
 
     def _counted(self, state: State, finding: Finding) -> tuple[KernelProfile, ...]:
