@@ -66,7 +66,8 @@ def test_a_trace_of_every_release_ranks_the_kernels(tmp_path: Path, release: str
     assert seen.exit_status == 0
 
 
-def test_counters_of_every_release_become_the_same_quantities(tmp_path: Path, release: str) -> None:
+@pytest.mark.parametrize("release", ["6.2", "7.0"], indirect=True)
+def test_counters_of_the_oldest_and_the_newest_release_become_the_same_quantities(tmp_path: Path, release: str) -> None:
     rocprof, app = rocprof_of(release), simple(tmp_path)
     profile = application_profile(trace(rocprof, app, DEADLINE_S, tmp_path / "trace"))
     counted = collect(
