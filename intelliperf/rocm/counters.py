@@ -110,6 +110,7 @@ class _Kernel:
     values: Mapping[str, float]
     architecture: str
     time_ns: float | None
+    timing: Provenance  # of the time, and so of every part of it
     compute_units: int | None
     dies: int | None
     waves_per_unit: int | None
@@ -186,6 +187,7 @@ def _kernel(
         values={name: sum(one.values[name] for one in dispatches) / len(dispatches) for name in common},
         architecture=architecture,
         time_ns=sum(times) / len(times) if times else None,
+        timing=profile.time_provenance,
         compute_units=agent.compute_units if agent else device.limits.compute_units,
         dies=agent.dies if agent else None if architecture in _SEVERAL_DIES else 1,
         waves_per_unit=agent.max_waves_per_compute_unit if agent else device.limits.max_waves_per_compute_unit,
@@ -209,7 +211,7 @@ def _instructions(kernel: _Kernel, found: _Found) -> None:
         if kernel.has("SQ_INSTS_VALU"):
             found.keep(Metric.LANE_INSTRUCTIONS, lanes * kernel.values["SQ_INSTS_VALU"])
     if kernel.has("SQ_ACTIVE_INST_VALU"):
-        found.keep(Metric.ISSUE_TIME_NS, kernel.busy_ns(kernel.values["SQ_ACTIVE_INST_VALU"]))
+        found.keep(Metric.ISSUE_TIME_NS, kernel.busy_ns(kernel.values["SQ_ACTIVE_INST_VALU"]), kernel.timing)
     scale, available = _OCCUPANCY_CYCLES.get(kernel.architecture), kernel.unit_cycles()
     if kernel.has("SQ_WAVE_CYCLES") and scale and available and kernel.waves_per_unit:
         ratio = scale * kernel.values["SQ_WAVE_CYCLES"] / available / kernel.waves_per_unit
@@ -224,7 +226,7 @@ def _lds(kernel: _Kernel, found: _Found) -> None:
         return
     requests, cycles, lost = kernel.total("SQ_INSTS_LDS"), kernel.total(active), kernel.total(conflict)
     if kernel.architecture in _FABRIC:
-        found.keep(Metric.LDS_TIME_NS, kernel.busy_ns(cycles))
+        found.keep(Metric.LDS_TIME_NS, kernel.busy_ns(cycles), kernel.timing)
     if requests > 0 and not _only_moves_in_lds(kernel.accesses):
         what = "its code is not known" if kernel.accesses is None else "it also uses LDS for other things"
         found.notes.append(f"LDS cycles of loads and stores are not known: {what}")
@@ -280,7 +282,8 @@ def _atomics(kernel: _Kernel, found: _Found) -> None:
         return
     found.keep(Metric.ATOMIC_REQUESTS, kernel.total(*requests))
     if kernel.has("TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"):
-        found.keep(Metric.ATOMIC_STALL_NS, kernel.busy_ns(kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"]))
+        waited = kernel.busy_ns(kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"])
+        found.keep(Metric.ATOMIC_STALL_NS, waited, kernel.timing)
     note = fabric_atomics(kernel.values, kernel.architecture)
     if note:
         found.notes.append(note)

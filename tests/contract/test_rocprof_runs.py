@@ -34,7 +34,7 @@ from intelliperf.rocm.codeobject import Accesses
 
 RELEASES = ("6.2", "6.3", "6.4", "7.0")
 DEADLINE_S = 60.0
-LIMITS = DeviceLimits(104, 1.7e9, 32, 65536, 65536, 32, 131072, 16384, 2**23, 1.6384e12, None, None)
+LIMITS = DeviceLimits(110, 1.7e9, 32, 65536, 65536, 32, 131072, 16384, 2**23, 1.6384e12, None, None)
 DEVICE = Device("amd", "gfx90a", "software gfx90a", 64, True, LIMITS)
 
 
@@ -58,7 +58,7 @@ def test_a_trace_of_every_release_ranks_the_kernels(tmp_path: Path, release: str
     seen = trace(rocprof_of(release), simple(tmp_path), DEADLINE_S, tmp_path / "logs")
     assert [one.symbol for one in seen.dispatches] == [COPY, TILE, "__amd_rocclr_copyBuffer", COPY]
     assert (seen.dispatches[0].vgprs is None) == (release == "6.2")
-    assert seen.agents[0].architecture == "gfx90a" and seen.agents[0].compute_units == 104
+    assert seen.agents[0].architecture == "gfx90a" and seen.agents[0].compute_units == 110
     profile = application_profile(seen, demangle=lambda names: list(names))
     assert [(kernel.kernel.symbol, kernel.dispatches) for kernel in profile.kernels] == [(COPY, 2), (TILE, 1)]
     assert profile.device_time_ns == 5000 + 10000 + 1000 + 5000

@@ -1,8 +1,9 @@
 """Hardware counters of gfx90a from the counts per instruction of the software gfx90a.
 
-That device has no caches: each line that an instruction touches is a request of 64 bytes to L2 and to memory. Its clock
-is its own model, so that cycles are its nanoseconds at 1.7 GHz. A lane that waits for another on the same address of an
-atomic waits one cycle. What cannot be derived so is not known to this tool, as a misspelt name is not.
+That device has no caches: each line that an instruction touches is a request of 64 bytes to L2 and to memory. Its
+clock is its own model, so that cycles are its nanoseconds at 1.7 GHz. In that model all atomics stand in one queue,
+four cycles for each lane on an address that others of its wave are on, too; every L1 waits as long. What cannot be
+derived so is not known to this tool, as a misspelt name is not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 CLOCK_GHZ = 1.7
-COMPUTE_UNITS = 104
+COMPUTE_UNITS = 110
+ATOMIC_CYCLES = 4
 L2_CHANNELS = 32
 SLOTS = {"SQ": 8, "TA": 2, "TD": 2, "TCP": 4, "TCC": 4, "CPC": 2, "CPF": 2, "SPI": 6, "GRBM": 2}
 _VECTOR = ("global_", "flat_", "buffer_", "scratch_")
@@ -143,6 +145,10 @@ def _cycles(ran: Ran) -> int:
     return round((ran.end_ns - ran.start_ns) * CLOCK_GHZ)
 
 
+def _queued(ran: Ran) -> int:
+    return min(_cycles(ran), ATOMIC_CYCLES * sum(one.atomic_same_address for one in _vector(ran, "atomic")))
+
+
 def _lds(ran: Ran) -> list[Executed]:
     return [one for one in ran.instructions if one.space == "lds"]
 
@@ -178,9 +184,7 @@ _COUNTERS: dict[str, Callable[[Ran], float]] = {
     "TCP_TCC_WRITE_REQ": lambda ran: _lines(ran, "store"),
     "TCP_TCC_ATOMIC_WITH_RET_REQ": lambda ran: sum(one.lines for one in _returning(ran)),
     "TCP_TCC_ATOMIC_WITHOUT_RET_REQ": lambda ran: _lines(ran, "atomic") - sum(one.lines for one in _returning(ran)),
-    "TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES": lambda ran: sum(
-        one.atomic_same_address - one.executions for one in _vector(ran, "atomic")
-    ),
+    "TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES": lambda ran: _queued(ran) * COMPUTE_UNITS,
     "TCC_REQ": lambda ran: _lines(ran, "load", "store", "atomic"),
     "TCC_CYCLE": lambda ran: _cycles(ran) * L2_CHANNELS,
     "TCC_HIT": lambda ran: 0,

@@ -25,29 +25,36 @@ def is_of_the_runtime(symbol: str) -> bool:
     return _RUNTIME.match(symbol) is not None
 
 
-def application_profile(trace: Trace, demangle: Demangle | None = None) -> ApplicationProfile:
+def application_profile(
+    trace: Trace, demangle: Demangle | None = None, timing: Provenance = Provenance.MEASURED
+) -> ApplicationProfile:
     """Kernels by falling device time; the runtimes' own kernels and copies count in the whole.
 
-    `demangle` takes and gives a list of names; without it the machine's own tool is asked.
+    `demangle` takes and gives a list of names; without it the machine's own tool is asked. `timing` is MODELLED where
+    the device that was traced is an emulated one.
     """
     symbols = [one.symbol for one in trace.dispatches if not is_of_the_runtime(one.symbol)]
     distinct = list(dict.fromkeys(symbols))
     names = dict(zip(distinct, (demangle or demangled)(distinct), strict=True))
     profiles = [
-        _profile(Kernel(symbol, short_name(names[symbol])), [one for one in trace.dispatches if one.symbol == symbol])
+        _profile(
+            Kernel(symbol, short_name(names[symbol])),
+            [one for one in trace.dispatches if one.symbol == symbol],
+            timing,
+        )
         for symbol in distinct
     ]
     total = float(trace.device_time_ns)
     return ApplicationProfile(ranked(with_shares(profiles, total)), total, trace.exit_status, _notes(trace))
 
 
-def _profile(kernel: Kernel, runs: Sequence[Dispatch]) -> KernelProfile:
+def _profile(kernel: Kernel, runs: Sequence[Dispatch], timing: Provenance) -> KernelProfile:
     return KernelProfile(
         kernel=kernel,
         dispatches=len(runs),
         geometries=tuple(dict.fromkeys(_geometry(run) for run in runs)),
         device_time_ns=tuple(float(run.duration_ns) for run in runs),
-        time_provenance=Provenance.MEASURED,
+        time_provenance=timing,
         share=0.0,
         quantities=_static(runs),
     )
