@@ -15,6 +15,7 @@ from intelliperf.profiling.rocprofv3.blocks import slots
 from intelliperf.profiling.rocprofv3.recordings import Agent, Counted, CountedDispatch
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, Quantity
 from intelliperf.rocm.codeobject import Accesses
+from intelliperf.rocm.filling import filling
 
 _CDNA = (
     *("GRBM_GUI_ACTIVE", "SQ_WAVES", "SQ_INSTS_VALU", "SQ_ACTIVE_INST_VALU", "SQ_THREAD_CYCLES_VALU"),
@@ -164,6 +165,10 @@ def with_quantities(
     found.keep(Metric.DEVICE_TIME_NS, kernel.time_ns, profile.time_provenance)
     for part in (_instructions, _lds, _memory, _atomics, _l2, _dram):
         part(kernel, found)
+    agent = _agent(counted, dispatches)
+    if agent is not None:
+        for metric, value in filling(dispatches, agent, device).items():
+            found.keep(metric, value, Provenance.STATIC)
     note = f"counters of {len(dispatches)} of {profile.dispatches} dispatches"
     return replace(
         profile,
@@ -181,7 +186,7 @@ def _kernel(
 ) -> _Kernel:
     common = set.intersection(*(set(one.values) for one in dispatches))
     times = profile.device_time_ns
-    agent = counted.agent(dispatches[0].agent) or _only(counted.agents)
+    agent = _agent(counted, dispatches)
     architecture = agent.architecture if agent else device.architecture
     return _Kernel(
         values={name: sum(one.values[name] for one in dispatches) / len(dispatches) for name in common},
@@ -197,8 +202,10 @@ def _kernel(
     )
 
 
-def _only(agents: tuple[Agent, ...]) -> Agent | None:
-    return agents[0] if len(agents) == 1 else None
+def _agent(counted: Counted, dispatches: tuple[CountedDispatch, ...]) -> Agent | None:
+    """By number; a recording of one GPU leaves no choice."""
+    found = counted.agent(dispatches[0].agent)
+    return counted.agents[0] if found is None and len(counted.agents) == 1 else found
 
 
 def _instructions(kernel: _Kernel, found: _Found) -> None:
