@@ -37,6 +37,15 @@ class ApplicationProfile:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Timing:
+    """Two applications timed against each other."""
+
+    measurements: tuple[Measurement, ...]
+    floor_ns: float | None = None  # no device can run the candidate's dispatches of the kernel in less time together
+    notes: tuple[str, ...] = ()  # for the report: how it was measured, the least change that would have shown
+
+
 class Memory(Protocol):
     """The device memory of one paused child, as the backend opens it."""
 
@@ -104,9 +113,7 @@ class Backend(Protocol):
         """Would the real target's compiler take it?"""
         ...
 
-    def time(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Measurement, ...]: ...
+    def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing: ...
 
 
 @dataclass(frozen=True)

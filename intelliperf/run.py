@@ -21,18 +21,16 @@ from intelliperf.errors import (
     UsageError,
 )
 from intelliperf.journal import Journal
-from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
     SCHEMA_VERSION,
     Application,
     Attempt,
     Candidate,
-    Device,
     Ending,
     FileEdit,
     Finding,
     KernelProfile,
-    Measurement,
     Outcome,
     Report,
     SourceEvidence,
@@ -170,23 +168,23 @@ class Run:
     def diagnose(self, profile: ApplicationProfile) -> tuple[Finding, ...]:
         """Those of the top N that show the formula's bottleneck, by falling device time."""
         with self.stage("diagnose"):
-            device = self.backend.probe()
-            found = self._diagnosed(profile.kernels, device)
+            found = self._diagnosed(profile.kernels)
         if not any(found):
             self.journal.event("finding", sentence=None)
         return tuple(finding for finding in found if finding is not None)
 
-    def _diagnosed(self, kernels: Sequence[KernelProfile], device: Device) -> list[Finding | None]:
+    def _diagnosed(self, kernels: Sequence[KernelProfile]) -> list[Finding | None]:
         """Kernels that lack a quantity are passed over with a note. Raises `MissingMetric` where all do."""
+        device = self.backend.probe()
         found: list[Finding | None] = []
-        missing: list[MissingMetric] = []
+        missing: list[str] = []
         for kernel in kernels:
             try:
                 found.append(self.formula.diagnose(kernel, device))
             except MissingMetric as error:
-                missing.append(error)
+                missing.append("; ".join([str(error), *kernel.notes]))
         if missing and not found:
-            raise missing[0]
+            raise MissingMetric(missing[0])
         for reason in missing:
             self.note(f"not diagnosed: {reason}")
         return found
@@ -336,11 +334,11 @@ class Run:
 
     def finish(self, ending: Ending, reference: State, best: State, note: str | None = None) -> Report:
         """Measure the final state anew and put the report together."""
-        measurements: tuple[Measurement, ...] = ()
+        timing = Timing(())
         if best is not reference and self._finding is not None:
             with self.stage("time"):
                 kernel = self._finding.profile.kernel
-                measurements = self.backend.time(
+                timing = self.backend.time(
                     reference.application, best.application, kernel, self.settings.run_deadline_s
                 )
         accepted = [a.index for a in self._attempts if a.verdict is not None and a.verdict.accepted]
@@ -366,11 +364,11 @@ class Run:
             evidence=tuple(evidence_at_home(item, reference.workspace) for item in self._evidence),
             attempts=tuple(self._attempts),
             accepted=accepted[-1] if accepted else None,
-            measurements=measurements,
+            measurements=timing.measurements,
             patch=unified_diff(self._originals(best.edits), best.edits),
             usage=total_usage(self._attempts),
             not_checked=not_checked(self._attempts),
-            notes=tuple([*self.notes, *(self._profile.notes if self._profile else ()), *([note] if note else [])]),
+            notes=(*self.notes, *(self._profile.notes if self._profile else ()), *timing.notes, *filter(None, [note])),
             stage_seconds=dict(self._stage_seconds),
         )
         if not self.settings.keep_work:

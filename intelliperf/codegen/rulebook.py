@@ -30,7 +30,10 @@ RULES: tuple[Rule, ...] = (
 
 
 class RuleRewriter:
-    """Proposes each applicable rule once, in the task's order, from the current best sources."""
+    """Proposes each applicable rule once, in the task's order, from the current best sources.
+
+    An accepted candidate of whatever origin makes new sources, for which every rule is asked again.
+    """
 
     name = "rules"
 
@@ -39,7 +42,7 @@ class RuleRewriter:
         self._rules = {rule.name: rule for rule in rules}
 
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
-        tried = {name for attempt in attempts if (name := _rule_of(attempt)) is not None}
+        tried = {name for attempt in _on_these_sources(attempts) if (name := _rule_of(attempt)) is not None}
         for name in task.rules:
             if name not in tried and name in self._rules:
                 return self._apply(self._rules[name], task)
@@ -54,6 +57,11 @@ class RuleRewriter:
         if not rewrite.edits():
             return Proposal(None, Declined(origin, "The source already has the form that this rule would give it."))
         return Proposal(Candidate(rewrite.edits(), rewrite.rationale, origin, rewrite.declares), None)
+
+
+def _on_these_sources(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
+    accepted = [n for n, attempt in enumerate(attempts) if attempt.verdict is not None and attempt.verdict.accepted]
+    return attempts[accepted[-1] + 1 :] if accepted else attempts
 
 
 def _rule_of(attempt: Attempt) -> str | None:

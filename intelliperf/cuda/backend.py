@@ -6,10 +6,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
-from intelliperf.cuda import activity, counters, driver_api, lines, native, timing, toolchain
+from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, timing, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
@@ -21,7 +22,7 @@ from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
 from intelliperf.process import Completed, run
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
-from intelliperf.protocols import ApplicationProfile, Memory
+from intelliperf.protocols import ApplicationProfile, Memory, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -29,7 +30,6 @@ from intelliperf.records import (
     Device,
     Kernel,
     KernelProfile,
-    Measurement,
     Metric,
     Provenance,
     SourceEvidence,
@@ -77,11 +77,22 @@ class CudaBackend:
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
     ) -> tuple[KernelProfile, ...]:
-        """Raises `CountersDenied` where the driver keeps the counters to administrators."""
-        return tuple(
-            counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
-            for kernel in kernels
-        )
+        """Where there are no counters to be had, the profiles say why, and what the machine code shows by itself."""
+        try:
+            return tuple(
+                counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
+                for kernel in kernels
+            )
+        except BackendUnavailable as error:
+            why = f"no hardware counters: {error}"
+            return tuple(
+                replace(kernel, notes=(*kernel.notes, why, *self._observed(application, kernel.kernel)))
+                for kernel in kernels
+            )
+
+    def _observed(self, application: Application, kernel: Kernel) -> tuple[str, ...]:
+        code = self._chains(application, kernel.symbol)
+        return sass.observations(code, application.project) or ("its machine code was not found in the program",)
 
     def _counted(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[ProfiledKernel, ...]:
         """ncu's report of the kernel's first dispatch, made once per build."""
@@ -132,9 +143,7 @@ class CudaBackend:
         detail = f"built by the real nvcc {find_toolkit().version} and run on {self.probe().architecture}"
         return Check("real-target compile", CheckStatus.PASSED, detail)
 
-    def time(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Measurement, ...]:
+    def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
         known: set[str] = set()
         gpu = _watched_gpu()
@@ -159,8 +168,18 @@ class CudaBackend:
                 lambda: sample(candidate, lambda ran: {kernel.symbol} | (ran - known)),
                 deadline_s,
             )
-        (self._logs("timing") / "notes.txt").write_text("\n".join(compared.notes) + "\n")
-        return compared.measurements
+        floor_ns, told = self._under_the_roof(candidate, kernel, deadline_s)
+        return Timing(compared.measurements, floor_ns, (*compared.notes, told))
+
+    def _under_the_roof(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[float | None, str]:
+        """The kernel's floor from its first dispatch, those of the others being unknown; and how near it comes."""
+        try:
+            (first, *_) = self._counted(application, kernel, deadline_s)
+        except (ApplicationFailed, BackendUnavailable) as error:
+            return None, f"not held against the roofline: {error}"
+        counted = roofline.counted(first)
+        limits = self.probe().limits
+        return roofline.floor_ns([counted], limits), roofline.told(counted, limits)
 
     def _traced(
         self, application: Application, deadline_s: float, sandbox: Sandbox

@@ -95,7 +95,7 @@ def with_quantities(profile: KernelProfile, launches: Sequence[ProfiledKernel]) 
     """The profile with what ncu saw in these launches of the kernel; unchanged where there are none."""
     if not launches:
         return profile
-    seen = [_quantities(launch) for launch in launches]
+    seen = [of_launch(launch) for launch in launches]
     common = set.intersection(*(set(one) for one in seen))
     quantities = {
         metric: Quantity(sum(one[metric].value for one in seen) / len(seen), seen[0][metric].provenance)
@@ -105,7 +105,8 @@ def with_quantities(profile: KernelProfile, launches: Sequence[ProfiledKernel]) 
     return replace(profile, quantities={**profile.quantities, **quantities}, notes=(*profile.notes, note))
 
 
-def _quantities(launch: ProfiledKernel) -> dict[Metric, Quantity]:
+def of_launch(launch: ProfiledKernel) -> dict[Metric, Quantity]:
+    """What ncu saw in one launch, by our names; what it did not see is absent."""
     values = launch.metrics
     found: dict[Metric, Quantity] = {}
 

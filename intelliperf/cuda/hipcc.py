@@ -31,9 +31,9 @@ _WITH_VALUE = frozenset({"-o", "-I", "-D", "-U", "-L", "-l", "-isystem", "-inclu
 
 
 def nvidia_headers() -> Path | None:
-    """The include directory of a HIP that knows the NVIDIA platform."""
-    roots = [os.environ[name] for name in ("HIP_PATH", "ROCM_PATH") if os.environ.get(name)]
-    places = (Path(root) / "include" for root in (*roots, *_ROOTS))
+    """The include directory of a HIP that knows the NVIDIA platform; where the environment names one, no other."""
+    named = [os.environ[name] for name in ("HIP_PATH", "ROCM_PATH") if os.environ.get(name)]
+    places = (Path(root) / "include" for root in named or _ROOTS)
     return next((place for place in places if (place / _MARK).is_file()), None)
 
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intelliperf.records import DeviceLimits
+from intelliperf.cuda import counters
+from intelliperf.profiling.ncu import ProfiledKernel
+from intelliperf.records import DeviceLimits, Metric
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Counted:
     changed_bytes: float | None = None  # distinct bytes that are different after it
     dram_bytes: float | None = None  # read and written, from emptied caches
     fp32_flops: float | None = None  # a fused multiply-add is two
+    duration_ns: float | None = None
 
 
 def dispatch_floor_ns(counted: Counted, limits: DeviceLimits) -> float:
@@ -43,14 +46,34 @@ def floor_ns(dispatches: Sequence[Counted], limits: DeviceLimits) -> float | Non
     return sum(dispatch_floor_ns(counted, limits) for counted in dispatches) or None
 
 
-def nearness(counted: Counted, time_ns: float, limits: DeviceLimits) -> float | None:
-    """What a dispatch reaches of the nearer of the two roofs, DRAM or arithmetic, as a share; for the report.
+def counted(launch: ProfiledKernel) -> Counted:
+    """What Nsight Compute saw one dispatch do."""
+    quantities = counters.of_launch(launch)
+    moved = quantities.get(Metric.DRAM_BYTES)
+    duration = quantities.get(Metric.DEVICE_TIME_NS)
+    return Counted(
+        dram_bytes=moved.value if moved is not None else None,
+        duration_ns=duration.value if duration is not None else None,
+    )
 
-    From all DRAM traffic that was counted, so that it can exceed 1 for a kernel whose data stay in the L2.
-    """
+
+def nearness(counted: Counted, limits: DeviceLimits) -> float | None:
+    """What the counted dispatch reaches of the nearer of the two roofs, DRAM or arithmetic, as a share."""
     shares = []
     if counted.dram_bytes is not None:
         shares.append(counted.dram_bytes / limits.dram_bytes_per_s)
     if counted.fp32_flops is not None and limits.fp32_flops_per_s:
         shares.append(counted.fp32_flops / limits.fp32_flops_per_s)
-    return max(shares) * 1e9 / time_ns if shares else None
+    return max(shares) * 1e9 / counted.duration_ns if shares and counted.duration_ns else None
+
+
+def told(counted: Counted, limits: DeviceLimits) -> str:
+    """`nearness` for the report. Nsight Compute empties the caches before it counts and holds the clock free."""
+    reached = nearness(counted, limits)
+    if reached is None or counted.dram_bytes is None:
+        return "not held against the roofline: the counters of DRAM traffic are missing"
+    rate = limits.dram_bytes_per_s / 1e12
+    return (
+        f"from emptied caches its first dispatch moves {counted.dram_bytes / 1e6:.3g} MB of DRAM, "
+        f"at {100 * reached:.2g} % of the peak rate of {rate:.3g} TB/s"
+    )

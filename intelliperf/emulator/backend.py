@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from intelliperf.emulator import devices
 from intelliperf.emulator.toolchain import build_environment
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.protocols import ApplicationProfile, Memory
+from intelliperf.protocols import ApplicationProfile, Memory, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -19,7 +19,6 @@ from intelliperf.records import (
     Device,
     Kernel,
     KernelProfile,
-    Measurement,
     SourceEvidence,
 )
 from intelliperf.sandbox import UNCONFINED, Sandbox
@@ -136,14 +135,12 @@ class EmulatorBackend:
 
         return strict.check(self._built(application, UNCONFINED), self._built(candidate, self._sandbox))
 
-    def time(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Measurement, ...]:
+    def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         from intelliperf.emulator import timing
 
         before = self._tracer.trace(reference, deadline_s).trace
         after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
-        return timing.measurements(before, after, kernel)
+        return Timing(timing.measurements(before, after, kernel))
 
     def forget(self) -> None:
         """Drop all records, so that the next question runs the program again."""

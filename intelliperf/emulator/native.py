@@ -71,19 +71,38 @@ def runtime_library() -> Path:
     """The shared library, built if need be. Raises `ToolchainError` with the compiler's words."""
     toolchain = find_toolchain()
     files = _read_sources()
+    objects = _objects(toolchain, files)
+    library = _directory() / _digest([path.name for path in objects.values()], {}) / LIBRARY_NAME
+    if not library.exists():
+        library.parent.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(_directory() / "lock"):
+            if not library.exists():
+                _build(toolchain, files, objects, library)
+    return library
+
+
+def runtime_objects() -> dict[str, Path]:
+    """The object files that `runtime_library` is linked from, by the name of their source without its ending."""
+    runtime_library()
+    objects = _objects(find_toolchain(), _read_sources())
+    return {Path(source).stem: path for source, path in objects.items()}
+
+
+def _directory() -> Path:
+    return cache_directory() / "runtime"
+
+
+def _objects(toolchain: Toolchain, files: dict[str, bytes]) -> dict[str, Path]:
+    """Where the object of each source is kept, whether it is there or not."""
     common = _digest(
         [*toolchain.host_linker, toolchain.identity, host_processor(), *_COMPILE_FLAGS, *_LINK_FLAGS],
         {name: content for name, content in files.items() if not name.endswith(".cpp")},
     )
-    keys = {name: _digest([common], {name: files[name]}) for name in sorted(files) if name.endswith(".cpp")}
-    directory = cache_directory() / "runtime"
-    library = directory / _digest(list(keys.values()), {}) / LIBRARY_NAME
-    if not library.exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        with _locked(directory / "lock"):
-            if not library.exists():
-                _build(toolchain, files, keys, library)
-    return library
+    return {
+        name: _directory() / "objects" / f"{Path(name).stem}-{_digest([common], {name: files[name]})}.o"
+        for name in sorted(files)
+        if name.endswith(".cpp")
+    }
 
 
 def _read_sources() -> dict[str, bytes]:
@@ -109,14 +128,12 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _build(toolchain: Toolchain, files: dict[str, bytes], keys: dict[str, str], library: Path) -> None:
+def _build(toolchain: Toolchain, files: dict[str, bytes], wanted: dict[str, Path], library: Path) -> None:
     """From a copy: what was hashed is what is compiled, whoever edits meanwhile."""
     from concurrent.futures import ThreadPoolExecutor  # hardly any process comes here
 
-    objects = library.parent.parent / "objects"
-    objects.mkdir(exist_ok=True)
-    wanted = {name: objects / f"{Path(name).stem}-{key}.o" for name, key in keys.items()}
-    with tempfile.TemporaryDirectory(prefix="sources-", dir=objects.parent) as name:
+    (_directory() / "objects").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="sources-", dir=_directory()) as name:
         copy = Path(name)
         for path, content in files.items():
             (copy / path).parent.mkdir(parents=True, exist_ok=True)

@@ -198,7 +198,7 @@ def _describe(clang: tuple[str, ...], zig: Path | None) -> Toolchain:
     if major < MINIMUM_CLANG:
         raise ToolchainError(f"{clang[0]} is {version}; clang {MINIMUM_CLANG} or newer is needed")
     gxx = _system_gxx()
-    resource = _zig_resource_directory(zig, major) if zig else ()
+    resource = _resource_directory(zig.resolve().parent / "lib" / "include" if zig else _own_headers(clang), major)
     if gxx is not None:
         headers: tuple[str, ...] = resource
         linker: tuple[str, ...] = (gxx,)
@@ -208,7 +208,7 @@ def _describe(clang: tuple[str, ...], zig: Path | None) -> Toolchain:
         linker = (str(zig), "c++", "-target", ZIG_TARGET)
         library = "libc++"
     else:
-        headers, linker, library = (), (*clang, "--driver-mode=g++"), "libstdc++"
+        headers, linker, library = resource, (*clang, "--driver-mode=g++"), "libstdc++"
     return Toolchain(
         clang=clang,
         elf_linker=_elf_linker(clang, zig),
@@ -249,14 +249,27 @@ def _has_libstdcxx_headers() -> bool:
     return any(Path("/usr/include/c++").glob("*/vector")) or any(Path("/usr/local/include/c++").glob("*/vector"))
 
 
-def _zig_resource_directory(zig: Path, major: int) -> tuple[str, ...]:
-    """zig keeps clang's own headers elsewhere than clang's driver looks: lay out what it expects."""
-    directory = cache_directory() / f"resource-{major}-{hashlib.sha256(str(zig).encode()).hexdigest()[:8]}"
-    link = directory / "include"
-    if not link.exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            link.symlink_to(zig.resolve().parent / "lib" / "include", target_is_directory=True)
+def _own_headers(clang: tuple[str, ...]) -> Path:
+    done, out, err = output_of([*clang, "-print-resource-dir"], _PROBE_DEADLINE_S, tool_environment())
+    if not done.ok:
+        raise ToolchainError(f"{' '.join(clang)} -print-resource-dir: {done.describe()}: {err.strip()[:200]}")
+    return Path(out.strip()) / "include"
+
+
+def _resource_directory(headers: Path, major: int) -> tuple[str, ...]:
+    """clang's own headers where its driver looks, which zig keeps elsewhere; without those that assume a CUDA SDK."""
+    stamp = hashlib.sha256(f"{headers}{headers.stat().st_mtime_ns}".encode()).hexdigest()[:8]
+    directory = cache_directory() / f"resource-{major}-{stamp}"
+    if not directory.exists():
+        made = Path(tempfile.mkdtemp(prefix="resource-", dir=cache_directory()))
+        (made / "include").mkdir()
+        for entry in headers.iterdir():
+            if entry.name != "cuda_wrappers":
+                (made / "include" / entry.name).symlink_to(entry)
+        try:
+            made.rename(directory)
+        except OSError:  # another process was faster
+            shutil.rmtree(made)
     return ("-resource-dir", str(directory))
 
 

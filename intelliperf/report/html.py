@@ -66,6 +66,9 @@ def _sections(report: Report) -> Iterator[str]:
             for p in report.profiles
         )
         yield "<h2>Kernels by device time</h2>" + _table(("kernel", "dispatches", "time", "share"), rows)
+        noted = [f"{p.kernel.name}: {note}" for p in report.profiles for note in p.notes]
+        if noted:
+            yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in noted) + "</ul>"
     for title, items in (("Not checked", report.not_checked), ("Notes", report.notes)):
         if items:
             yield f"<h2>{title}</h2><ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"

@@ -76,6 +76,10 @@ def _kernels(report: Report) -> Iterator[str]:
         name = profile.kernel.name.replace("|", "\\|")
         time = f"{total} {profile.time_provenance.value}"
         yield f"| `{name}` | {profile.dispatches} | {time} | {100 * profile.share:.1f} % |"
+    noted = [(profile.kernel.name, note) for profile in report.profiles[:_TOP_KERNELS] for note in profile.notes]
+    if noted:
+        yield ""
+        yield from (f"- {_code(name)}: {note}" for name, note in noted)
 
 
 def _attempts(report: Report) -> Iterator[str]:

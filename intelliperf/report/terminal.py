@@ -56,3 +56,4 @@ def _kernels(report: Report) -> Iterator[str]:
             f"  {100 * profile.share:5.1f} %  {total:>9} {profile.time_provenance.value}  "
             f"{profile.dispatches} dispatches  {profile.kernel.name}"
         )
+        yield from (f"           {note}" for note in profile.notes)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.process import Completed, run
-from intelliperf.protocols import Backend
+from intelliperf.protocols import Backend, Timing
 from intelliperf.records import (
     Application,
     Candidate,
@@ -82,7 +82,6 @@ class Case:
     build: Callable[[], Application | BuildFailure]
     logs: Path
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared
-    floor_ns: float | None = None  # no device can run all dispatches of the kernel in less time
 
     @property
     def kernel(self) -> Kernel:
@@ -117,7 +116,7 @@ class _Trial:
     checker: Checker | None = None
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
-    measurements: tuple[Measurement, ...] = ()
+    timing: Timing = Timing(())
 
     @property
     def application(self) -> Application:
@@ -314,17 +313,22 @@ class Judge:
     def _time(self, trial: _Trial) -> Rejection | None:
         case = trial.case
         try:
-            trial.measurements = self._backend.time(
+            trial.timing = self._backend.time(
                 case.baseline, trial.application, case.kernel, self._settings.run_deadline_s
             )
         except (ApplicationFailed, ProtocolError) as error:
             return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
-        refusal = time_refusal(trial.measurements, case.floor_ns)
+        floor_ns = trial.timing.floor_ns
+        refusal = time_refusal(trial.timing.measurements, floor_ns)
         if refusal is not None:
             return Rejection(*refusal)
-        gain = next(m for m in trial.measurements if m.scope is Scope.KERNEL)
-        trial.note(GATES[8], CheckStatus.PASSED, f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel")
-        if case.floor_ns is None and gain.provenance is not Provenance.MODELLED:
+        gain = _kernel_gain(trial)
+        told = "; ".join([f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel", *trial.timing.notes])
+        trial.note(GATES[8], CheckStatus.PASSED, told)
+        if floor_ns is not None:
+            told = f"{gain.candidate_ns:.0f} ns, and no device of this kind needs less than {floor_ns:.0f} ns"
+            trial.note("roofline floor", CheckStatus.PASSED, told)
+        elif gain.provenance is not Provenance.MODELLED:
             # A modelled time holds the candidate's own traffic at the peak rates and cannot be below it.
             trial.note("roofline floor", CheckStatus.NOT_RUN, "no lower bound of the kernel's time is known")
         return None
@@ -392,12 +396,16 @@ def _verdict(trial: _Trial, rejection: Rejection | None, sandbox: Check) -> Verd
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
         detail=rejection.detail.replace(kernel.symbol, base_name(kernel.name)) if rejection else _summary(trial),
         checks=tuple(checks),
-        measurements=trial.measurements,
+        measurements=trial.timing.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,
         compared_dispatches=len(checker.syncs) if checker else 0,
     )
 
 
+def _kernel_gain(trial: _Trial) -> Measurement:
+    return next(m for m in trial.timing.measurements if m.scope is Scope.KERNEL)
+
+
 def _summary(trial: _Trial) -> str:
-    gain = next(m for m in trial.measurements if m.scope is Scope.KERNEL)
+    gain = _kernel_gain(trial)
     return f"the same buffers after {len(_checker(trial).syncs)} dispatches, {gain.provenance.value} {gain.ratio:.3g}×"

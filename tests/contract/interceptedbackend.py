@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.arena import SharedArena, open_shared_arena
+from intelliperf.protocols import Timing
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope
 from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.lockstep import Setting
@@ -31,9 +32,12 @@ class PlannedBackend:
     name = "planned"
     honours = frozenset({"kernels", "poison", "lane_order", "block_order", "memory", "lockstep", "clock_scale"})
 
-    def __init__(self, gain: float = 2.0, overall: float = 1.5, safety: tuple[Check, ...] = ()) -> None:
+    def __init__(
+        self, gain: float = 2.0, overall: float = 1.5, safety: tuple[Check, ...] = (), floor_ns: float | None = None
+    ) -> None:
         self.gain = gain
         self.overall = overall
+        self.floor_ns = floor_ns
         self.findings = safety or (Check("races", CheckStatus.PASSED),)
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
@@ -49,11 +53,11 @@ class PlannedBackend:
     def strictness(self, *_: object) -> Check:
         return Check("real-target compile", CheckStatus.PASSED)
 
-    def time(self, *_: object) -> tuple[Measurement, ...]:
+    def time(self, *_: object) -> Timing:
         def measured(scope: Scope, ratio: float) -> Measurement:
             return Measurement(scope, 1000.0, 1000.0 / ratio, ratio, ratio * 0.99, ratio * 1.01, Provenance.MODELLED, 5)
 
-        return measured(Scope.KERNEL, self.gain), measured(Scope.APPLICATION, self.overall)
+        return Timing((measured(Scope.KERNEL, self.gain), measured(Scope.APPLICATION, self.overall)), self.floor_ns)
 
 
 def plan_of(*steps: Mapping[str, Any], **buffers: Mapping[str, Any]) -> dict[str, Any]:

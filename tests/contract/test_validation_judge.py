@@ -132,8 +132,10 @@ def test_gates_of_the_backend_decide_their_outcomes(tmp_path):
 
 
 def test_faster_than_the_device_can_move_the_data_is_implausible(tmp_path):
-    assert Bench(tmp_path).verdict(floor_ns=900.0).outcome is Outcome.IMPLAUSIBLE
-    assert Bench(tmp_path).verdict(floor_ns=100.0).accepted
+    assert Bench(tmp_path, PlannedBackend(floor_ns=900.0)).verdict().outcome is Outcome.IMPLAUSIBLE
+    near = Bench(tmp_path, PlannedBackend(floor_ns=100.0)).verdict()
+    assert near.accepted
+    assert named(near, "roofline floor").status is CheckStatus.PASSED
 
 
 def test_failing_unit_tests_reject_unless_they_fail_for_the_original_too(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.native import runtime_library
+from intelliperf.emulator.native import runtime_objects
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.process import output_of
 
@@ -56,8 +56,8 @@ CHECKS = (
 
 @pytest.fixture(scope="session")
 def semantics(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    objects = runtime_library().parent.parent / "objects"
-    parts = [max(objects.glob(f"{part}-*.o"), key=lambda path: path.stat().st_mtime) for part in PARTS]
+    objects = runtime_objects()
+    parts = [objects[part] for part in PARTS]
     program = tmp_path_factory.mktemp("native") / "semantics"
     argv = [
         *find_toolchain().host_linker,

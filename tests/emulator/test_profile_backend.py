@@ -91,7 +91,7 @@ def test_an_unchanged_program_is_neither_unsafe_nor_faster(good: Program, tmp_pa
     twin = make(tmp_path / "twin" / "project", GOOD)
     kernel = good.kernel("step").kernel
     assert failed(good.backend.safety(good.application, twin.application, kernel, RUN_DEADLINE_S)) == []
-    for measurement in good.backend.time(good.application, twin.application, kernel, RUN_DEADLINE_S):
+    for measurement in good.backend.time(good.application, twin.application, kernel, RUN_DEADLINE_S).measurements:
         assert measurement.ratio == 1.0
         assert measurement.low < 1.0 < measurement.high
         assert measurement.provenance is Provenance.MODELLED
@@ -99,7 +99,8 @@ def test_an_unchanged_program_is_neither_unsafe_nor_faster(good: Program, tmp_pa
 
 def test_more_work_takes_longer_in_the_kernel_and_in_the_whole(good: Program, tmp_path: Path) -> None:
     slow = make(tmp_path / "slow" / "project", SLOW)
-    kernel, whole = good.backend.time(slow.application, good.application, good.kernel("step").kernel, RUN_DEADLINE_S)
+    step = good.kernel("step").kernel
+    kernel, whole = good.backend.time(slow.application, good.application, step, RUN_DEADLINE_S).measurements
     assert (kernel.scope, whole.scope) == (Scope.KERNEL, Scope.APPLICATION)
     assert kernel.low > 1.0
     assert 1.0 < whole.ratio < kernel.ratio  # copies are the same in both

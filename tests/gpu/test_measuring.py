@@ -56,7 +56,7 @@ def _timed(steady: Path, name: str, before: str, after: str) -> dict[Scope, Meas
     reference, candidate = (Application((str(steady), rounds), home, home) for rounds in (before, after))
     backend = CudaBackend(home / "run")
     measured = backend.time(reference, candidate, Kernel(_KERNELS[name], name), _BUDGET_S)
-    return {measurement.scope: measurement for measurement in measured}
+    return {measurement.scope: measurement for measurement in measured.measurements}
 
 
 @pytest.mark.parametrize("name", ["copy", "add_one"])

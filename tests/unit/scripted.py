@@ -15,7 +15,7 @@ from rewrite_task import evidence as tally_evidence
 
 from intelliperf.errors import SourceNotFound
 from intelliperf.journal import Journal
-from intelliperf.protocols import ApplicationProfile, Memory, Proposal, Rewriter, Task
+from intelliperf.protocols import ApplicationProfile, Memory, Proposal, Rewriter, Task, Timing
 from intelliperf.records import (
     Application,
     Attempt,
@@ -107,11 +107,9 @@ class TextBackend:
     def strictness(self, application: Application, candidate: Application) -> Check:
         return Check("compile", CheckStatus.PASSED)
 
-    def time(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Measurement, ...]:
+    def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         before, after = (self.profile(a, deadline_s).device_time_ns for a in (reference, candidate))
-        return (measurement(before, after),)
+        return Timing((measurement(before, after),))
 
 
 def measurement(before: float, after: float) -> Measurement:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from intelliperf.cuda.roofline import Counted, dispatch_floor_ns, floor_ns, nearness
+from intelliperf.cuda.roofline import Counted, counted, dispatch_floor_ns, floor_ns, nearness, told
+from intelliperf.profiling.ncu import parse_dump
 from intelliperf.records import DeviceLimits, Measurement, Outcome, Provenance, Scope
 from intelliperf.validation.timing import time_refusal
 
+_DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
 _LIMITS = DeviceLimits(
     compute_units=132,
     clock_hz=1.98e9,
@@ -56,7 +59,17 @@ def test_a_kernel_that_skips_its_work_is_implausible() -> None:
 
 def test_a_copy_of_an_h100_is_near_its_roof_and_above_its_floor() -> None:
     """134 MB read and 134 MB written in 97.1 µs, as recorded: 2.76 TB/s."""
-    counted = Counted(changed_bytes=134.2e6, dram_bytes=268.4e6)
-    assert dispatch_floor_ns(counted, _LIMITS) < 97_100
-    share = nearness(counted, 97_100, _LIMITS)
+    copied = Counted(changed_bytes=134.2e6, dram_bytes=268.4e6, duration_ns=97_100)
+    assert dispatch_floor_ns(copied, _LIMITS) < 97_100
+    share = nearness(copied, _LIMITS)
     assert share == pytest.approx(0.825, abs=0.01)
+
+
+def test_a_recorded_dispatch_is_held_against_the_roof() -> None:
+    (launch,) = parse_dump((_DATA / "transpose.ncu.jsonl").read_text())
+    seen = counted(launch)
+    assert seen.dram_bytes == pytest.approx(12.72e6, rel=1e-3)  # its tiles, read and written once
+    assert "12.7 MB of DRAM, at 21 % of the peak rate of 3.35 TB/s" in told(seen, _LIMITS)
+    assert floor_ns([seen], _LIMITS) is None  # all of it fits the L2
+    uncounted = replace(launch, metrics={})
+    assert "counters of DRAM traffic are missing" in told(counted(uncounted), _LIMITS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rewrite_task import task
 
@@ -12,7 +12,7 @@ from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.memory_access import MemoryAccess
-from intelliperf.records import Attempt, Outcome, Verdict
+from intelliperf.records import Attempt, Measurement, Outcome, Provenance, Scope, Verdict
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,20 @@ def test_each_named_rule_is_proposed_once_in_the_tasks_order() -> None:
     assert first.candidate is not None and first.candidate.origin.name == "c"
     assert first.candidate.edits[0].text.endswith("// touched\n")
     assert second.declined is not None and second.declined.reason == "it is too hot."
+
+
+def test_an_accepted_candidate_gives_every_rule_another_chance() -> None:
+    rewriter = RuleRewriter(PARSER, (Touch("a", "it is too hot"), Touch("b")))
+    declined, proposed = attempts_of(rewriter, ("a", "b"))
+    assert rewriter.propose(task(rules=("a", "b")), [declined, proposed]) is None
+    accepted = replace(proposed, verdict=accepted_verdict())
+    again = rewriter.propose(task(rules=("a", "b")), [declined, accepted])
+    assert again is not None and again.declined is not None and again.declined.origin.name == "a"
+
+
+def accepted_verdict() -> Verdict:
+    gain = Measurement(Scope.KERNEL, 2.0, 1.0, 2.0, 1.9, 2.1, Provenance.MODELLED, 1)
+    return Verdict(Outcome.ACCEPTED, "", measurements=(gain,), compared_bytes=1, compared_dispatches=1)
 
 
 def test_a_rewrite_that_changes_nothing_is_declined() -> None:

@@ -73,6 +73,7 @@ def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Pat
     if unit.language == "cuda":
         words = [word for word in words if not word.startswith("-target-sdk-version")]
         words.append(f"-target-sdk-version={_CUDA_SDK}")
+        words.append("-fcuda-allow-variadic-functions")  # clang 19 asks for it on the host side, too
     return words
 
 

@@ -49,6 +49,7 @@ SIMT_DT _T update(_T* address, _F combine) {
                                        __ATOMIC_RELAXED, scope);                            \
     return expected;                                                                        \
   }
+#if __has_builtin(__scoped_atomic_fetch_uinc)
 #define SIMT_WRAPPING(suffix, scope)                                                        \
   SIMT_D unsigned int atomicInc##suffix(unsigned int* address, unsigned int limit) {        \
     return __scoped_atomic_fetch_uinc(address, limit, __ATOMIC_RELAXED, scope);              \
@@ -56,6 +57,17 @@ SIMT_DT _T update(_T* address, _F combine) {
   SIMT_D unsigned int atomicDec##suffix(unsigned int* address, unsigned int limit) {        \
     return __scoped_atomic_fetch_udec(address, limit, __ATOMIC_RELAXED, scope);              \
   }
+#else  // clang 19
+#define SIMT_WRAPPING(suffix, scope)                                                                     \
+  SIMT_D unsigned int atomicInc##suffix(unsigned int* address, unsigned int limit) {                     \
+    return __simt::update<unsigned int>(                                                                 \
+        address, [=](unsigned int seen) { return seen >= limit ? 0u : seen + 1u; });                     \
+  }                                                                                                      \
+  SIMT_D unsigned int atomicDec##suffix(unsigned int* address, unsigned int limit) {                     \
+    return __simt::update<unsigned int>(                                                                 \
+        address, [=](unsigned int seen) { return seen == 0u || seen > limit ? limit : seen - 1u; });     \
+  }
+#endif
 #define SIMT_SUM(_T, suffix, scope) SIMT_FETCH(atomicAdd, fetch_add, _T, suffix, scope) SIMT_EXCHANGE(_T, suffix, scope)
 #define SIMT_DIFFERENCE(_T, suffix, scope) SIMT_FETCH(atomicSub, fetch_sub, _T, suffix, scope)
 #define SIMT_ORDER(_T, suffix, scope)                                                        \
