@@ -80,6 +80,11 @@ _CLASSES: Mapping[tuple[MemorySpace, bool], str] = {
     (MemorySpace.SHARED, False): "LDS access",
     (MemorySpace.GLOBAL, False): "global access",
     (MemorySpace.MIXED, False): "memory access",
+    (MemorySpace.LOCAL, False): "access to a thread's own memory",
+}
+_NOT_AN_ACCESS: Mapping[AccessKind, str] = {
+    AccessKind.CODE: "instructions of a line",
+    AccessKind.KERNEL: "kernel as a whole",
 }
 
 
@@ -181,10 +186,11 @@ def line_sentence(
     """
     reading = main_reading(finding, evidence, device)
     parts = [
-        f"{finding.formula}: {_access_class(evidence)}, {_bytes(evidence)}",
+        f"{finding.formula}: {_access_class(evidence)}",
         place(evidence, shown),
         *([str(reading)] if reading else []),
         *_atomic_parts(evidence),
+        *figures(evidence, finding.metric),
         *_share_parts(finding, evidence, reading, all_evidence, device),
         *([f"up to {number(reading.gain)}x fewer on this line"] if reading and reading.gain > 1 else []),
         *([f"watch {reading.watch.value}"] if reading else [f"watch {finding.metric.value}"]),
@@ -228,9 +234,13 @@ def counter_evidence(evidence: SourceEvidence, profile: KernelProfile) -> tuple[
         if evidence.space is not MemorySpace.SHARED and ratio is not None and ratio.value >= _SERVED_BY_CACHE:
             found.append(f"but {percent(ratio.value)} of it hits {cache}")
     lanes = _either(evidence, profile, Metric.ACTIVE_LANE_RATIO)
+    if evidence.access in _NOT_AN_ACCESS:
+        lanes = None  # that is the finding
     if lanes is not None and lanes.value < _FEW_LANES:
         found.append(f"but only {percent(lanes.value)} of the lanes are active")
     spilled = profile.quantities.get(Metric.SPILLED_REGISTERS)
+    if evidence.space is MemorySpace.LOCAL or evidence.access is AccessKind.KERNEL:
+        spilled = None
     if spilled is not None and spilled.value > 0:
         found.append(f"but the kernel also spills {number(spilled.value)} registers")
     return tuple(found)
@@ -246,9 +256,11 @@ def confidence(provenance: Provenance) -> str:
 
 
 def _access_class(evidence: SourceEvidence) -> str:
+    if evidence.access in _NOT_AN_ACCESS:
+        return _NOT_AN_ACCESS[evidence.access]
     atomic = evidence.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)
     name = _CLASSES[(evidence.space, atomic)]
-    return f"{name} ({evidence.operation})"
+    return f"{name} ({evidence.operation}), {_bytes(evidence)}"
 
 
 def _bytes(evidence: SourceEvidence) -> str:
@@ -263,6 +275,37 @@ def _atomic_parts(evidence: SourceEvidence) -> list[str]:
         hottest = evidence.quantity(Metric.ATOMIC_HOTTEST_SHARE).value
         parts.append(f"the hottest takes {percent(hottest)} of the operations")
     return parts
+
+
+# What a figure is called that has no ideal per request, and how it is written.
+_FIGURES: Mapping[Metric, tuple[str, Callable[[float], str]]] = {
+    Metric.ACTIVE_LANE_RATIO: ("lanes that take part", percent),
+    Metric.LANES_LOST: ("lanes that sit out, over all instructions", number),
+    Metric.LOCAL_REQUESTS: ("loads and stores of a thread's own memory", number),
+    Metric.DRAM_SECTORS_AGAIN: ("32-byte sectors read from memory again", number),
+    Metric.VGPRS: ("registers per thread", number),
+    Metric.SPILLED_REGISTERS: ("spilled registers", number),
+    Metric.LDS_BYTES: ("bytes of LDS per block", number),
+    Metric.OCCUPANCY_LIMIT_RATIO: ("waves that can be resident", percent),
+    Metric.LANE_FILL_RATIO: ("lanes that the launch fills", percent),
+    Metric.UNIT_FILL_RATIO: ("blocks per compute unit, mean to busiest", percent),
+    Metric.ROUND_FILL_RATIO: ("of its rounds of blocks the launch fills", percent),
+}
+
+
+def figures(evidence: SourceEvidence, watched: Metric | None = None) -> list[str]:
+    """What a line did that has no ideal per request: of all its instructions or of a kernel everything, of an access
+    what speaks of the metric that is watched."""
+    whole = evidence.access in _NOT_AN_ACCESS
+    return [
+        f"{name} {written(evidence.quantities[metric].value)}"
+        for metric, (name, written) in _FIGURES.items()
+        if metric in evidence.quantities
+        and (whole or metric is Metric.LOCAL_REQUESTS or watched is _WATCHED_BY.get(metric, metric))
+    ]
+
+
+_WATCHED_BY: Mapping[Metric, Metric] = {Metric.DRAM_SECTORS_AGAIN: Metric.DRAM_BYTES}
 
 
 def _share_parts(

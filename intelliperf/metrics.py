@@ -35,6 +35,7 @@ class Metric(str, Enum):
     BYTES_AT_MOST = "bytes_at_most"  # asked for, if every lane of every request was active
     DRAM_BYTES = "dram_bytes"
     DRAM_BYTES_COMPULSORY = "dram_bytes_compulsory"  # every line that was read once, and what was written
+    DRAM_SECTORS_AGAIN = "dram_sectors_32b_again"  # of an access: read from memory though they had been before
     L1_HIT_RATIO = "l1_hit_ratio"
     L2_HIT_RATIO = "l2_hit_ratio"
     LDS_REQUESTS = "lds_requests"
@@ -55,6 +56,7 @@ class Metric(str, Enum):
     ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1; of an access over its requests, else over instructions
     INSTRUCTIONS = "wave_instructions"
     LANE_INSTRUCTIONS = "lane_instructions"  # active lanes summed over wave instructions
+    LANES_LOST = "lanes_lost"  # threads that sat out an instruction of their wave, summed over instructions
     DEVICE_TIME_NS = "device_time_ns"
     TIME_SHARE = "device_time_share"  # 0..1 of the application's device time
     # Parts of the device time by what they wait for; they overlap, so that their sum may exceed it.

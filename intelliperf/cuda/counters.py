@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from intelliperf.cuda import launches as launch_shapes
 from intelliperf.profiling.ncu import Instruction, ProfiledKernel
 from intelliperf.records import KernelProfile, Metric, Provenance, Quantity
 
@@ -28,6 +29,7 @@ _RATIOS: Mapping[Metric, tuple[str, float]] = {
     Metric.OCCUPANCY_RATIO: ("sm__warps_active.avg.pct_of_peak_sustained_active", 0.01),
     Metric.ACTIVE_LANE_RATIO: ("smsp__thread_inst_executed_per_inst_executed.ratio", 1 / 32),
     Metric.INSTRUCTIONS: ("smsp__inst_executed.sum", 1.0),
+    Metric.LANE_INSTRUCTIONS: ("thread_inst_executed", 1.0),
 }
 _STATIC: Mapping[Metric, str] = {
     Metric.VGPRS: "launch__registers_per_thread",
@@ -51,6 +53,7 @@ METRICS = (
     *_ATOMIC_SECTORS,
     *_ATOMIC_REQUESTS,
     *_BUSIEST_SLICE,
+    *launch_shapes.METRICS,
 )
 
 GLOBAL = frozenset({"LDG", "STG", "LD", "ST"})
@@ -81,6 +84,8 @@ def counts_of(instructions: Iterable[Instruction]) -> dict[Metric, float]:
             add(Metric.LDS_REQUESTS, executed)
             add(Metric.LDS_PHASES, item.metrics["memory_l1_wavefronts_shared"])
             add(Metric.LDS_PHASES_IDEAL, item.metrics.get("memory_l1_wavefronts_shared_ideal", 0.0))
+        elif item.operation in LOCAL:
+            add(Metric.LOCAL_REQUESTS, executed)
         elif item.operation in GLOBAL_ATOMICS:
             add(Metric.ATOMIC_REQUESTS, executed)
             add(Metric.ATOMIC_LANES, lanes)
@@ -89,6 +94,11 @@ def counts_of(instructions: Iterable[Instruction]) -> dict[Metric, float]:
             add(Metric.LDS_ATOMIC_LANES, lanes)
             add(Metric.LDS_ATOMIC_PHASES, item.metrics.get("memory_l1_wavefronts_shared", 0.0))
     return total
+
+
+def static_figures(values: Mapping[str, float]) -> dict[Metric, float]:
+    """What the compiled kernel needs of a multiprocessor."""
+    return {metric: values[name] for metric, name in _STATIC.items() if name in values}
 
 
 def with_quantities(profile: KernelProfile, launches: Sequence[ProfiledKernel]) -> KernelProfile:
@@ -116,9 +126,10 @@ def of_launch(launch: ProfiledKernel) -> dict[Metric, Quantity]:
     for metric, (name, factor) in _RATIOS.items():
         if name in values:
             keep(metric, values[name] * factor)
-    for metric, name in _STATIC.items():
-        if name in values:
-            keep(metric, values[name], Provenance.STATIC)
+    for metric, value in static_figures(values).items():
+        keep(metric, value, Provenance.STATIC)
+    for metric, value in launch_shapes.filling(values).items():
+        keep(metric, value, Provenance.STATIC)
     if all(name in values for name in _DRAM):
         keep(Metric.DRAM_BYTES, sum(values[name] for name in _DRAM))
     duration = values.get(DURATION)
@@ -141,7 +152,7 @@ def _complete(counts: dict[Metric, float]) -> dict[Metric, float]:
         *(Metric.REQUESTS, Metric.LANES, Metric.BYTES, Metric.SECTORS, Metric.SECTORS_IDEAL),
         *(Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL),
         *(Metric.LDS_ATOMIC_REQUESTS, Metric.LDS_ATOMIC_LANES, Metric.LDS_ATOMIC_PHASES),
-        *(Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES),
+        *(Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.LOCAL_REQUESTS),
     )
     return {metric: counts.get(metric, 0.0) for metric in every}
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.cuda.counters import GLOBAL, GLOBAL_ATOMICS, SHARED, SHARED_ATOMICS, counts_of
+from intelliperf.cuda.counters import GLOBAL, GLOBAL_ATOMICS, LOCAL, SHARED, SHARED_ATOMICS, counts_of, static_figures
 from intelliperf.cuda.inlining import Located, Place
+from intelliperf.cuda.launches import WARP, filling, lane_fill
 from intelliperf.errors import SourceNotFound
 from intelliperf.profiling.ncu import Instruction, ProfiledKernel
 from intelliperf.records import AccessKind, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity, SourceEvidence
 
-_LOADS = ("LDG", "LD", "LDS")
+_LOADS = ("LDG", "LD", "LDS", "LDL")
 _STALLS = "smsp__pcsamp_warps_issue_stalled_"
 _SAMPLES = "smsp__pcsamp_sample_count"
 _FEWEST_SAMPLES = 20  # fewer say nothing about shares
+SHOWN_LOSS = 0.02  # of all lane slots that the kernel's instructions take: a line that loses less is left out
 
 
 def kernel_lines(
@@ -44,9 +46,61 @@ def kernel_lines(
         )
         raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}{how}")
     all_lanes = counts_of(memory).get(Metric.ATOMIC_LANES, 0.0)
-    return tuple(
+    accesses = tuple(
         _evidence(kernel, chain, width, items, serialization, all_lanes)
         for (chain, _, width), items in sorted(groups.items(), key=lambda group: group[0][0][0])
+    )
+    return (*accesses, *_code_lines(profiled, chains, kernel, project))
+
+
+def _code_lines(
+    profiled: ProfiledKernel, chains: Mapping[int, Located], kernel: Kernel, project: Path
+) -> list[SourceEvidence]:
+    """Lines whose instructions many lanes sit out; and the kernel as a whole, on its first line of code."""
+    groups: dict[tuple[Place, ...], list[Instruction]] = {}
+    for item in profiled.instructions:
+        chain = _in_project(_places(item, chains), project)
+        if chain:
+            groups.setdefault(chain[:1], []).append(item)
+    slots = WARP * sum(item.metrics["inst_executed"] for item in profiled.instructions)
+    full = WARP * lane_fill(profiled.metrics)
+    found = []
+    for number, (chain, items) in enumerate(groups.items()):
+        executed = sum(item.metrics["inst_executed"] for item in items)
+        lanes = sum(item.metrics.get("thread_inst_executed", 0.0) for item in items)
+        counts = {
+            Metric.INSTRUCTIONS: executed,
+            Metric.LANE_INSTRUCTIONS: lanes,
+            Metric.LANES_LOST: max(0.0, executed * full - lanes),
+            Metric.ACTIVE_LANE_RATIO: lanes / (executed * full) if executed else 1.0,
+        }
+        if number == 0:
+            found.append(_plain(kernel, chain, AccessKind.KERNEL, _whole(profiled)))
+        if counts[Metric.LANES_LOST] > SHOWN_LOSS * slots:
+            found.append(_plain(kernel, chain, AccessKind.CODE, counts))
+    return found
+
+
+def _whole(profiled: ProfiledKernel) -> dict[Metric, float]:
+    return {**filling(profiled.metrics), **static_figures(profiled.metrics)}
+
+
+def _plain(
+    kernel: Kernel, chain: tuple[Place, ...], access: AccessKind, counts: Mapping[Metric, float]
+) -> SourceEvidence:
+    file, line = chain[0]
+    return SourceEvidence(
+        kernel=kernel,
+        file=Path(file),
+        line=line,
+        column=0,
+        text=_text(Path(file), line),
+        access=access,
+        space=MemorySpace.NONE,
+        operation=access.value,
+        element_bytes=0,
+        chain=tuple(Frame(Path(place), at, 0, kernel.name) for place, at in chain),
+        quantities={metric: Quantity(value, Provenance.MEASURED) for metric, value in counts.items()},
     )
 
 
@@ -73,7 +127,7 @@ def _kind(item: Instruction) -> AccessKind | None:
         return AccessKind.REDUCTION
     if operation in GLOBAL_ATOMICS | SHARED_ATOMICS:
         return AccessKind.ATOMIC
-    if operation in GLOBAL | SHARED:
+    if operation in GLOBAL | SHARED | LOCAL:
         return AccessKind.LOAD if operation in _LOADS else AccessKind.STORE
     return None
 
@@ -98,7 +152,8 @@ def _evidence(
         counts[Metric.ATOMIC_REQUESTS] = counts[Metric.LDS_ATOMIC_REQUESTS]
         counts[Metric.ATOMIC_LANES] = counts[Metric.LDS_ATOMIC_LANES]
     file, line = chain[0]
-    shared = items[0].operation in SHARED | SHARED_ATOMICS
+    operation = items[0].operation
+    space = MemorySpace.SHARED if operation in SHARED | SHARED_ATOMICS else MemorySpace.GLOBAL
     return SourceEvidence(
         kernel=kernel,
         file=Path(file),
@@ -106,7 +161,7 @@ def _evidence(
         column=0,
         text=_text(Path(file), line),
         access=kind,
-        space=MemorySpace.SHARED if shared else MemorySpace.GLOBAL,
+        space=MemorySpace.LOCAL if operation in LOCAL else space,
         operation=f"{items[0].opcode} ({_stall(items)})" if _stall(items) else items[0].opcode,
         element_bytes=int(width // 8),
         chain=tuple(Frame(Path(place), at, 0, kernel.name) for place, at in chain),

@@ -114,7 +114,7 @@ class EmulatorBackend:
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
     ) -> tuple[Check, ...]:
         from intelliperf.emulator import safety
-        from intelliperf.emulator.lines import Project
+        from intelliperf.emulator.sourcelines import Project
 
         known = self._tracer.trace(reference, deadline_s).trace
         try:

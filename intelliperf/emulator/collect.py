@@ -9,6 +9,7 @@ to `LDS_PHASES_IDEAL` of those in LDS; atomics have their own metrics, in either
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,7 +136,7 @@ def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int
         _add_part(totals, record, launch, _LDS_ATOMIC, shared)
         _add_counts(totals, record, launch, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
     if by_line or not atomic:
-        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED})
+        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
         _add_part(totals, record, launch, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
     totals.requests = float(record["requests"]) * launch.scale
     totals.lanes = float(record["lanes"]) * launch.scale
@@ -232,21 +233,34 @@ def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
     return totals
 
 
-def wave_instructions(trace: Trace, groups: Sequence[Group]) -> float:
-    """Per dispatch, from basic-block counts as if all lanes of a wave were active: a lower bound."""
+def instruction_quantities(trace: Trace, groups: Sequence[Group]) -> dict[Metric, Quantity]:
+    """Per dispatch, of the emulated program: a wave's instruction counts as often as the wave runs its block."""
     weights = launch_weights(groups)
-    total = 0.0
+    waves = lanes = possible = 0.0
     for launch in (launch for group in groups for launch in group.traced):
         module = trace.module_of(launch)
-        lengths = np.array([sum(mix.values()) for mix in module.mixes], dtype=float)
-        rows = trace.blocks[trace.blocks["launch"] == launch.index]
-        executed = float((lengths[rows["block"]] * rows["executions"]).sum()) if len(rows) else 0.0
-        total += executed / module.wave_size * launch.scale * weights[launch.index]
-    return total
+        lengths = np.array([block.operations for block in module.blocks], dtype=float)
+        rows = block_records_of(trace, launch)
+        if not len(rows):
+            continue
+        weight = launch.scale * weights[launch.index]
+        executed = float((lengths[rows["block"]] * rows["waves"]).sum()) * weight
+        waves += executed
+        lanes += float((lengths[rows["block"]] * rows["executions"]).sum()) * weight
+        possible += executed * module.wave_size
+    found = {Metric.INSTRUCTIONS: waves, Metric.LANE_INSTRUCTIONS: lanes}
+    if possible > 0:
+        found[Metric.ACTIVE_LANE_RATIO] = min(1.0, lanes / possible)
+    return {metric: Quantity(value, Provenance.MODELLED) for metric, value in found.items()}
 
 
-def _launch_quantities(groups: Sequence[Group], max_waves: int) -> dict[Metric, Quantity]:
-    """What the runtime computed per launch: time parts, hottest address, traffic, occupancy."""
+def block_records_of(trace: Trace, launch: KernelLaunch) -> Records:
+    found: Records = trace.blocks[trace.blocks["launch"] == launch.index]
+    return found
+
+
+def _launch_quantities(groups: Sequence[Group]) -> dict[Metric, Quantity]:
+    """What the runtime computed per launch: time parts, hottest address, traffic, private memory."""
     weights = launch_weights(groups)
     launches = [launch for group in groups for launch in group.traced]
 
@@ -259,15 +273,60 @@ def _launch_quantities(groups: Sequence[Group], max_waves: int) -> dict[Metric, 
         if all(part in launch.time_parts for launch in launches)
     }
     found[Metric.DRAM_BYTES] = Quantity(mean(launch.dram_bytes for launch in launches), Provenance.MODELLED)
+    compulsory = mean(launch.dram_bytes_compulsory for launch in launches)
+    found[Metric.DRAM_BYTES_COMPULSORY] = Quantity(compulsory, Provenance.MODELLED)
+    for metric, values in (
+        (Metric.LOCAL_REQUESTS, [launch.local_requests for launch in launches]),
+        (Metric.LOCAL_TIME_NS, [launch.local_ns for launch in launches]),
+    ):
+        known = [value for value in values if value is not None]
+        if len(known) == len(launches):
+            found[metric] = Quantity(mean(known), Provenance.MODELLED)
     found[Metric.ATOMIC_ADDRESSES] = Quantity(mean(ln.atomic_addresses for ln in launches), Provenance.MEASURED)
     lanes = mean(launch.atomic_lanes for launch in launches)
     if lanes > 0:
         hottest = mean(launch.atomic_hottest_lanes for launch in launches)
         found[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(min(1.0, hottest / lanes), Provenance.MEASURED)
-    if max_waves > 0:
-        waves = mean(launch.occupancy_waves for launch in launches)
-        found[Metric.OCCUPANCY_RATIO] = Quantity(min(1.0, waves / max_waves), Provenance.MODELLED)
     return found
+
+
+_WAVES_BY = {"registers": Metric.WAVES_BY_REGISTERS, "lds": Metric.WAVES_BY_LDS, "blocks": Metric.WAVES_BY_BLOCKS}
+
+
+def occupancy_quantities(groups: Sequence[Group], module: ModuleFacts) -> dict[Metric, Quantity]:
+    """How the launches fill compute units, from their shapes and the real target's compile.
+
+    Launches weigh by the time that they are busy, so that the small ones among them do not speak for the large.
+    """
+    weights = launch_weights(groups)
+    launches = [launch for group in groups for launch in group.traced]
+    times = {
+        launch.index: (launch.time_ns - launch.time_parts.get("launch", 0.0)) * weights[launch.index]
+        for launch in launches
+    }
+    sums: dict[Metric, float] = {}
+    for launch in launches:
+        share = times[launch.index] / (sum(times.values()) or 1.0)
+        for metric, value in _filling(launch, module).items():
+            sums[metric] = sums.get(metric, 0.0) + value * share
+    return {metric: Quantity(value, Provenance.MODELLED) for metric, value in sums.items()}
+
+
+def _filling(launch: KernelLaunch, module: ModuleFacts) -> dict[Metric, float]:
+    held, units = int(module.device["max_waves_per_compute_unit"]), int(module.device["compute_units"])
+    threads = math.prod(launch.geometry.block)
+    waves = math.ceil(threads / module.wave_size)
+    resident = max(1.0, launch.occupancy_waves // waves)
+    rounds = launch.blocks / (units * resident)
+    ratio = min(1.0, launch.occupancy_waves / held)
+    return {
+        Metric.OCCUPANCY_RATIO: ratio,
+        Metric.OCCUPANCY_LIMIT_RATIO: ratio,
+        **{metric: launch.waves_by[name] for name, metric in _WAVES_BY.items()},
+        Metric.LANE_FILL_RATIO: launch.lane_fill(module.wave_size),
+        Metric.UNIT_FILL_RATIO: launch.blocks / units / math.ceil(launch.blocks / units),
+        Metric.ROUND_FILL_RATIO: rounds / math.ceil(rounds),
+    }
 
 
 def static_quantities(facts: KernelFacts | None) -> dict[Metric, Quantity]:
@@ -301,9 +360,9 @@ def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float)
     }
     if any(group.traced for group in groups):
         quantities.update(kernel_totals(trace, groups).quantities())
-        max_waves = int(module.device.get("max_waves_per_compute_unit", 0))
-        quantities.update(_launch_quantities(groups, max_waves))
-        quantities[Metric.INSTRUCTIONS] = Quantity(wave_instructions(trace, groups), Provenance.MODELLED)
+        quantities.update(_launch_quantities(groups))
+        quantities.update(occupancy_quantities(groups, module))
+        quantities.update(instruction_quantities(trace, groups))
     return KernelProfile(
         kernel=kernel_of(launches[0].kernel, facts),
         dispatches=len(launches),

@@ -31,15 +31,40 @@ _DEADLINE_S = 600.0
 _AMD_WAVE_32 = re.compile(r"gfx1[0-2]")
 _ENTRY_KEY = re.compile(r"(?:    |  - )\.(\w+):\s*(\S+)\s*$")
 _INSTRUCTION = re.compile(r"\t[a-z]\w*")
+_POSITION = re.compile(r"([^\s@\[\];][^@\[\];]*?):(\d+):(\d+)")
+_BLOCK_START = re.compile(r"^(?:\.LBB\w+:|; %bb\.\d+:).*$", re.MULTILINE)
+# Flat scratch from gfx940 on, buffer instructions before; the emulator knows no other use of those.
+_SCRATCH = re.compile(r"\t(?:scratch|buffer)_(load|store)_(\w+) ")
+_CALL = re.compile(r"\ts_(?:swappc|setpc)_b64 (?!s\[30:31\])")
+_ADDRESS = re.compile(r" ([\w.$]+)@(?:gotpc)?rel32@lo")
 _PTXAS_FUNCTION = re.compile(r"Compiling entry function '([^']+)'")
 _PTXAS_REGISTERS = re.compile(r"Used (\d+) registers")
 _PTXAS_SHARED = re.compile(r"(\d+) bytes smem")
 _PTXAS_SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
+Chain = tuple[tuple[str, int, int], ...]  # file, line, column of an inline chain, innermost first
+
+
+@dataclass(frozen=True)
+class LocalAccesses:
+    """Instructions of one source position that load or store memory private to a thread."""
+
+    chain: Chain  # empty where the compiler gives no position
+    beside: Chain  # a position of the same basic block, hence one that runs as often
+    loads: int
+    stores: int
+    load_bytes: int  # of one thread, all loads together
+    store_bytes: int
+    spills: int  # how many of both hold a register's value, as opposed to an array's element
+
+
 @dataclass(frozen=True)
 class KernelFacts:
-    """One kernel as the real target's compiler made it. On NVIDIA `vgprs` are registers per thread."""
+    """One kernel as the real target's compiler made it. On NVIDIA `vgprs` are registers per thread.
+
+    `local` is None where the compiler's output does not tell: ptxas gives sizes only.
+    """
 
     architecture: str
     vgprs: int
@@ -50,6 +75,7 @@ class KernelFacts:
     vgpr_spills: int
     sgpr_spills: int
     instructions: int
+    local: tuple[LocalAccesses, ...] | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +133,7 @@ def _command(
     sdk += [f"--cuda-path={empty}"] if language == "cuda" else []
     return [
         *toolchain.driver(), "--cuda-device-only", target, *sdk, "-nogpulib", "-nogpuinc", f"-DSIMT_WAVE_SIZE={wave}",
-        f"-I{include_directory()}", "-include", "simt/core.h", "-x", language, "-O3", "-w",
+        f"-I{include_directory()}", "-include", "simt/core.h", "-x", language, "-O3", "-gline-tables-only", "-w",
         "-Wno-unused-command-line-argument", *flags, "-S", str(source), "-o", str(output),
     ]  # fmt: skip
 
@@ -138,6 +164,7 @@ def parse_amd_assembly(text: str, architecture: str) -> dict[str, KernelFacts]:
             vgpr_spills=number["vgpr_spill_count"],
             sgpr_spills=number["sgpr_spill_count"],
             instructions=_count_instructions(text, name),
+            local=_local_accesses(text, name),
         )
     return found
 
@@ -159,6 +186,62 @@ def _count_instructions(text: str, name: str) -> int:
     if not body:
         return 0
     return sum(1 for line in body[1].splitlines() if _INSTRUCTION.match(line))
+
+
+def _local_accesses(text: str, name: str) -> tuple[LocalAccesses, ...] | None:
+    """Scratch instructions of a kernel and the functions that it calls, by position; None if one is not known."""
+    bodies = _bodies(text, name)
+    if bodies is None:
+        return None
+    found: dict[tuple[Chain, Chain], list[int]] = {}
+    for block in _BLOCK_START.split("\n".join(bodies)):
+        known = [chain for line in block.splitlines() if (chain := _position(line)) and chain[0][1] > 0]
+        place: Chain = ()
+        beside = known[0] if known else ()
+        for line in block.splitlines():
+            if (here := _position(line)) is not None:
+                place = here if here and here[0][1] > 0 else ()
+                beside = place or beside
+            elif (scratch := _SCRATCH.match(line)) is not None:
+                load, width = scratch[1] == "load", _width(scratch[2])
+                counts = found.setdefault((place, beside), [0, 0, 0, 0, 0])
+                added = (load, not load, load * width, (not load) * width, "Folded" in line)
+                counts[:] = [count + int(more) for count, more in zip(counts, added, strict=True)]
+    return tuple(LocalAccesses(chain, beside, *counts) for (chain, beside), counts in found.items())
+
+
+def _bodies(text: str, name: str) -> list[str] | None:
+    """The text of a function and of all that it reaches."""
+    pending, found = [name], {}
+    while pending:
+        function = pending.pop()
+        if function in found:
+            continue
+        body = re.search(rf"^{re.escape(function)}:.*?$(.*?)^\.Lfunc_end", text, re.MULTILINE | re.DOTALL)
+        if body is None:
+            return None
+        found[function] = body[1]
+        called = [callee for callee in _ADDRESS.findall(body[1]) if f"\n\t.type\t{callee},@function" in text]
+        if _CALL.search(body[1]) and not called:
+            return None
+        pending += called
+    return list(found.values())
+
+
+def _position(line: str) -> Chain | None:
+    """The inline chain of a `.loc` directive, innermost first; None for other lines."""
+    if not line.startswith("\t.loc"):
+        return None
+    return tuple((file, int(at), int(column)) for file, at, column in _POSITION.findall(line.partition(";")[2]))
+
+
+def _width(suffix: str) -> int:
+    """Bytes that one lane moves: of "dwordx2", "b64", "ushort", "sbyte_d16" …"""
+    if suffix.startswith("dword"):
+        return 4 * int(suffix[6:] or 1)
+    if suffix[1:].isdigit():
+        return int(suffix[1:]) // 8
+    return 1 if "byte" in suffix else 2
 
 
 def _assemble_ptx(ptx: str, architecture: str, work: Path) -> StrictCompile:
@@ -204,6 +287,7 @@ def parse_ptxas(report: str, ptx: str, architecture: str) -> dict[str, KernelFac
                 vgpr_spills=spills[1] // 4,  # bytes of spill stores, in registers
                 sgpr_spills=0,
                 instructions=_count_ptx(ptx, name),
+                local=None if spills[0] else (),  # without a stack frame there are none
             )
             name = None
     return found

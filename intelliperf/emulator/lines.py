@@ -1,19 +1,14 @@
-"""From access sites to the user's own lines.
-
-A site's inline chain is walked from the innermost frame outwards, past our headers and the system's,
-to the first frame in a file of the project. A site without one is nobody's line: never a nearby one.
-"""
+"""From access sites to the user's own lines, see `sourcelines`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from intelliperf.emulator.codelines import code_lines, kernel_line, local_lines
 from intelliperf.emulator.collect import (
     ATOMIC_KINDS,
     Estimate,
@@ -25,7 +20,8 @@ from intelliperf.emulator.collect import (
     records_of,
     site_totals,
 )
-from intelliperf.emulator.tracefiles import KernelLaunch, Location, ModuleFacts, SiteFacts, Trace
+from intelliperf.emulator.sourcelines import Project, on_disk, source_text, users_chain
+from intelliperf.emulator.tracefiles import KernelLaunch, ModuleFacts, SiteFacts, Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import (
     AccessKind,
@@ -38,7 +34,6 @@ from intelliperf.records import (
     SourceEvidence,
 )
 
-_PACKAGE = Path(__file__).resolve().parent
 _KINDS: Mapping[str, AccessKind] = {
     "load": AccessKind.LOAD,
     "range_load": AccessKind.LOAD,
@@ -73,54 +68,6 @@ class _Line:
     time: Estimate = field(default_factory=Estimate)
 
 
-@dataclass(frozen=True)
-class Project:
-    """The project's directory, and the one that its debug information may name instead.
-
-    A scratch copy mirrors the original's whole path below its root, and its build maps file names back
-    to the original; such a name is a suffix of the copy's own path.
-    """
-
-    directory: Path
-
-    def on_disk(self, file: Path) -> Path | None:
-        """Where the text of `file` lies, or None if it is not of this project."""
-        if file.is_relative_to(_PACKAGE):
-            return None
-        parts = self.directory.parts[1:]
-        for start in range(len(parts)):
-            root = Path("/", *parts[start:])
-            if file.is_relative_to(root) and (copy := self.directory / file.relative_to(root)).is_file():
-                return copy
-        return None
-
-
-def users_chain(locations: Sequence[Location], source: Path, project: Project) -> tuple[Frame, ...]:
-    """The chain from the first frame in the project outwards; empty if none is.
-
-    Relative names are relative to the directory of the translation unit.
-    """
-    frames = [
-        Frame(_absolute(place.file, str(source.parent)), place.line, place.column, place.function)
-        for place in locations
-        if place.line > 0  # line 0 is the compiler's own code
-    ]
-    for depth, frame in enumerate(frames):
-        if _on_disk(project, frame.file) is not None:
-            return tuple(frames[depth:])
-    return ()
-
-
-@lru_cache(maxsize=4096)
-def _absolute(name: str, directory: str) -> Path:
-    return Path(os.path.normpath(Path(directory) / name))
-
-
-@lru_cache(maxsize=4096)
-def _on_disk(project: Project, file: Path) -> Path | None:
-    return project.on_disk(file)
-
-
 def space_of(record: np.void) -> MemorySpace:
     if not record["shared_requests"]:
         return MemorySpace.GLOBAL
@@ -128,7 +75,7 @@ def space_of(record: np.void) -> MemorySpace:
 
 
 def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvidence, ...]:
-    """Every access of the kernel by the user's line, by falling modelled cost.
+    """Every access of the kernel by the user's line, by falling modelled cost; then what has no time of its own.
 
     Counts are per dispatch; `TIME_SHARE` is of the kernel's time. Raises `SourceNotFound` where the
     kernel was not traced or no site of it leads to a file of the project.
@@ -149,6 +96,9 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
     represented = [launch for group in groups if group.traced for launch in group.launches]
     time_ns = sum(launch.time_ns for launch in represented) / len(represented)
     evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in lines.items()]
+    evidence += code_lines(trace, groups, kernel, project)
+    evidence += local_lines(trace, groups, kernel, project)
+    evidence += kernel_line(trace, groups, kernel, project)
     return tuple(sorted(evidence, key=_order))
 
 
@@ -245,7 +195,7 @@ def _evidence(kernel: Kernel, place: Place, line: _Line, project: Project, time_
         file=place.file,
         line=place.line,
         column=place.column,
-        text=source_text(_on_disk(project, place.file) or place.file, place.line),
+        text=source_text(on_disk(project, place.file) or place.file, place.line),
         access=place.access,
         space=place.space,
         operation=place.operation,
@@ -271,17 +221,5 @@ def _applies(metric: Metric, place: Place) -> bool:
 
 
 def _order(evidence: SourceEvidence) -> tuple[float, str, int, int]:
-    return -evidence.quantities[Metric.DEVICE_TIME_NS].value, str(evidence.file), evidence.line, evidence.column
-
-
-@lru_cache(maxsize=64)
-def _text_lines(file: Path, _changed: int) -> tuple[str, ...]:
-    return tuple(file.read_bytes().decode("utf-8", "replace").splitlines())
-
-
-def source_text(file: Path, line: int) -> str:
-    """The line as it is on disk now, without its indentation; empty if it is not there."""
-    if not file.is_file():
-        return ""
-    lines = _text_lines(file, file.stat().st_mtime_ns)
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    time = evidence.quantities.get(Metric.DEVICE_TIME_NS)
+    return -time.value if time is not None else 0.0, str(evidence.file), evidence.line, evidence.column

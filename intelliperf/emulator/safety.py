@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.emulator.lines import Project, source_text, users_chain
+from intelliperf.emulator.sourcelines import Project, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.records import Check, CheckStatus
 

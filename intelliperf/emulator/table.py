@@ -56,7 +56,9 @@ def emulate(backend: Backend, application: Application, deadline_s: float, top_n
     kernels = []
     for kernel in backend.quantities(application, profile.kernels[:top_n], deadline_s):
         try:
-            kernels.append(KernelLines(kernel, backend.lines(application, kernel.kernel, deadline_s)))
+            lines = backend.lines(application, kernel.kernel, deadline_s)
+            shown = tuple(line for line in lines if line.access is not AccessKind.KERNEL)  # the header has it
+            kernels.append(KernelLines(kernel, shown))
         except SourceNotFound as error:
             kernels.append(KernelLines(kernel, (), str(error)))
     return Emulation(backend.probe(), profile, tuple(kernels))
@@ -95,8 +97,8 @@ def _short(value: float) -> str:
 
 
 def _requests(evidence: SourceEvidence) -> str:
-    shared = evidence.space is MemorySpace.SHARED
-    return _count(evidence.quantities.get(Metric.LDS_REQUESTS if shared else Metric.REQUESTS))
+    counted = {MemorySpace.SHARED: Metric.LDS_REQUESTS, MemorySpace.LOCAL: Metric.LOCAL_REQUESTS}
+    return _count(evidence.quantities.get(counted.get(evidence.space, Metric.REQUESTS)))
 
 
 def _lanes(evidence: SourceEvidence) -> str:
@@ -124,7 +126,7 @@ def _hits(evidence: SourceEvidence) -> str:
 
 def _access(evidence: SourceEvidence) -> str:
     width = f" {evidence.element_bytes}B" if evidence.element_bytes else ""
-    if evidence.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
+    if evidence.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE, AccessKind.CODE):
         return evidence.operation or evidence.access.value
     return f"{evidence.space.value} {evidence.access.value}{width}"
 

@@ -7,7 +7,8 @@ with the file's name. Readers know nothing of metrics; `collect` and `lines` giv
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,20 +20,20 @@ import numpy.typing as npt
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 _COUNTS = (
     *("requests", "lanes", "bytes", "global_requests", "shared_requests"),
     *("sectors", "sectors_ideal", "lines64", "lines128", "lines128_ideal", "quad_lines64", "line_runs128"),
     *("lds_phases", "lds_phases_ideal", "same_address", "distinct_addresses"),
-    *("l1_hits", "l1_misses", "l2_hits", "l2_misses"),
+    *("l1_hits", "l1_misses", "l2_hits", "l2_misses", "read_again"),
     *("out_of_bounds", "uninitialized", "races_inter", "races_intra", "blocks"),
 )
 _SQUARES = ("requests_sq", "sectors_sq", "phases_sq")
 SITE_DTYPE = np.dtype(
     [("launch", "<u4"), ("site", "<u4"), *((name, "<u8") for name in _COUNTS), *((name, "<f8") for name in _SQUARES)]
 )
-BLOCK_DTYPE = np.dtype([("launch", "<u4"), ("block", "<u4"), ("executions", "<u8")])
+BLOCK_DTYPE = np.dtype([("launch", "<u4"), ("block", "<u4"), ("executions", "<u8"), ("waves", "<u8")])
 
 Records = npt.NDArray[np.void]
 
@@ -58,8 +59,37 @@ class SiteFacts:
 
 
 @dataclass(frozen=True)
+class BlockFacts:
+    """One basic block: its operations by kind, and where most of them come from, innermost frame first."""
+
+    function: str
+    mix: Mapping[str, int]
+    locations: tuple[Location, ...]
+
+    @property
+    def operations(self) -> int:
+        return sum(self.mix.values())
+
+
+@dataclass(frozen=True)
+class LocalFacts:
+    """Loads and stores of memory private to a thread, at one source position of the real target's code.
+
+    They run as often as `blocks` do on average. `place` is empty where the compiler gives no position.
+    """
+
+    place: tuple[tuple[str, int, int], ...]  # file, line, column; innermost first
+    blocks: tuple[int, ...]
+    loads: int
+    stores: int
+    load_bytes: int
+    store_bytes: int
+    spills: int
+
+
+@dataclass(frozen=True)
 class StaticFacts:
-    """What the real target's compiler says of a kernel."""
+    """What the real target's compiler says of a kernel; `local` is None where it does not tell."""
 
     architecture: str
     vgprs: int
@@ -70,6 +100,7 @@ class StaticFacts:
     vgpr_spills: int
     sgpr_spills: int
     instructions: int
+    local: tuple[LocalFacts, ...] | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +124,7 @@ class ModuleFacts:
     wave_size: int
     device: Mapping[str, str | int | float]
     sites: tuple[SiteFacts, ...]
-    mixes: tuple[Mapping[str, int], ...]  # instruction mix per basic block
+    blocks: tuple[BlockFacts, ...]
     kernels: Mapping[str, KernelFacts]
 
 
@@ -115,8 +146,12 @@ class KernelLaunch:
     atomic_hottest_lanes: float
     atomic_hottest_site: int | None
     dram_bytes: float
+    dram_bytes_compulsory: float
     occupancy_waves: float
     occupancy_limit: str
+    waves_by: Mapping[str, float]  # registers, lds, blocks → waves that it allows by itself
+    local_requests: float | None  # None where the real target's code is not known
+    local_ns: float | None
     status: int
 
     @property
@@ -127,6 +162,11 @@ class KernelLaunch:
     def scale(self) -> float:
         """From traced blocks to the launch."""
         return self.blocks / self.traced_blocks
+
+    def lane_fill(self, wave_size: int) -> float:
+        """Threads of a block to the lanes of its waves, 0..1."""
+        threads = math.prod(self.geometry.block)
+        return threads / (math.ceil(threads / wave_size) * wave_size)
 
 
 @dataclass(frozen=True)
@@ -206,7 +246,7 @@ class Trace:
     @cached_property
     def blocks(self) -> Records:
         records = _binary(self.directory / "blocks.bin", BLOCK_DTYPE)
-        self._check_references(records, "block", {n: len(m.mixes) for n, m in self.modules.items()}, "blocks.bin")
+        self._check_references(records, "block", {n: len(m.blocks) for n, m in self.modules.items()}, "blocks.bin")
         return records
 
     @cached_property
@@ -251,7 +291,7 @@ def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
             wave_size=int(row["wave_size"]),
             device=row["device"],
             sites=tuple(_site(site) for site in row["sites"]),
-            mixes=tuple(block["mix"] for block in row["blocks"]),
+            blocks=_blocks(row),
             kernels={symbol: _kernel(symbol, kernel) for symbol, kernel in row["kernels"].items()},
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -265,10 +305,22 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
         function=str(row["function"]),
         operation=str(row["operation"]),
         type=str(row.get("type", "")),
-        locations=tuple(
-            Location(str(place["file"]), int(place["line"]), int(place["column"]), str(place["function"]))
-            for place in row["locations"]
-        ),
+        locations=_locations(row["locations"]),
+    )
+
+
+def _blocks(row: Mapping[str, Any]) -> tuple[BlockFacts, ...]:
+    named = [_locations(places) for places in row["locations"]]
+    return tuple(
+        BlockFacts(str(block["function"]), block["mix"], () if block["location"] is None else named[block["location"]])
+        for block in row["blocks"]
+    )
+
+
+def _locations(places: Sequence[Mapping[str, Any]]) -> tuple[Location, ...]:
+    return tuple(
+        Location(str(place["file"]), int(place["line"]), int(place["column"]), str(place["function"]))
+        for place in places
     )
 
 
@@ -287,7 +339,16 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
 
 def _static(row: Mapping[str, Any]) -> StaticFacts:
     numbers = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes", "vgpr_spills", "sgpr_spills", "instructions")
-    return StaticFacts(str(row["architecture"]), *(int(row[name]) for name in numbers))
+    local = None if row["local"] is None else tuple(_local(access) for access in row["local"])
+    vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions = (int(row[name]) for name in numbers)
+    architecture = str(row["architecture"])
+    return StaticFacts(architecture, vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions, local)
+
+
+def _local(row: Mapping[str, Any]) -> LocalFacts:
+    numbers = ("loads", "stores", "load_bytes", "store_bytes", "spills")
+    place = tuple((str(file), int(line), int(column)) for file, line, column in row["chain"])
+    return LocalFacts(place, tuple(int(block) for block in row["blocks"]), *(int(row[name]) for name in numbers))
 
 
 def parse_launch(path: Path, row: Mapping[str, Any]) -> KernelLaunch | Transfer:
@@ -316,8 +377,12 @@ def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
         atomic_hottest_lanes=float(row["atomic_hottest_lanes"]),
         atomic_hottest_site=None if hottest is None or int(hottest) < 0 else int(hottest),
         dram_bytes=float(row["dram_read_bytes"]) + float(row["dram_write_bytes"]),
+        dram_bytes_compulsory=float(row["dram_once_bytes"]) + float(row["dram_write_bytes"]),
         occupancy_waves=float(row["occupancy_waves"]),
         occupancy_limit=str(row["occupancy_limit"]),
+        waves_by={name: float(row[f"waves_by_{name}"]) for name in ("registers", "lds", "blocks")},
+        local_requests=None if row["local_requests"] is None else float(row["local_requests"]),
+        local_ns=None if row["local_ns"] is None else float(row["local_ns"]),
         status=int(row["status"]),
     )
 

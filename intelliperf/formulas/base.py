@@ -6,11 +6,11 @@ knowing. Formulas are pure: they read records and return records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from intelliperf.records import Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
+from intelliperf.records import AccessKind, Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ MINIMUM_EXCESS = Threshold(
 )
 MINIMUM_EXCESS_OF_ALL = Threshold(0.02, "below two hundredths of the kernel's time a timing run cannot show the gain")
 MINIMUM_BLAME = Threshold(0.05, "a line with less than a twentieth of the whole excess is not worth an edit")
+EMPTY_KERNEL = Threshold(2000.0, "ns that a kernel without work takes on current GPUs: no part of it is waiting")
 
 _TIME_PARTS = (
     Metric.ISSUE_TIME_NS,
@@ -66,6 +67,8 @@ class Formula:
     knowledge: ClassVar[str]
     rules: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
+    minimum_excess: ClassVar[Threshold] = MINIMUM_EXCESS
+    blames_kernel: ClassVar[bool] = False  # as a whole, where no line is to blame
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
         """None where the kernel's counts are as they should be. Whether it costs time is judged after."""
@@ -86,7 +89,7 @@ class Formula:
         time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
         saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom))
         busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)
-        if saved < MINIMUM_EXCESS.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
+        if saved < self.minimum_excess.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
             return None
         ceiling = amdahl(profile.share, saved / time_ns)
         return Finding(
@@ -106,6 +109,8 @@ class Formula:
         total = sum(weight for weight, _ in weighed)
         blamed = [(weight, item) for weight, item in weighed if weight > 0 and weight >= MINIMUM_BLAME.value * total]
         blamed.sort(key=lambda pair: (-pair[0], str(pair[1].file), pair[1].line, pair[1].column))
+        if not blamed and self.blames_kernel:
+            return tuple(item for item in evidence if item.access is AccessKind.KERNEL)
         return tuple(item for _, item in blamed)
 
     def value(self, profile: KernelProfile) -> Quantity:
@@ -141,6 +146,28 @@ def visible_ns(profile: KernelProfile, part: Metric, excess_ns: float) -> float:
     others = max(optional(profile, other) for other in _OVERLAPPED if other is not part)
     before = optional(profile, part)
     return max(0.0, max(before, others) - max(before - excess_ns, others))
+
+
+def waiting_ns(profile: KernelProfile) -> float:
+    """The time that waves wait, where a model tells it; else no more than all the time that the kernel is busy."""
+    if profile.has(Metric.LATENCY_TIME_NS):
+        return value_of(profile, Metric.LATENCY_TIME_NS)
+    launch_ns = value_of(profile, Metric.LAUNCH_TIME_NS) if profile.has(Metric.LAUNCH_TIME_NS) else EMPTY_KERNEL.value
+    return max(0.0, value_of(profile, Metric.DEVICE_TIME_NS) - launch_ns)
+
+
+def shrunk(profile: KernelProfile, after: Mapping[Metric, float]) -> tuple[float, float]:
+    """What is saved if the parts shrink to the values of `after`, and the longest of these.
+
+    Waiting that no model tells is `waiting_ns` for whoever shrinks it, and nothing that hides another part.
+    """
+
+    def before(part: Metric) -> float:
+        return waiting_ns(profile) if part is Metric.LATENCY_TIME_NS and part in after else optional(profile, part)
+
+    overlapped = max(before(part) for part in _OVERLAPPED) - max(after.get(part, before(part)) for part in _OVERLAPPED)
+    apart = sum(before(part) - left for part, left in after.items() if part not in _OVERLAPPED)
+    return max(0.0, overlapped) + apart, max(after.values(), default=0.0)
 
 
 def amdahl(share: float, saved: float) -> float:

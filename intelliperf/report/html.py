@@ -92,7 +92,7 @@ def _evidence(report: Report) -> str:
         (
             wording.place_of(item),
             item.text.strip(),
-            f"{item.space.value} {item.access.value}",
+            wording.kind_of(item),
             wording.counted(item, report.device),
         )
         for item in report.evidence

@@ -55,7 +55,7 @@ def _code(text: str) -> str:
 
 def _evidence_line(item: SourceEvidence, device: Device) -> str:
     where = f"`{wording.place_of(item)}` `{item.text.strip()}`"
-    return f"- {where} ({item.space.value} {item.access.value}): {wording.counted(item, device)}"
+    return f"- {where} ({wording.kind_of(item)}): {wording.counted(item, device)}"
 
 
 def _gain(report: Report) -> Iterator[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from intelliperf.evidence import percent, readings
+from intelliperf.evidence import figures, percent, readings
 from intelliperf.records import (
     SHELL,
     Attempt,
     Device,
     Ending,
     Measurement,
+    MemorySpace,
     Metric,
     OriginKind,
     Provenance,
@@ -73,9 +74,14 @@ def outcome(attempt: Attempt) -> tuple[str, str]:
     return "DECLINED", attempt.declined.reason if attempt.declined else ""
 
 
+def kind_of(item: SourceEvidence) -> str:
+    """ "global load", "local store", "code" …"""
+    return item.access.value if item.space is MemorySpace.NONE else f"{item.space.value} {item.access.value}"
+
+
 def counted(item: SourceEvidence, device: Device) -> str:
     """What the line did against what an ideal access would have done, and its part of the kernel's time."""
-    parts = [str(reading) for reading in readings(item, device) if reading.gain > 1]
+    parts = [str(reading) for reading in readings(item, device) if reading.gain > 1] + figures(item)
     share = item.quantities.get(Metric.TIME_SHARE)
     if share is not None:
         parts.append(f"{percent(share.value)} of the kernel's {share.provenance.value} time")

@@ -23,6 +23,7 @@ STATIC = {
     "vgpr_spills": 0,
     "sgpr_spills": 0,
     "instructions": 120,
+    "local": [],
 }
 
 
@@ -51,7 +52,7 @@ class Recording:
     launches: list[dict[str, Any]] = field(default_factory=list)
     counts: list[dict[str, Any]] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
-    blocks: list[tuple[int, int, int]] = field(default_factory=list)
+    blocks: list[tuple[int, int, int, int]] = field(default_factory=list)  # launch, block, lanes, waves
     target: str = "mi300x"
     static: dict[str, Any] | None = field(default_factory=lambda: dict(STATIC))
     kernels: tuple[str, ...] = (KERNEL,)
@@ -93,10 +94,16 @@ class Recording:
                 "atomic_hottest_site": -1,
                 "dram_read_bytes": 100000,
                 "dram_write_bytes": 0,
+                "dram_once_bytes": 60000,
                 "barriers": 0,
                 "divergent_barriers": 0,
                 "occupancy_waves": 16,
                 "occupancy_limit": "waves",
+                "waves_by_registers": 32,
+                "waves_by_lds": 24,
+                "waves_by_blocks": 32,
+                "local_requests": 0,
+                "local_ns": 0,
                 "status": 0,
                 **other,
             }
@@ -124,14 +131,15 @@ class Recording:
             "static": self.static,
         }
         return {
-            "abi": 1,
+            "abi": 2,
             "source": str(self.source),
             "language": "hip",
             "target": self.target,
             "wave_size": values["wave_size"],
             "device": values,
             "sites": self.sites,
-            "blocks": [{"function": KERNEL, "mix": {"f32": 3, "int": 5, "memory": 2}}],
+            "locations": [[{"file": str(self.source), "line": 4, "column": 7, "function": "sum"}]],
+            "blocks": [{"function": KERNEL, "mix": {"f32": 3, "int": 5, "memory": 2}, "site": None, "location": 0}],
             "kernels": {symbol: facts for symbol in self.kernels},
             "symbols": {},
         }
@@ -147,5 +155,5 @@ class Recording:
                 record[name] = value
         records.tofile(directory / "sites.bin")
         np.array(self.blocks, dtype=BLOCK_DTYPE).tofile(directory / "blocks.bin")
-        (directory / "end.json").write_text('{"abi":1,"complete":true,"exit":0}')
+        (directory / "end.json").write_text('{"abi":2,"complete":true,"exit":0}')
         return directory

@@ -53,7 +53,7 @@ def test_a_process_that_was_killed_is_named_incomplete(tmp_path: Path) -> None:
 def test_records_of_another_version_are_refused(recording: Recording, tmp_path: Path) -> None:
     directory = recording.write(tmp_path / "records")
     (directory / "end.json").write_text('{"abi": 7, "complete": true}')
-    with pytest.raises(ProtocolError, match="version 7, this reader knows 1"):
+    with pytest.raises(ProtocolError, match="version 7, this reader knows 2"):
         Trace(directory)
 
 
@@ -61,7 +61,7 @@ def test_a_torn_record_file_is_refused(recording: Recording, tmp_path: Path) -> 
     recording.count(recording.launch(), 0, requests=4)
     directory = recording.write(tmp_path / "records")
     (directory / "sites.bin").write_bytes((directory / "sites.bin").read_bytes()[:-1])
-    with pytest.raises(ProtocolError, match="no whole number of 232-byte records"):
+    with pytest.raises(ProtocolError, match="no whole number of 240-byte records"):
         _ = Trace(directory).sites
 
 
@@ -169,9 +169,29 @@ def test_copies_count_towards_the_device_time(recording: Recording, tmp_path: Pa
 
 def test_instructions_come_from_basic_blocks(recording: Recording, tmp_path: Path) -> None:
     launch = recording.launch()
-    recording.blocks.append((launch, 0, 25600))
+    recording.blocks.append((launch, 0, 12800, 400))
     (kernel,) = _profile(recording, tmp_path).kernels
-    assert kernel.quantity(Metric.INSTRUCTIONS).value == 25600 * 10 / 64
+    assert kernel.quantity(Metric.INSTRUCTIONS).value == 400 * 10
+    assert kernel.quantity(Metric.LANE_INSTRUCTIONS).value == 12800 * 10
+    assert kernel.quantity(Metric.ACTIVE_LANE_RATIO).value == 0.5
+
+
+def test_a_launch_tells_how_it_fills_the_device(recording: Recording, tmp_path: Path) -> None:
+    """380 blocks of 96 threads on 304 compute units that hold 6 of them at a time: 12 of 32 waves, for LDS."""
+    recording.launch(blocks=380, traced_blocks=380, block=[96, 1, 1], occupancy_waves=12, waves_by_lds=12)
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert kernel.quantity(Metric.LANE_FILL_RATIO).value == 96 / 128
+    assert kernel.quantity(Metric.UNIT_FILL_RATIO).value == 380 / 608
+    assert kernel.quantity(Metric.ROUND_FILL_RATIO).value == pytest.approx(380 / (304 * 6))
+    assert kernel.quantity(Metric.OCCUPANCY_LIMIT_RATIO).value == 12 / 32
+    assert kernel.quantity(Metric.WAVES_BY_LDS).value == 12
+    assert kernel.quantity(Metric.WAVES_BY_REGISTERS).value == 32
+
+
+def test_private_memory_of_an_unknown_compile_is_absent_not_zero(recording: Recording, tmp_path: Path) -> None:
+    recording.launch(local_requests=None, local_ns=None)
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert not kernel.has(Metric.LOCAL_REQUESTS) and not kernel.has(Metric.LOCAL_TIME_NS)
 
 
 def test_an_application_without_kernels_is_an_error(recording: Recording, tmp_path: Path) -> None:

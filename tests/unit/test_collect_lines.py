@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from emulator_records import KERNEL, Recording, site
+from emulator_records import KERNEL, STATIC, Recording, site
 
 import intelliperf.emulator
-from intelliperf.emulator import lines, safety, strict
+from intelliperf.emulator import lines, safety, sourcelines, strict
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import SourceNotFound
-from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric
+from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric, SourceEvidence
 
 OUR_HEADER = Path(intelliperf.emulator.__file__).parent / "include" / "simt" / "atomics.h"
 
@@ -27,8 +27,56 @@ def recording(project: Path) -> Recording:
     return Recording(project / "app.hip")
 
 
-def _lines(recording: Recording, directory: Path, project: Path):  # type: ignore[no-untyped-def]
+def _all_lines(recording: Recording, directory: Path, project: Path) -> tuple[SourceEvidence, ...]:
     return lines.kernel_lines(Trace(recording.write(directory / "records")), KERNEL, project)
+
+
+def _lines(recording: Recording, directory: Path, project: Path) -> tuple[SourceEvidence, ...]:
+    """Those of accesses."""
+    return tuple(item for item in _all_lines(recording, directory, project) if item.access is not AccessKind.KERNEL)
+
+
+def test_the_kernel_itself_is_on_the_line_that_defines_it(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.launch()
+    (kernel,) = _all_lines(recording, tmp_path, project)
+    assert (kernel.access, kernel.file, kernel.line) == (AccessKind.KERNEL, project / "app.hip", 3)
+    assert kernel.quantity(Metric.VGPRS).value == 12
+
+
+def test_a_line_whose_lanes_sit_out_is_named_and_a_full_one_is_not(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    launch = recording.launch()
+    recording.blocks.append((launch, 0, 400 * 16, 400))
+    (code,) = _lines(recording, tmp_path, project)
+    assert (code.access, code.line) == (AccessKind.CODE, 4)
+    assert code.quantity(Metric.ACTIVE_LANE_RATIO).value == 0.25
+    assert code.quantity(Metric.LANES_LOST).value == 400 * 48 * 10
+    recording.blocks[0] = (launch, 0, 400 * 64, 400)
+    assert _lines(recording, tmp_path / "again", project) == ()
+
+
+def test_lanes_that_the_launch_leaves_empty_are_not_lost_by_a_line(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    launch = recording.launch(block=[96, 1, 1])
+    recording.blocks.append((launch, 0, 200 * 48, 200))
+    assert _lines(recording, tmp_path, project) == ()
+
+
+def test_spills_are_on_the_line_that_the_compiler_gives_and_run_as_often_as_it_does(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    spill = {"loads": 3, "stores": 1, "load_bytes": 24, "store_bytes": 4, "spills": 4, "beside": []}
+    known = {**spill, "chain": [("app.hip", 6, 2)], "blocks": [0]}
+    unknown = {**spill, "chain": [], "blocks": [0]}
+    recording.static = {**STATIC, "local": [known, unknown]}
+    launch = recording.launch()
+    recording.blocks.append((launch, 0, 400 * 64, 400))
+    load, store = _lines(recording, tmp_path, project)
+    assert (load.access, load.space, load.line) == (AccessKind.LOAD, MemorySpace.LOCAL, 6)
+    assert (load.quantity(Metric.LOCAL_REQUESTS).value, load.element_bytes) == (1200, 8)
+    assert (store.access, store.quantity(Metric.LOCAL_REQUESTS).value) == (AccessKind.STORE, 400)
 
 
 def test_an_atomic_inside_our_headers_is_blamed_on_the_users_line(
@@ -101,7 +149,7 @@ def test_a_scratch_copy_is_recognised_by_its_mirrored_path(recording: Recording,
     copy = tmp_path / "scratch" / "root" / "home" / "someone" / "src" / "project"
     (copy / "src").mkdir(parents=True)
     (copy / "src" / "k.hip").write_text("one\ntwo\n")
-    project = lines.Project(copy)
+    project = sourcelines.Project(copy)
     assert project.on_disk(original / "src" / "k.hip") == copy / "src" / "k.hip"
     assert project.on_disk(copy / "src" / "k.hip") == copy / "src" / "k.hip"
     assert project.on_disk(Path("/home/someone/src/other/k.hip")) is None
@@ -130,7 +178,7 @@ def _fault(kind: str, number: int, scope: str | None = None) -> dict[str, object
 def _located(recording: Recording, directory: Path, project: Path, *faults: dict[str, object]):  # type: ignore[no-untyped-def]
     recording.launch()
     recording.faults = list(faults)
-    return safety.located(Trace(recording.write(directory)), lines.Project(project))
+    return safety.located(Trace(recording.write(directory)), sourcelines.Project(project))
 
 
 def test_faults_that_the_original_has_are_reported_but_not_held_against_the_candidate(

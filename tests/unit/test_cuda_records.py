@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -14,10 +15,10 @@ from intelliperf.cuda.inlining import parse_disassembly
 from intelliperf.cuda.probe import Attribute, device_record
 from intelliperf.cuda.symbols import canonical, pattern
 from intelliperf.cuda.toolchain import completed
-from intelliperf.errors import ProtocolError, SourceNotFound
+from intelliperf.errors import MissingMetric, ProtocolError, SourceNotFound
 from intelliperf.formulas import find_formula
 from intelliperf.profiling.ncu import ProfiledKernel, parse_dump
-from intelliperf.records import AccessKind, Kernel, KernelProfile, Metric, Provenance
+from intelliperf.records import AccessKind, Geometry, Kernel, KernelProfile, MemorySpace, Metric, Provenance
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
 H100 = {
@@ -116,6 +117,107 @@ def test_an_unpadded_tile_conflicts_and_a_coalesced_load_does_not() -> None:
     assert finding.value / finding.ideal == pytest.approx(16.5, abs=0.1)
     assert find_formula("memoryAccess").diagnose(profile, device) is None
     assert find_formula("atomicContention").diagnose(profile, device) is None
+
+
+def divergent(kernel: ProfiledKernel, lanes: float) -> ProfiledKernel:
+    """The recorded kernel as if every instruction had been carried out by so many lanes."""
+    instructions = tuple(
+        dataclasses.replace(
+            item, metrics={**item.metrics, "thread_inst_executed": item.metrics["inst_executed"] * lanes}
+        )
+        for item in kernel.instructions
+    )
+    busy = {"smsp__issue_active.avg.pct_of_peak_sustained_elapsed": 80.0}
+    metrics = {**kernel.metrics, **busy, "smsp__thread_inst_executed_per_inst_executed.ratio": lanes}
+    return dataclasses.replace(kernel, metrics=metrics, instructions=instructions)
+
+
+def test_every_metric_that_is_asked_for_is_in_a_report() -> None:
+    """But for what the recordings were cut down to."""
+    for name in ("reduction", "transpose"):
+        assert set(counters.METRICS) - set(recorded(name).metrics) == set()
+
+
+def test_the_shape_of_a_launch_and_what_limits_it_come_from_the_report() -> None:
+    profile = counted(recorded("transpose"))  # 3008 blocks of 8 warps on 132 multiprocessors, 8 at a time
+    assert profile.quantity(Metric.LANE_FILL_RATIO).value == 1.0
+    assert profile.quantity(Metric.UNIT_FILL_RATIO).value == pytest.approx(3008 / 132 / 23)
+    assert profile.quantity(Metric.ROUND_FILL_RATIO).value == pytest.approx(3008 / (132 * 8) / 3)
+    assert profile.quantity(Metric.OCCUPANCY_LIMIT_RATIO).value == 1.0
+    limits = (Metric.WAVES_BY_REGISTERS, Metric.WAVES_BY_LDS, Metric.WAVES_BY_BLOCKS)
+    assert [profile.quantity(metric).value for metric in limits] == [64, 64, 64]
+    assert profile.quantity(Metric.LANE_INSTRUCTIONS).value == 59281408
+    assert profile.quantity(Metric.LOCAL_REQUESTS).value == 0
+
+
+def test_healthy_registers_lanes_occupancy_and_launches_have_no_finding() -> None:
+    device = device_record("H100", H100)
+    for name in ("reduction", "transpose"):
+        profile = dataclasses.replace(counted(recorded(name)), geometries=(Geometry((3008, 1, 1), (256, 1, 1)),))
+        for formula in ("registerPressure", "branchDivergence", "occupancy", "launchConfig"):
+            assert find_formula(formula).diagnose(profile, device) is None
+
+
+def test_distinct_addresses_are_nothing_that_hardware_counts() -> None:
+    with pytest.raises(MissingMetric, match="dram_bytes_compulsory"):
+        find_formula("memoryLocality").diagnose(counted(recorded("transpose")), device_record("H100", H100))
+
+
+def test_divergence_on_hardware_is_found_and_blamed_on_lines(tmp_path: Path) -> None:
+    text = (DATA / "transpose.ncu.jsonl").read_text()
+    (kernel,) = parse_dump(re.sub(r'"/project/transpose', f'"{tmp_path}', text))
+    finding = find_formula("branchDivergence").diagnose(counted(divergent(kernel, 8)), device_record("H100", H100))
+    assert finding is not None
+    assert "8.0 lanes of a wave where 32 could take part (25 %)" in finding.sentence
+    found = lines.kernel_lines(divergent(kernel, 8), {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    blamed = find_formula("branchDivergence").blame(found)
+    assert {item.access for item in blamed} == {AccessKind.CODE}
+    assert blamed[0].quantity(Metric.ACTIVE_LANE_RATIO).value == 0.25
+    whole = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    (first,) = find_formula("occupancy").blame(whole)
+    assert (first.access, first.line) == (AccessKind.KERNEL, 14)
+    assert first.quantity(Metric.VGPRS).value == 25
+
+
+def test_local_loads_and_stores_are_register_pressure(tmp_path: Path) -> None:
+    text = (DATA / "transpose.ncu.jsonl").read_text().replace('"LDS ', '"LDL ').replace(" LDS ", " LDL ")
+    (kernel,) = parse_dump(re.sub(r'"/project/transpose', f'"{tmp_path}', text))
+    profile = counted(kernel)
+    assert profile.quantity(Metric.LOCAL_REQUESTS).value > 0
+    finding = find_formula("registerPressure").diagnose(profile, device_record("H100", H100))
+    assert finding is not None
+    assert "(25 registers per thread)" in finding.sentence and "cannot be told from counters" in finding.sentence
+    found = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    blamed = find_formula("registerPressure").blame(found)
+    assert {(item.space, item.access) for item in blamed} == {(MemorySpace.LOCAL, AccessKind.LOAD)}
+    assert (
+        sum(item.quantity(Metric.LOCAL_REQUESTS).value for item in blamed)
+        == profile.quantity(Metric.LOCAL_REQUESTS).value
+    )
+
+
+def with_launch(**values: float) -> KernelProfile:
+    kernel = recorded("transpose")
+    return counted(dataclasses.replace(kernel, metrics={**kernel.metrics, **values}))
+
+
+def test_a_starved_launch_and_a_half_filled_one_are_found_from_the_report() -> None:
+    device = device_record("H100", H100)
+    seen = with_launch(
+        launch__occupancy_limit_shared_mem=1.0, sm__maximum_warps_per_active_cycle_pct=12.5,
+        **{"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed": 1.0},
+        **{"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed": 5.0},
+    )  # fmt: skip
+    starved = dataclasses.replace(seen, geometries=(Geometry((3008, 1, 1), (256, 1, 1)),))
+    finding = find_formula("occupancy").diagnose(starved, device)
+    assert finding is not None
+    assert (
+        "LDS let 8 of 64 waves be resident on a compute unit (12 %; this launch could fill 100 %)" in finding.sentence
+    )
+    few = dataclasses.replace(with_launch(launch__grid_size=8.0), geometries=(Geometry((8, 1, 1), (256, 1, 1)),))
+    finding = find_formula("launchConfig").diagnose(few, device)
+    assert finding is not None
+    assert "8 blocks on 132 compute units leave 94 % of them without work" in finding.sentence
 
 
 def test_a_metric_that_the_device_does_not_have_is_absent() -> None:

@@ -72,6 +72,37 @@ def test_cache_hits_divergence_and_spills_are_held_against_the_line() -> None:
     assert "but the kernel also spills 12 registers" in sentence
 
 
+def test_lines_that_are_no_access_speak_of_lanes_registers_and_launches() -> None:
+    code = dataclasses.replace(
+        evidence(),
+        access=AccessKind.CODE,
+        space=MemorySpace.NONE,
+        quantities={Metric.ACTIVE_LANE_RATIO: counted(0.25), Metric.LANES_LOST: counted(4800)},
+    )
+    sentence = line_sentence(finding(), code)
+    assert sentence.startswith("atomicContention: instructions of a line · ")
+    assert "lanes that take part 25 % · lanes that sit out, over all instructions 4,800" in sentence
+    assert "but only" not in sentence
+    kernel = dataclasses.replace(code, access=AccessKind.KERNEL, quantities={Metric.LANE_FILL_RATIO: counted(0.75)})
+    assert "kernel as a whole" in line_sentence(finding(), kernel)
+    assert "lanes that the launch fills 75 %" in line_sentence(finding(), kernel)
+
+
+def test_a_spill_is_no_argument_against_itself() -> None:
+    profile = dataclasses.replace(finding().profile, quantities={Metric.SPILLED_REGISTERS: counted(12)})
+    pressed = dataclasses.replace(finding(), profile=profile, metric=Metric.LOCAL_REQUESTS)
+    spill = dataclasses.replace(
+        evidence(),
+        access=AccessKind.LOAD,
+        space=MemorySpace.LOCAL,
+        quantities={Metric.LOCAL_REQUESTS: counted(1200)},
+    )
+    sentence = line_sentence(pressed, spill)
+    assert "access to a thread's own memory" in sentence
+    assert "loads and stores of a thread's own memory 1,200" in sentence
+    assert "also spills" not in sentence
+
+
 def test_the_reading_speaks_of_the_findings_own_metric() -> None:
     quantities = {
         **evidence().quantities,

@@ -23,6 +23,7 @@ from intelliperf.records import (
 
 DEVICE = devices.record("mi300x")
 KERNEL = Kernel("_Z1kv", "k()", Path("/p/app.hip"), 3)
+GEOMETRY = Geometry((250, 1, 1), (256, 1, 1))
 WAVES = 1000.0
 # A kernel of 1000 waves that streams: 10 µs, of which 2 are the launch.
 HEALTHY = {
@@ -48,17 +49,35 @@ HEALTHY = {
     Metric.ATOMIC_LANES: 0.0,
     Metric.ATOMIC_SERIALIZATION: 0.0,
     Metric.ATOMIC_ADDRESSES: 0.0,
+    Metric.DRAM_BYTES_COMPULSORY: 2 * WAVES * 256,
+    Metric.LOCAL_REQUESTS: 0.0,
+    Metric.LOCAL_TIME_NS: 0.0,
+    Metric.ACTIVE_LANE_RATIO: 0.98,
+    Metric.INSTRUCTIONS: 40 * WAVES,
+    Metric.OCCUPANCY_LIMIT_RATIO: 1.0,
+    Metric.WAVES_BY_REGISTERS: 32.0,
+    Metric.WAVES_BY_LDS: 32.0,
+    Metric.WAVES_BY_BLOCKS: 32.0,
+    Metric.LANE_FILL_RATIO: 1.0,
+    Metric.UNIT_FILL_RATIO: 0.82,  # 250 blocks on 304 compute units, and no more than one on any
+    Metric.ROUND_FILL_RATIO: 0.1,
 }
 
 
-def profile(changes: dict[Metric, float] | None = None, share: float = 0.5) -> KernelProfile:
-    values = {**HEALTHY, **(changes or {})}
+def profile(
+    changes: dict[Metric, float] | None = None,
+    share: float = 0.5,
+    geometry: Geometry = GEOMETRY,
+    without: tuple[Metric, ...] = (),
+    provenance: Provenance = Provenance.MODELLED,
+) -> KernelProfile:
+    values = {metric: value for metric, value in {**HEALTHY, **(changes or {})}.items() if metric not in without}
     return KernelProfile(
         KERNEL,
         1,
-        (Geometry((250, 1, 1), (256, 1, 1)),),
+        (geometry,),
         (values[Metric.DEVICE_TIME_NS],),
-        Provenance.MODELLED,
+        provenance,
         share,
         {metric: Quantity(value, Provenance.MEASURED) for metric, value in values.items()},
     )
@@ -91,6 +110,31 @@ SCATTERED = {
     Metric.L2_TIME_NS: 10000.0,
     Metric.DRAM_TIME_NS: 16000.0,
     Metric.DRAM_BYTES: 2 * WAVES * 1024,
+    Metric.DRAM_BYTES_COMPULSORY: 2 * WAVES * 1024,  # lines count whole
+}
+
+
+AGAIN = {Metric.DEVICE_TIME_NS: 30000.0, Metric.DRAM_TIME_NS: 25000.0, Metric.DRAM_BYTES: 10 * WAVES * 256}
+SPILLED = {
+    Metric.DEVICE_TIME_NS: 30000.0,
+    Metric.LOCAL_REQUESTS: 10 * WAVES,
+    Metric.LOCAL_TIME_NS: 18000.0,
+    Metric.VGPRS: 128.0,
+    Metric.SPILLED_REGISTERS: 40.0,
+    Metric.SCRATCH_BYTES: 160.0,
+}
+DIVERGED = {Metric.DEVICE_TIME_NS: 30000.0, Metric.ISSUE_TIME_NS: 24000.0, Metric.ACTIVE_LANE_RATIO: 0.25}
+THIN = {
+    Metric.DEVICE_TIME_NS: 30000.0,
+    Metric.LATENCY_TIME_NS: 24000.0,
+    Metric.OCCUPANCY_LIMIT_RATIO: 0.0625,
+    Metric.WAVES_BY_LDS: 2.0,
+}
+HALF_EMPTY = {
+    Metric.DEVICE_TIME_NS: 30000.0,
+    Metric.ISSUE_TIME_NS: 24000.0,
+    Metric.LANE_FILL_RATIO: 0.5,
+    Metric.ACTIVE_LANE_RATIO: 0.5,
 }
 
 
@@ -101,7 +145,16 @@ def test_a_healthy_kernel_has_no_finding(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "changes"),
-    [("atomicContention", contended()), ("bankConflict", CONFLICTS), ("memoryAccess", SCATTERED)],
+    [
+        ("atomicContention", contended()),
+        ("bankConflict", CONFLICTS),
+        ("memoryAccess", SCATTERED),
+        ("memoryLocality", AGAIN),
+        ("registerPressure", SPILLED),
+        ("branchDivergence", DIVERGED),
+        ("occupancy", THIN),
+        ("launchConfig", HALF_EMPTY),
+    ],
 )
 def test_each_bottleneck_is_found_by_its_formula_and_by_no_other(name: str, changes: dict[Metric, float]) -> None:
     found = [formula.name for formula in BOTTLENECKS if formula.diagnose(profile(changes), DEVICE)]
@@ -196,6 +249,11 @@ def test_one_atomic_per_wave_on_one_address_is_still_a_queue() -> None:
         ("atomicContention", {**contended(10_000_000.0)}),
         ("bankConflict", {**CONFLICTS, Metric.DEVICE_TIME_NS: 500000.0}),
         ("memoryAccess", {**SCATTERED, Metric.DEVICE_TIME_NS: 900000.0}),
+        ("memoryLocality", {**AGAIN, Metric.DEVICE_TIME_NS: 900000.0}),
+        ("registerPressure", {**SPILLED, Metric.DEVICE_TIME_NS: 900000.0}),
+        ("branchDivergence", {**DIVERGED, Metric.DEVICE_TIME_NS: 900000.0}),
+        ("occupancy", {**THIN, Metric.DEVICE_TIME_NS: 900000.0}),
+        ("launchConfig", {**HALF_EMPTY, Metric.DEVICE_TIME_NS: 900000.0}),
     ],
 )
 def test_a_bottleneck_that_costs_no_time_is_not_a_finding(name: str, changes: dict[Metric, float]) -> None:
@@ -206,6 +264,119 @@ def test_conflicts_hidden_behind_a_longer_wait_gain_nothing() -> None:
     """Where parts of the time overlap, the longest one stays: LDS 20 of 30 µs, but DRAM needs 27 by itself."""
     hidden = {**CONFLICTS, Metric.DRAM_TIME_NS: 27000.0}
     assert FORMULAS["bankConflict"].diagnose(profile(hidden), DEVICE) is None
+
+
+def ceiling_ns(name: str, seen: KernelProfile) -> float:
+    """The time that a formula says could be saved at most."""
+    finding = FORMULAS[name].diagnose(seen, DEVICE)
+    assert finding is not None
+    return (1 - 1 / finding.gain_ceiling) * finding.profile.quantity(Metric.DEVICE_TIME_NS).value
+
+
+def test_traffic_can_shrink_to_every_line_once() -> None:
+    finding = FORMULAS["memoryLocality"].diagnose(profile(AGAIN, share=1.0), DEVICE)
+    assert finding is not None
+    assert "2.56 MB pass between L2 and memory where 512 kB would if every line came once (5.0x)" in finding.sentence
+    assert ceiling_ns("memoryLocality", profile(AGAIN, share=1.0)) == pytest.approx(25000 * 0.8)
+
+
+def test_what_spills_cost_is_what_the_model_says() -> None:
+    finding = FORMULAS["registerPressure"].diagnose(profile(SPILLED, share=1.0), DEVICE)
+    assert finding is not None
+    assert "83 % of the memory instructions (10,000, ideal 0)" in finding.sentence
+    assert "(128 registers per thread, 40 spilled, 160 bytes of private memory)" in finding.sentence
+    assert ceiling_ns("registerPressure", profile(SPILLED, share=1.0)) == pytest.approx(18000)
+
+
+def test_what_spills_cost_on_hardware_is_bounded_by_the_other_parts_and_said_to_be_unknown() -> None:
+    seen = profile(SPILLED, 1.0, without=(Metric.LOCAL_TIME_NS,))
+    finding = FORMULAS["registerPressure"].diagnose(seen, DEVICE)
+    assert finding is not None
+    assert "cannot be told from counters" in finding.sentence
+    rest = HEALTHY[Metric.LAUNCH_TIME_NS] + HEALTHY[Metric.ISSUE_TIME_NS]
+    assert ceiling_ns("registerPressure", seen) == pytest.approx(30000 - rest)
+
+
+def test_a_few_reloads_are_no_register_pressure() -> None:
+    few = {**SPILLED, Metric.LOCAL_REQUESTS: 0.05 * WAVES}
+    assert FORMULAS["registerPressure"].diagnose(profile(few), DEVICE) is None
+
+
+def test_divergence_can_save_the_slots_that_lanes_sit_out() -> None:
+    finding = FORMULAS["branchDivergence"].diagnose(profile(DIVERGED, share=1.0), DEVICE)
+    assert finding is not None
+    assert "16.0 lanes of a wave where 64 could take part (25 %)" in finding.sentence
+    assert ceiling_ns("branchDivergence", profile(DIVERGED, share=1.0)) == pytest.approx(24000 * 0.75)
+
+
+def test_lanes_that_the_launch_leaves_empty_are_no_divergence() -> None:
+    assert FORMULAS["branchDivergence"].diagnose(profile(HALF_EMPTY), DEVICE) is None
+
+
+def test_divergence_behind_a_longer_wait_gains_nothing() -> None:
+    hidden = {**DIVERGED, Metric.LATENCY_TIME_NS: 25000.0}
+    assert FORMULAS["branchDivergence"].diagnose(profile(hidden), DEVICE) is None
+
+
+def test_more_resident_waves_shorten_the_wait_as_littles_law_says() -> None:
+    many = Geometry((3040, 1, 1), (256, 1, 1))
+    finding = FORMULAS["occupancy"].diagnose(profile(THIN, 1.0, many), DEVICE)
+    assert finding is not None
+    assert (
+        "LDS let 2 of 32 waves be resident on a compute unit (6.2 %; this launch could fill 100 %)" in finding.sentence
+    )
+    assert ceiling_ns("occupancy", profile(THIN, 1.0, many)) == pytest.approx(24000 * (1 - 2 / 32))
+
+
+def test_waves_that_the_grid_does_not_have_cannot_be_resident() -> None:
+    assert FORMULAS["occupancy"].diagnose(profile(THIN, 1.0, Geometry((152, 1, 1), (256, 1, 1))), DEVICE) is None
+
+
+def test_without_a_model_of_waiting_low_occupancy_is_bounded_by_the_whole_time_and_the_other_parts() -> None:
+    many = Geometry((3040, 1, 1), (256, 1, 1))
+    seen = profile(THIN, 1.0, many, (Metric.LATENCY_TIME_NS,), Provenance.MEASURED)
+    finding = FORMULAS["occupancy"].diagnose(seen, DEVICE)
+    assert finding is not None
+    assert "waiting takes at most 28 µs" in finding.sentence
+    longest = HEALTHY[Metric.LAUNCH_TIME_NS] + HEALTHY[Metric.DRAM_TIME_NS]
+    assert ceiling_ns("occupancy", seen) == pytest.approx(30000 - longest)
+
+
+def test_half_empty_waves_can_save_half_of_issuing() -> None:
+    finding = FORMULAS["launchConfig"].diagnose(profile(HALF_EMPTY, share=1.0), DEVICE)
+    assert finding is not None
+    assert "blocks of 256x1x1 threads fill 50 % of the lanes of their waves of 64" in finding.sentence
+    assert ceiling_ns("launchConfig", profile(HALF_EMPTY, share=1.0)) == pytest.approx(12000)
+    assert finding.metric is Metric.LANE_FILL_RATIO
+
+
+FEW_BLOCKS = {
+    Metric.DEVICE_TIME_NS: 30000.0,
+    Metric.LATENCY_TIME_NS: 24000.0,
+    Metric.UNIT_FILL_RATIO: 30.4 / 304,
+    Metric.ROUND_FILL_RATIO: 30.4 / 304 / 8,
+    Metric.REQUESTS: 120 * 1000.0,
+}
+
+
+def test_few_blocks_with_much_work_each_are_a_fault_of_the_launch() -> None:
+    seen = profile(FEW_BLOCKS, 1.0, Geometry((30, 1, 1), (256, 1, 1)))
+    finding = FORMULAS["launchConfig"].diagnose(seen, DEVICE)
+    assert finding is not None
+    assert "30 blocks on 304 compute units leave 90 % of them without work" in finding.sentence
+    longest = HEALTHY[Metric.LAUNCH_TIME_NS] + HEALTHY[Metric.DRAM_TIME_NS]
+    assert ceiling_ns("launchConfig", seen) == pytest.approx(30000 - longest)
+
+
+def test_a_thread_s_work_is_shared_out_down_to_a_few_requests_only() -> None:
+    eight = {**FEW_BLOCKS, Metric.REQUESTS: 8 * 120.0, Metric.DRAM_TIME_NS: 0.0, Metric.L1_TIME_NS: 0.0}
+    seen = profile({**eight, Metric.L2_TIME_NS: 0.0}, 1.0, Geometry((30, 1, 1), (256, 1, 1)))
+    assert ceiling_ns("launchConfig", seen) == pytest.approx(24000 * (1 - 4 / 8))
+
+
+def test_a_small_problem_with_one_element_per_thread_is_no_fault_of_its_launch() -> None:
+    small = {**FEW_BLOCKS, Metric.REQUESTS: 3 * 120.0}
+    assert FORMULAS["launchConfig"].diagnose(profile(small, 1.0, Geometry((30, 1, 1), (256, 1, 1))), DEVICE) is None
 
 
 def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> None:
@@ -249,6 +420,24 @@ def test_atomics_are_blamed_and_loads_are_not() -> None:
     assert [item.line for item in FORMULAS["memoryAccess"].blame([load, atomic])] == [4]
 
 
+def test_each_new_formula_blames_its_own_kind_of_evidence() -> None:
+    code = evidence(6, AccessKind.CODE, MemorySpace.NONE, LANES_LOST=900.0)
+    spill = evidence(7, AccessKind.LOAD, MemorySpace.LOCAL, LOCAL_REQUESTS=50.0)
+    load = evidence(8, AccessKind.LOAD, MemorySpace.GLOBAL, DRAM_SECTORS_AGAIN=70.0, SECTORS=80.0)
+    kernel = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)
+    lines = [code, spill, load, kernel]
+    expected = {"branchDivergence": 6, "registerPressure": 7, "memoryLocality": 8, "occupancy": 3, "launchConfig": 3}
+    assert {name: [item.line for item in FORMULAS[name].blame(lines)] for name in expected} == {
+        name: [line] for name, line in expected.items()
+    }
+
+
+def test_spills_without_a_known_line_are_the_whole_kernels_and_other_formulas_blame_none() -> None:
+    kernel = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)
+    assert [item.line for item in FORMULAS["registerPressure"].blame([kernel])] == [3]
+    assert all(FORMULAS[name].blame([kernel]) == () for name in ("bankConflict", "memoryLocality", "branchDivergence"))
+
+
 def test_diagnose_only_orders_lines_by_time() -> None:
     lines = [
         evidence(line, AccessKind.LOAD, MemorySpace.GLOBAL, DEVICE_TIME_NS=time)
@@ -263,14 +452,14 @@ def test_formulas_are_found_in_any_spelling(spelling: str) -> None:
 
 
 def test_an_unknown_formula_is_refused_with_the_list() -> None:
-    with pytest.raises(UsageError, match="atomicContention, bankConflict, memoryAccess, diagnoseOnly"):
+    with pytest.raises(UsageError, match="memoryAccess, memoryLocality, .*, launchConfig, diagnoseOnly"):
         find_formula("cacheMisses")
 
 
 @pytest.mark.parametrize("formula", BOTTLENECKS, ids=lambda formula: formula.name)
 def test_every_formula_says_what_the_model_should_know(formula) -> None:  # type: ignore[no-untyped-def]
     assert 300 < len(formula.knowledge) < 1500
-    assert formula.summary and formula.rules
+    assert formula.summary
     assert formula.watched in formula.needs
 
 

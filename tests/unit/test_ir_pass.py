@@ -35,6 +35,13 @@ def test_every_plain_access_gets_one_hook_in_the_traced_version_only() -> None:
     assert [s["kind"] for s in made.metadata["sites"]] == ["load", "store"]
 
 
+def test_waves_are_counted_where_no_event_brings_them_together() -> None:
+    made = instrument(function("  %v = load float, ptr %p, align 4\n  br label %next\nnext:\n"
+                               "  %w = fmul float %v, %v\n  ret void"))  # fmt: skip
+    assert traced(made).count("call void @__simt_block(i32 1)") == traced(made).count("@__simt_block(") == 1
+    assert [block["site"] for block in made.metadata["blocks"]] == [0, None]
+
+
 @pytest.mark.parametrize(
     ("instruction", "kind", "size", "flags"),
     [
@@ -112,7 +119,7 @@ def test_an_indirect_call_is_resolved_to_the_traced_version() -> None:
         + function("  call void %p(ptr %p, i64 1)\n  ret void")
     )
     made = instrument(text)
-    assert "%simt.callee2 = call ptr @__simt_traced_version(ptr %p)" in traced(made)
+    assert "%simt.callee1 = call ptr @__simt_traced_version(ptr %p)" in traced(made)
     assert "select i1 %is0, ptr @g$traced" in made.text
 
 

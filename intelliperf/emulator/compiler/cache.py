@@ -54,7 +54,8 @@ def _own_code() -> str:
     for folder in ("ir", "compiler"):
         for path in sorted((_PACKAGE / folder).glob("*.py")):
             digest.update(path.read_bytes())
-    digest.update((_PACKAGE / "container.py").read_bytes())
+    for name in ("container.py", "isa.py"):
+        digest.update((_PACKAGE / name).read_bytes())
     return digest.hexdigest()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from intelliperf.emulator.compiler.assembly import translate_assembly
 from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
-from intelliperf.emulator.ir import expose_shared_variables, instrument
+from intelliperf.emulator.ir import Instrumented, expose_shared_variables, instrument
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import DEBUG_LOCATION
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
@@ -78,6 +78,20 @@ def _check_externals(names: Sequence[str]) -> None:
         raise CompilerMessage(f"{listed}\n(defined in another file? compile with -fgpu-rdc or -rdc=true)\n")
 
 
+def _placed(facts: Mapping[str, object] | None, kernel: str, instrumented: Instrumented) -> dict[str, object] | None:
+    """The facts with each local access in the basic blocks that run as often: those of its line, or the entry."""
+    if facts is None:
+        return None
+    local = facts["local"]
+    if not isinstance(local, (list, tuple)):
+        return dict(facts)
+    entry = next(i for i, block in enumerate(instrumented.metadata["blocks"]) if block["function"] == kernel)
+    return {
+        **facts,
+        "local": [{**use, "blocks": instrumented.places.blocks_of(use["beside"]) or (entry,)} for use in local],
+    }
+
+
 def build_container(
     ir: str,
     work: Path,
@@ -112,5 +126,5 @@ def build_container(
     )  # fmt: skip
     static = facts()
     for name, kernel in instrumented.metadata["kernels"].items():
-        kernel["static"] = static.get(name)
+        kernel["static"] = _placed(static.get(name), name, instrumented)
     return pack_container(shared.read_bytes(), {"abi": ABI_VERSION, **header, **instrumented.metadata})

@@ -21,6 +21,7 @@ from intelliperf.emulator.ir.functions import (
 from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_names, map_arguments, shared_reach
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
+from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
 from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
@@ -29,6 +30,7 @@ _HOOKS = (
     "declare void @__simt_access(ptr, i32)",
     "declare void @__simt_access_range(ptr, i32, i64)",
     "declare void @__simt_at(i32)",
+    "declare void @__simt_block(i32)",
     "declare void @__simt_call(i32)",
     "declare void @__simt_return()",
 )
@@ -40,8 +42,9 @@ class Instrumented:
     """The module's new text, and the parts of the container's metadata that come from it."""
 
     text: str
-    metadata: dict[str, Any]  # sites, blocks, kernels, symbols
+    metadata: dict[str, Any]  # sites, blocks, locations, kernels, symbols
     externals: tuple[str, ...]  # functions and variables that it expects elsewhere
+    places: Places
 
 
 def instrument(text: str, vendor: str = "amd") -> Instrumented:
@@ -80,10 +83,16 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
     bodies += _resolver(_address_taken(module))
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
     kept = _kept_metadata(bodies, module)
-    metadata = {"sites": table.sites, "blocks": table.blocks, "kernels": described, "symbols": variables.symbols}
+    metadata = {
+        "sites": table.sites,
+        "locations": name_locations(table, debug),
+        "blocks": table.blocks,
+        "kernels": described,
+        "symbols": variables.symbols,
+    }
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
     text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)
-    return Instrumented(text, metadata, (*externals, *variables.external))
+    return Instrumented(text, metadata, (*externals, *variables.external), Places(table, debug))
 
 
 def _sizes(variables: Variables) -> dict[str, int]:
@@ -94,7 +103,7 @@ def _sizes(variables: Variables) -> dict[str, int]:
 
 
 def _declarations(module: Module) -> list[str]:
-    ours = {"__simt_access", "__simt_access_range", "__simt_at", "__simt_call", "__simt_return"}
+    ours = {"__simt_access", "__simt_access_range", "__simt_at", "__simt_block", "__simt_call", "__simt_return"}
     theirs = [re.sub(r" !\w+ !\d+", "", line) for name, line in module.declarations.items() if name not in ours]
     return [*_HOOKS, *theirs]
 

@@ -90,12 +90,13 @@ class FunctionRewriter:
             self._both(f"{block.label}:")
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
-        self._block = self._around.table.add_block(self._name, self._operations.count(whole))
-        counted = False
+        places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
+        mix = self._operations.count(whole)
+        self._block = self._around.table.add_block(self._name, mix, places)
+        counted = None
         for index, instruction in enumerate(block.instructions):
-            if not counted and instruction.opcode not in ("phi", "landingpad"):
-                self._count_execution()
-                counted = True
+            if counted is None and instruction.opcode not in ("phi", "landingpad"):
+                counted = len(self._trace)
             try:
                 if index in joined:
                     self._rewrite_part(instruction, joined[index])
@@ -104,6 +105,8 @@ class FunctionRewriter:
             except (ToolchainError, ValueError, IndexError) as error:
                 line = instruction.text.strip()[:200]
                 raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
+        if counted is not None:
+            self._trace[counted:counted] = self._count_execution(sum(mix.values()))
 
     def _joined(self, block: Block) -> Plan:
         try:
@@ -173,13 +176,18 @@ class FunctionRewriter:
         locations = self._around.debug.locations(location)
         return self._around.table.add(kind, operation, self._name, self._block, locations)
 
-    def _count_execution(self) -> None:
+    def _count_execution(self, operations: int) -> list[str]:
+        """Counts the lanes that come by; the runtime counts waves, too, where no event of the block does."""
+        if operations and self._around.table.blocks[self._block]["site"] is None:
+            return [f"  call void @__simt_block(i32 {self._block})"]
         self._serial += 1
         counter = f"getelementptr (i8, ptr @__simt_block_executions, i64 {8 * self._block})"
         old, new = f"%simt.count{self._serial}", f"%simt.next{self._serial}"
-        self._trace.append(f"  {old} = load i64, ptr {counter}, align 8")
-        self._trace.append(f"  {new} = add i64 {old}, 1")
-        self._trace.append(f"  store i64 {new}, ptr {counter}, align 8")
+        return [
+            f"  {old} = load i64, ptr {counter}, align 8",
+            f"  {new} = add i64 {old}, 1",
+            f"  store i64 {new}, ptr {counter}, align 8",
+        ]
 
     # -- calls ----------------------------------------------------------------------------------
 

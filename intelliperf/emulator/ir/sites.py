@@ -9,16 +9,23 @@ SITE_KINDS = (
     "load", "store", "atomic", "reduction", "range_load", "range_store", "barrier", "collective", "call",
 )  # fmt: skip
 
+_EVENTS = frozenset(("load", "store", "atomic", "reduction", "barrier", "collective"))  # lanes of a wave meet there
+
 
 @dataclass
 class SiteTable:
-    """Numbers sites and blocks in the order in which they are added."""
+    """Numbers sites and blocks in the order in which they are added.
+
+    `places[block]` are the numbers of the debug locations of a block's instructions, in their order.
+    """
 
     sites: list[dict[str, Any]] = field(default_factory=list)
     blocks: list[dict[str, Any]] = field(default_factory=list)
+    places: list[tuple[int, ...]] = field(default_factory=list)
 
-    def add_block(self, function: str, mix: dict[str, int]) -> int:
-        self.blocks.append({"function": function, "mix": mix})
+    def add_block(self, function: str, mix: dict[str, int], places: tuple[int, ...]) -> int:
+        self.blocks.append({"function": function, "mix": mix, "site": None, "location": None})
+        self.places.append(places)
         return len(self.blocks) - 1
 
     def add(self, kind: str, operation: str, function: str, block: int, locations: list[dict[str, Any]],
@@ -35,7 +42,10 @@ class SiteTable:
                 "locations": locations,
             }
         )
-        return len(self.sites) - 1
+        number = len(self.sites) - 1
+        if kind in _EVENTS and self.blocks[block]["site"] is None:
+            self.blocks[block]["site"] = number
+        return number
 
     def definitions(self) -> list[str]:
         """The IR of `__simt_sites`, `__simt_block_executions` and their counts."""

@@ -6,7 +6,7 @@
 
 namespace simt {
 
-constexpr uint32_t kAbiVersion = 1;
+constexpr uint32_t kAbiVersion = 2;
 
 // ---- device code -> runtime -------------------------------------------------------------------
 struct Thread {  // what __simt_thread() returns; the runtime's lane record begins with it
@@ -32,6 +32,7 @@ extern Grid __simt_grid;
 // Traced version only; before every access to memory that is not provably private:
 void __simt_access(const void* address, uint32_t site);
 void __simt_access_range(const void* address, uint32_t site, uint64_t bytes);  // memcpy, memset
+void __simt_block(uint32_t block);  // on entry to a basic block without an event
 // Both versions:
 void __simt_at(uint32_t site);  // before a barrier or collective: where it is
 void __simt_call(uint32_t site);  // around calls that were not inlined
@@ -94,7 +95,7 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // sites.bin         SiteRecord[], only sites that ran in traced blocks
 // blocks.bin        BlockRecord[]
 // faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
-// end.json          written last: {"abi":1,"complete":true|false,"exit":...}; absent = the process was killed
+// end.json          written last: {"abi":2,"complete":true|false,"exit":...}; absent = the process was killed
 struct SiteRecord {
   uint32_t launch;  // index into launches.jsonl
   uint32_t site;
@@ -113,6 +114,7 @@ struct SiteRecord {
   uint64_t distinct_addresses;  // summed over requests
   uint64_t l1_hits, l1_misses;  // sectors (NVIDIA) or 64/128 B lines (AMD), reuse model
   uint64_t l2_hits, l2_misses;
+  uint64_t read_again;      // sectors that came from memory though they had before
   uint64_t out_of_bounds, uninitialized;  // lanes
   uint64_t races_inter, races_intra;      // conflicting pairs seen
   uint64_t blocks;          // traced blocks in which this site ran
@@ -121,6 +123,7 @@ struct SiteRecord {
 struct BlockRecord {
   uint32_t launch, block;
   uint64_t executions;  // lane executions in traced blocks
+  uint64_t waves;       // and those of waves, see block_counts.h
 };
 
 }  // namespace simt

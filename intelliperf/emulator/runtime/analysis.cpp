@@ -39,7 +39,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   lines_read_.clear();
   others_read_.clear();
   lines_read_.cover(arena_base_ / 128, arena_bytes_ / 128);
-  cold_by_block_.clear();
+  first_by_block_.clear();
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
@@ -88,8 +88,10 @@ void Analysis::end_block(bool done) {
   uint64_t longest = 0;
   for (uint64_t requests : wave_requests_) longest = requests > longest ? requests : longest;
   totals_.longest_wave_requests += longest;
-  cold_by_block_.push_back(totals_.read_cold_lines);
-  totals_.read_cold_late = totals_.read_cold_lines - cold_by_block_[(cold_by_block_.size() - 1) / 2];
+  first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines});
+  const FirstTouches& half = first_by_block_[(first_by_block_.size() - 1) / 2];
+  totals_.read_cold_late = totals_.read_cold_lines - half.cold;
+  totals_.read_new_late = totals_.read_new_lines - half.fresh;
 }
 
 void Analysis::collective(Lane* const* lanes, uint32_t count) {

@@ -26,6 +26,7 @@ struct TracedTotals {
   uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
   uint64_t read_cold_late = 0;          // first touches in the later half of the traced blocks so far
+  uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
   uint64_t write_sectors = 0;
   uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
   uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
@@ -137,10 +138,13 @@ class Analysis {
   HotAddresses hot_;
   std::unique_ptr<SectorCache> l1_;
   std::vector<std::unique_ptr<SectorCache>> l2_;
-  bool first_read(uint64_t line, uint32_t sector);
+  uint32_t first_read(uint64_t line, uint32_t sector, uint32_t sectors);
   LineSet lines_read_;      // first touches of L2 lines in the arena: by partition (AMD) or sector
   AddressSet others_read_;  // and elsewhere
-  std::vector<uint64_t> cold_by_block_;  // first touches up to and including each traced block
+  struct FirstTouches {
+    uint64_t cold, fresh;
+  };
+  std::vector<FirstTouches> first_by_block_;  // up to and including each traced block
   uint32_t partition_ = 0;
 
   static constexpr uint32_t kMaxTouches = 512;

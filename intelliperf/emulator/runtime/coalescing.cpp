@@ -155,11 +155,20 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
   totals_.l1_tag_cycles += device_.amd() ? runs : touch_count_;
 }
 
-// Whether this partition of L2 reads the line (AMD) or sector for the first time in this launch.
-bool Analysis::first_read(uint64_t line, uint32_t sector) {
+// How many of `sectors` this partition of L2 reads for the first time in this launch: all, or none. They begin a
+// line (AMD) or are one sector.
+uint32_t Analysis::first_read(uint64_t line, uint32_t sector, uint32_t sectors) {
   const uint64_t party = device_.amd() ? partition_ : partition_ * 4 + sector;
-  if (party < 8 && lines_read_.covers(line)) return lines_read_.insert(line, uint32_t(party));
-  return others_read_.insert((line * 4 + sector + 1) * l2_.size() + partition_);
+  if (party < 8 && lines_read_.covers(line)) {
+    const uint32_t everybody = device_.amd() ? 0xFF : 0x11u << sector;
+    const bool known = lines_read_.touched(line, everybody);
+    if (!lines_read_.insert(line, uint32_t(party))) return 0;
+    totals_.read_new_lines += known ? 0 : sectors;
+    return sectors;
+  }
+  if (!others_read_.insert((line * 4 + sector + 1) * l2_.size() + partition_)) return 0;
+  totals_.read_new_lines += sectors;
+  return sectors;
 }
 
 // L2 and, behind it, memory. Returns 1 when L2 had it all, 2 when memory was needed.
@@ -178,14 +187,16 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   totals_.l2_bytes += device_.amd() ? (store ? bits(sectors) * 32 : device_.l1_line_bytes) : bits(sectors) * 32;
   if (store || !missed) return 1;
   uint32_t cold = 0;
+  const uint64_t new_before = totals_.read_new_lines;
   if (device_.amd()) {
-    cold = first_read(line, 0) ? 4 : 0;
+    cold = first_read(line, 0, 4);
   } else {
     for (uint32_t sector = 0; sector < 4; ++sector)
-      if (result.filled >> sector & 1) cold += first_read(line, sector);
+      if (result.filled >> sector & 1) cold += first_read(line, sector, 1);
   }
   totals_.read_cold_lines += cold;  // in sectors of 32 bytes
   totals_.read_again_lines += bits(result.filled) - cold;
+  record.read_again += bits(result.filled) - (totals_.read_new_lines - new_before);
   return 2;
 }
 

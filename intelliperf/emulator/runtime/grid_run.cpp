@@ -3,6 +3,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "block_counts.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
@@ -37,7 +38,8 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       scheduler_(request, device().wave_size, analysis),
       order_(settings().blocks, request.grid.count()),
       blocks_(request.grid.count()) {
-  if (plan_.analyze) executions_.assign(module_.block_count, 0);
+  block_counter.begin_launch(module_.block_executions, module_.block_count);
+  if (plan_.analyze) executions_.assign(module_.block_count, 0), waves_.assign(module_.block_count, 0);
   needs_lockstep_ = plan.lockstep;
   idle_since_ns_ = host_now_ns();
 }
@@ -52,7 +54,8 @@ GridRun::~GridRun() {
 void GridRun::count_executions(bool analyzed) {
   if (analyzed == counting_ || !plan_.analyze) return;
   for (uint32_t i = 0; i < module_.block_count; ++i) {
-    if (counting_) executions_[i] += module_.block_executions[i];
+    const uint64_t waves = block_counter.take_waves(i);
+    if (counting_) executions_[i] += module_.block_executions[i], waves_[i] += waves;
     module_.block_executions[i] = 0;
   }
   counting_ = analyzed;

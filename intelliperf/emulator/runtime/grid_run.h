@@ -35,6 +35,7 @@ class GridRun {
   uint64_t divergent_barriers() const { return scheduler_.divergent_barriers; }
   // Lane executions per basic block in analysed blocks.
   const std::vector<uint64_t>& executions() const { return executions_; }
+  const std::vector<uint64_t>& counted_waves() const { return waves_; }  // see BlockCounter
 
  private:
   using Context = std::unique_ptr<Block>;
@@ -64,7 +65,7 @@ class GridRun {
   double idle_since_ns_ = 0, same_state_since_ns_ = 0;
   uint64_t states_before_ = 0;
   double fast_ns_ = 0, trace_ns_ = 0;
-  std::vector<uint64_t> executions_;
+  std::vector<uint64_t> executions_, waves_;
 };
 
 double host_now_ns();

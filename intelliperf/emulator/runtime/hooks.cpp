@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "block_counts.h"
 #include "device_file.h"
 #include "execution.h"
 #include "fault_log.h"
@@ -64,6 +65,8 @@ extern "C" {
 SIMT_EXPORT Grid __simt_grid;
 
 SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->site = site; }
+
+SIMT_EXPORT void __simt_block(uint32_t block) { block_counter.pass(block); }
 
 SIMT_EXPORT void __simt_call(uint32_t site) {
   Lane* lane = simt_current;

@@ -64,6 +64,11 @@ class LineSet {
     touched = uint8_t(touched | 1u << bit);
     return fresh;
   }
+  // Whether any of the parties in the mask has touched the line.
+  bool touched(uint64_t line, uint32_t parties) const {
+    const uint64_t at = line - first_;
+    return at / kPage < pages_.size() && pages_[at / kPage] && (pages_[at / kPage][at % kPage] & parties);
+  }
   void clear() { pages_.clear(); }
 
  private:

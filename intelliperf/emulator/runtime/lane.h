@@ -46,6 +46,7 @@ struct alignas(64) Lane {
   uint32_t wave_lane;          // position within the wave
   bool reduces;                // the barrier is a reducing one
   bool backing_off;            // spun; lets the other lanes of its wave go first
+  uint64_t segment;            // in which it last ran without some lane of its wave
   CallFrame path[kMaxCallDepth];
 
   // Lanes with the same of both stand at the same place: site and state, path and depth.
@@ -91,6 +92,7 @@ struct Wave {
   bool chained = false;            // the `next` pointers run through lanes[0..live)
   uint32_t repeats = 0;            // requests in a row that only repeat recent ones: spinning
   bool waiting = false;            // some of the repeats were volatile or atomic
+  uint64_t whole_segment = 0;      // in which all its lanes last ran
   uint32_t recent_at = 0;
   uint64_t recent[8] = {};         // signatures of the last different requests
   Lane* lanes[kMaxWave] = {};      // in running order

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "analysis.h"
+#include "block_counts.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "grid_run.h"
@@ -94,7 +95,7 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
   parts.phases = std::max(1.0, parts.phases * scale);
   totals = best->totals;
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
-                        &totals.dram_read_bytes, &totals.dram_write_bytes})
+                        &totals.dram_read_bytes, &totals.dram_write_bytes, &totals.dram_once_bytes})
     *total *= scale;
   return parts;
 }
@@ -110,6 +111,9 @@ struct Result {
   const TimeParts& parts;
   const LaunchTotals& totals;
   const Occupancy& resident;
+  const std::vector<uint64_t>& waves;  // of basic blocks
+  const Work& work;
+  double local_ns;  // how much sooner it would end without accesses to private memory
   double other_ns;  // of the host, when nothing was analysed
 };
 
@@ -124,6 +128,7 @@ void write_totals(JsonWriter& line, const LaunchTotals& totals) {
     line.number(totals.atomic_hottest_site);
   line.key("dram_read_bytes").real(totals.dram_read_bytes);
   line.key("dram_write_bytes").real(totals.dram_write_bytes);
+  line.key("dram_once_bytes").real(totals.dram_once_bytes);
 }
 
 void write_parts(JsonWriter& line, const TimeParts& parts) {
@@ -132,6 +137,22 @@ void write_parts(JsonWriter& line, const TimeParts& parts) {
   line.key("l1").real(parts.l1).key("l2").real(parts.l2).key("dram").real(parts.dram);
   line.key("atomic").real(parts.atomic).key("latency").real(parts.latency);
   line.end_object();
+}
+
+void write_occupancy(JsonWriter& line, const Occupancy& resident) {
+  line.key("occupancy_waves").number(resident.waves).key("occupancy_limit").string(resident.limit);
+  line.key("waves_by_registers").number(resident.by_registers).key("waves_by_lds").number(resident.by_lds);
+  line.key("waves_by_blocks").number(resident.by_blocks);
+}
+
+// Per launch; unknown without a compile for the real target or a traced block.
+void write_local(JsonWriter& line, const Result& result, uint64_t blocks) {
+  if (!result.work.local_known || result.run.traced_blocks() == 0) {
+    line.key("local_requests").null().key("local_ns").null();
+    return;
+  }
+  line.key("local_requests").real(result.work.local_requests() * double(blocks) / double(result.run.traced_blocks()));
+  line.key("local_ns").real(result.local_ns);
 }
 
 std::string launch_json(const LaunchRequest& request, uint32_t index, const Result& result) {
@@ -154,7 +175,8 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   write_totals(line, result.totals);
   line.key("barriers").number(result.run.barriers());
   line.key("divergent_barriers").number(result.run.divergent_barriers());
-  line.key("occupancy_waves").number(result.resident.waves).key("occupancy_limit").string(result.resident.limit);
+  write_occupancy(line, result.resident);
+  write_local(line, result, request.grid.count());
   line.key("status").number(uint64_t(result.status));
   line.end_object();
   return line.text();
@@ -176,7 +198,7 @@ void write_records(const LaunchRequest& request, uint32_t index, const Result& r
     std::vector<BlockRecord> blocks;
     const auto& executions = result.run.executions();
     for (uint32_t i = 0; i < executions.size(); ++i)
-      if (executions[i]) blocks.push_back(BlockRecord{index, i, executions[i]});
+      if (executions[i]) blocks.push_back(BlockRecord{index, i, executions[i], result.waves[i]});
     recorder.blocks(blocks);
   }
   recorder.launch_line(launch_json(request, index, result));
@@ -233,10 +255,18 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
 
   TimeParts parts;
   LaunchTotals totals;
+  std::vector<uint64_t> waves;
+  Work work;
+  double local_ns = 0;
   if (run.traced_blocks()) {
+    const TracedTotals& traced = analysis().totals();
     totals = scale_totals(analysis(), request.grid.count());
-    const double instructions = weigh_instructions(module, run.executions().data(), analysis().totals());
-    parts = model_time(analysis(), totals, resident, request.grid.count(), instructions);
+    waves = wave_executions(module, run.executions(), run.counted_waves(), analysis().records());
+    work = weigh_work(kernel, waves);
+    const double without_local_ns = model_time(request, traced, totals, resident, work, false).total();
+    add_local_traffic(totals, request, traced, resident, work);
+    parts = model_time(request, traced, totals, resident, work, true);
+    local_ns = parts.total() - without_local_ns;
     history.modelled.push_back({geometry, parts, totals});
   } else {
     parts = from_similar(history, geometry, totals);
@@ -245,7 +275,8 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;
   write_records(request, execution.index,
-                Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, parts, totals, resident, spent});
+                Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, parts, totals, resident, waves, work,
+                       local_ns, spent});
   flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());

@@ -63,6 +63,13 @@ void read_facts(const JsonValue& facts, StaticFacts& into) {
   into.vgpr_spills = figure("vgpr_spills");
   into.sgpr_spills = figure("sgpr_spills");
   into.instructions = figure("instructions");
+  into.local_known = facts["local"].kind() == JsonValue::Kind::kArray;
+  for (const JsonValue& entry : facts["local"].items()) {
+    const auto count = [&](const char* name) { return static_cast<uint32_t>(entry[name].unsigned_or(0)); };
+    LocalAccesses access{{}, count("loads"), count("stores"), count("load_bytes"), count("store_bytes")};
+    for (const JsonValue& block : entry["blocks"].items()) access.blocks.push_back(static_cast<uint32_t>(block.unsigned_or(0)));
+    into.local.push_back(std::move(access));
+  }
 }
 
 void describe(Kernel& kernel) {

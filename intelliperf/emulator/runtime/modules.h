@@ -23,12 +23,22 @@ struct Parameter {
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
 };
 
+// Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as
+// these basic blocks do; where there are several, as often as they do on average.
+struct LocalAccesses {
+  std::vector<uint32_t> blocks;
+  uint32_t loads = 0, stores = 0;
+  uint32_t load_bytes = 0, store_bytes = 0;  // of one thread, all together
+};
+
 struct StaticFacts {  // of the real target's compiler; absent if that compile was not made
   bool known = false;
   uint32_t vgprs = 0, agprs = 0, sgprs = 0;  // on NVIDIA vgprs are registers per thread
   uint32_t lds_bytes = 0, scratch_bytes = 0;
   uint32_t vgpr_spills = 0, sgpr_spills = 0;
   uint32_t instructions = 0;
+  bool local_known = false;
+  std::vector<LocalAccesses> local;
 };
 
 struct Kernel {

@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include <cstring>
 
+#include "block_counts.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
@@ -151,6 +152,7 @@ void Scheduler::start(Block& block, Wave& wave) {
       prepare_fiber(lane, lane_main);
     }
     wave.chained = true;
+    block_counter.begin_segment(wave, count);
     resume_chain(wave.lanes[0]);
     if (abort_status) return;
   } else {
@@ -196,6 +198,7 @@ void Scheduler::run_released(Wave& wave) {
     wave.chained = true;
   }
   park_counts = ParkCounts();
+  block_counter.begin_segment(wave, wave.live);
   resume_chain(wave.lanes[0]);
   if (!abort_status) settle(wave);
 }
@@ -348,6 +351,8 @@ void Scheduler::run_group(Wave& wave) {
   for (uint32_t i = 0; i < group_.size && !(whole && wave.chained); ++i)
     group_.lane[i]->next = i + 1 < group_.size ? group_.lane[i + 1] : &home_lane();
   wave.chained = whole;
+  block_counter.begin_segment(wave, group_.size);
+  for (uint32_t i = 0; i < group_.size && !whole; ++i) group_.lane[i]->segment = block_counter.segment();
   park_counts = ParkCounts();
   resume_chain(group_.lane[0]);
 }

@@ -48,13 +48,15 @@ Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds
   Occupancy result;
   if (waves == 0) return result;
   result.blocks = d.max_waves_per_compute_unit / waves;
+  const uint32_t most = result.blocks;
   const auto limit = [&](uint32_t blocks, const char* name) {
     if (blocks < result.blocks) result.blocks = blocks, result.limit = name;
+    return std::min(blocks, most) * waves;
   };
-  limit(waves_by_registers(d, kernel.facts) / waves, "vgprs");
+  result.by_registers = limit(waves_by_registers(d, kernel.facts) / waves, "vgprs");
   const uint32_t lds = kernel.static_lds + dynamic_lds;
-  if (lds) limit(d.lds_bytes_per_compute_unit / lds, "lds");
-  limit(d.max_blocks_per_compute_unit, "blocks");
+  result.by_lds = limit(lds ? d.lds_bytes_per_compute_unit / lds : most, "lds");
+  result.by_blocks = limit(d.max_blocks_per_compute_unit, "blocks");
   result.waves = result.blocks * waves;
   return result;
 }
@@ -76,43 +78,107 @@ LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks) {
   const double later_half = std::max(1.0, double(t.blocks) - double((t.blocks - 1) / 2 + 1));
   const double rate = t.blocks > 1 ? double(t.read_cold_late) / later_half : double(t.read_cold_lines);
   double cold = (double(t.read_cold_lines) + rate * rest) * 32;
-  const double there = double(t.touched_allocation_bytes) * device().xcds;
-  if (there > 0) cold = std::max(double(t.read_cold_lines) * 32, std::min(cold, there));
+  const double there = double(t.touched_allocation_bytes);
+  if (there > 0) cold = std::max(double(t.read_cold_lines) * 32, std::min(cold, there * device().xcds));
   result.dram_read_bytes = cold + double(t.read_again_lines) * 32 * factor;
+  const double new_rate = t.blocks > 1 ? double(t.read_new_late) / later_half : double(t.read_new_lines);
+  double once = (double(t.read_new_lines) + new_rate * rest) * 32;
+  if (there > 0) once = std::max(double(t.read_new_lines) * 32, std::min(once, there));
+  result.dram_once_bytes = std::min(once, result.dram_read_bytes);
   result.dram_write_bytes = double(t.write_sectors) * 32 * factor;
   return result;
 }
 
-double weigh_instructions(const Module& module, const uint64_t* block_executions, const TracedTotals& totals) {
+Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
   const Device& d = device();
-  const auto& blocks = module.metadata["blocks"].items();
-  double lanes = 0;
-  for (size_t i = 0; i < blocks.size() && i < module.block_count; ++i) {
-    const uint64_t executions = block_executions[i];
-    if (executions == 0) continue;
+  const auto& blocks = kernel.module->metadata["blocks"].items();
+  Work work;
+  for (size_t i = 0; i < blocks.size() && i < waves.size(); ++i) {
+    if (waves[i] == 0) continue;
     const JsonValue& mix = blocks[i]["mix"];
     double cost = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
     for (const Cost& kind : kCosts) cost += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
-    lanes += cost * double(executions);
+    work.instructions += cost * double(waves[i]);
   }
-  // How full the waves were is known at the memory requests only; the same is assumed between them.
-  const double full = totals.requests ? double(totals.request_lanes) / double(totals.requests) : d.wave_size;
-  return lanes / std::max(1.0, full);
+  work.local_known = kernel.facts.local_known;
+  for (const LocalAccesses& access : kernel.facts.local) {
+    double times = 0;
+    for (const uint32_t block : access.blocks) times += block < waves.size() ? double(waves[block]) : 0;
+    times /= double(std::max<size_t>(1, access.blocks.size()));
+    work.local_loads += times * access.loads;
+    work.local_stores += times * access.stores;
+    work.local_load_bytes += times * access.load_bytes * d.wave_size;
+    work.local_store_bytes += times * access.store_bytes * d.wave_size;
+  }
+  return work;
 }
 
-TimeParts model_time(const Analysis& analysis, const LaunchTotals& totals, const Occupancy& resident, uint64_t blocks,
-                     double instructions) {
+namespace {
+
+// Of `bytes` in use all over again what a cache does not hold.
+double beyond(double bytes, double cache) { return bytes > cache ? 1 - cache / bytes : 0; }
+
+// Where the accesses of the traced blocks to private memory go.
+struct LocalTraffic {
+  double bytes = 0, to_l2 = 0;         // of lanes; of these beyond L1
+  double dram_read = 0, dram_write = 0;
+  double miss_l1 = 0, miss_l2 = 0;     // shares of the loads, and of what comes to L2
+};
+
+LocalTraffic local_traffic(const LaunchRequest& request, const Occupancy& resident, const Work& work) {
   const Device& d = device();
-  const TracedTotals& t = analysis.totals();
+  const double blocks = double(request.grid.count());
+  const double alive = std::min(double(std::max(1u, resident.blocks)), std::ceil(blocks / d.compute_units));
+  const double footprint = double(request.kernel->facts.scratch_bytes) * double(request.block.count()) * alive;
+  LocalTraffic traffic;
+  traffic.miss_l1 = beyond(footprint, double(d.l1_bytes));
+  traffic.miss_l2 = beyond(footprint * d.compute_units, double(d.l2_bytes));
+  traffic.bytes = work.local_load_bytes + work.local_store_bytes;
+  traffic.to_l2 = work.local_store_bytes + work.local_load_bytes * traffic.miss_l1;
+  traffic.dram_read = work.local_load_bytes * traffic.miss_l1 * traffic.miss_l2;
+  traffic.dram_write = work.local_store_bytes * traffic.miss_l2;
+  return traffic;
+}
+
+// Adds the accesses to private memory to what was traced.
+void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic& traffic, const Work& work) {
+  t.l1_tag_cycles += uint64_t(traffic.bytes / 128);
+  t.l1_bytes += uint64_t(traffic.bytes);
+  t.l2_bytes += uint64_t(traffic.to_l2);
+  t.requests += uint64_t(work.local_requests());
+  t.l1_hit_requests += uint64_t(work.local_loads * (1 - traffic.miss_l1));
+  t.l2_hit_requests += uint64_t(work.local_loads * traffic.miss_l1 * (1 - traffic.miss_l2));
+  t.dram_requests += uint64_t(work.local_loads * traffic.miss_l1 * traffic.miss_l2);
+  const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / device().wave_size);
+  t.longest_wave_requests += uint64_t(work.local_requests() / waves * double(t.blocks));
+}
+
+}  // namespace
+
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+                       const Occupancy& resident, const Work& work) {
+  const LocalTraffic traffic = local_traffic(request, resident, work);
+  const double factor = double(request.grid.count()) / double(traced.blocks);
+  totals.dram_read_bytes += traffic.dram_read * factor;
+  totals.dram_once_bytes += traffic.dram_read * factor;
+  totals.dram_write_bytes += traffic.dram_write * factor;
+}
+
+TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
+                     const Occupancy& resident, const Work& work, bool local) {
+  const Device& d = device();
+  const uint64_t blocks = request.grid.count();
+  TracedTotals t = traced;
   TimeParts parts;
   parts.launch = d.launch_overhead_ns;
   if (t.blocks == 0) return parts;
+  if (local) add_local(t, request, local_traffic(request, resident, work), work);
   const double cycle_ns = 1e9 / d.clock_hz;
   const double units = d.compute_units, each = 1 / double(t.blocks);
   const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit
   const auto on_unit = [&](double cycles) { return cycles * each * busiest * cycle_ns; };
 
-  parts.issue = on_unit(instructions / d.issue_per_cycle);
+  parts.issue = on_unit(work.instructions / d.issue_per_cycle);
   parts.lds = on_unit(double(t.lds_phases) * d.lds_banks * 4 / d.lds_bytes_per_cycle);
   parts.l1 = on_unit(std::max(double(t.l1_tag_cycles), double(t.l1_bytes) / d.l1_bytes_per_cycle));
   const double factor = double(blocks) * each;

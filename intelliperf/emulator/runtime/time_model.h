@@ -22,8 +22,13 @@
 //            with float additions, 1.75 ns) and all lanes over atomic_l2_ops_per_s. The program's own atomics
 //            are counted: compilers that combine the lanes of a wave first (nvcc, for integers on a uniform
 //            address) do better.
+//            A wave's instructions are counted as often as the wave runs their basic block, see block_counts.h.
 //   latency  rounds of resident blocks × requests of a block's longest wave × mean latency of their level,
 //            with kInFlight requests of a wave under way at once (assumption).
+//
+// Accesses to memory private to a thread (spilled registers) are the real target's compiler's, each taken to run
+// as often as its source line. They move whole lines through L1; stores go on to L2, and so do loads of what the
+// resident threads' private memory exceeds L1 by, and likewise from L2 to memory.
 //
 // What it does not know: clocks under load, DRAM pages, TLBs, instruction caches, matrix units.
 #pragma once
@@ -43,6 +48,7 @@ struct TimeParts {
 struct Occupancy {
   uint32_t blocks = 0;  // resident on one compute unit; 0: does not fit at all
   uint32_t waves = 0;
+  uint32_t by_registers = 0, by_lds = 0, by_blocks = 0;  // waves of whole blocks that each would allow by itself
   const char* limit = "waves";  // vgprs, lds, waves, blocks
 };
 Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);
@@ -52,15 +58,27 @@ struct LaunchTotals {
   double events = 0, atomic_lanes = 0, atomic_addresses = 0, atomic_hottest_lanes = 0;
   uint32_t atomic_hottest_site = 0xFFFFFFFF;
   double dram_read_bytes = 0, dram_write_bytes = 0;
+  double dram_once_bytes = 0;  // what would be read if every line came from memory once
 };
 LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks);
 
-// `instructions`: wave instructions of the traced blocks weighted by cost, see weigh_instructions().
-TimeParts model_time(const Analysis& analysis, const LaunchTotals& totals, const Occupancy& resident, uint64_t blocks,
-                     double instructions);
+// What the traced blocks do besides their accesses, from the executions of basic blocks by waves.
+struct Work {
+  double instructions = 0;  // of waves, weighted by cost
+  bool local_known = false;
+  double local_loads = 0, local_stores = 0;            // of waves
+  double local_load_bytes = 0, local_store_bytes = 0;  // of all lanes
+  double local_requests() const { return local_loads + local_stores; }
+};
+Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves);
 
-// Lane executions per basic block → weighted wave instructions.
-double weigh_instructions(const Module& module, const uint64_t* executions, const TracedTotals& totals);
+// Adds what accesses to memory private to a thread move to and from memory; none of it counts as read again.
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+                       const Occupancy& resident, const Work& work);
+
+// With `local` the accesses to memory private to a thread count, and `totals` is to have their traffic.
+TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
+                     const Occupancy& resident, const Work& work, bool local);
 
 double transfer_time_ns(const char* operation, uint64_t bytes);
 

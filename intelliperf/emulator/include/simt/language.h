@@ -15,7 +15,14 @@
 #else  // clang has the attribute for HIP only; the runtime keeps both copies of what this section holds equal
 #define __managed__ __attribute__((device, section("simt_managed")))
 #endif
+#if defined(__AMDGCN__)  // whose compiler knows the bounds by other names; the second is waves per SIMD, as in HIP
+#define SIMT_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#define SIMT_BOUNDS_2(threads, waves) SIMT_BOUNDS_1(threads) __attribute__((amdgpu_waves_per_eu(waves)))
+#define SIMT_BOUNDS_OF(_1, _2, name, ...) name
+#define __launch_bounds__(...) SIMT_BOUNDS_OF(__VA_ARGS__, SIMT_BOUNDS_2, SIMT_BOUNDS_1, )(__VA_ARGS__)
+#else
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
 #define __cluster_dims__(...) static_assert(false, "intelliperf: thread block clusters are not supported")
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))

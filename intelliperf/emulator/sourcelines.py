@@ -1,0 +1,79 @@
+"""From file names in debug information to the text of the user's project.
+
+A place's inline chain is walked from the innermost frame outwards, past our headers and the system's,
+to the first frame in a file of the project. A place without one is nobody's line: never a nearby one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from intelliperf.emulator.tracefiles import Location
+from intelliperf.records import Frame
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Project:
+    """The project's directory, and the one that its debug information may name instead.
+
+    A scratch copy mirrors the original's whole path below its root, and its build maps file names back
+    to the original; such a name is a suffix of the copy's own path.
+    """
+
+    directory: Path
+
+    def on_disk(self, file: Path) -> Path | None:
+        """Where the text of `file` lies, or None if it is not of this project."""
+        if file.is_relative_to(_PACKAGE):
+            return None
+        parts = self.directory.parts[1:]
+        for start in range(len(parts)):
+            root = Path("/", *parts[start:])
+            if file.is_relative_to(root) and (copy := self.directory / file.relative_to(root)).is_file():
+                return copy
+        return None
+
+
+def users_chain(locations: Sequence[Location], source: Path, project: Project) -> tuple[Frame, ...]:
+    """The chain from the first frame in the project outwards; empty if none is.
+
+    Relative names are relative to the directory of the translation unit.
+    """
+    frames = [
+        Frame(_absolute(place.file, str(source.parent)), place.line, place.column, place.function)
+        for place in locations
+        if place.line > 0  # line 0 is the compiler's own code
+    ]
+    for depth, frame in enumerate(frames):
+        if on_disk(project, frame.file) is not None:
+            return tuple(frames[depth:])
+    return ()
+
+
+@lru_cache(maxsize=4096)
+def _absolute(name: str, directory: str) -> Path:
+    return Path(os.path.normpath(Path(directory) / name))
+
+
+@lru_cache(maxsize=4096)
+def on_disk(project: Project, file: Path) -> Path | None:
+    return project.on_disk(file)
+
+
+@lru_cache(maxsize=64)
+def _text_lines(file: Path, _changed: int) -> tuple[str, ...]:
+    return tuple(file.read_bytes().decode("utf-8", "replace").splitlines())
+
+
+def source_text(file: Path, line: int) -> str:
+    """The line as it is on disk now, without its indentation; empty if it is not there."""
+    if not file.is_file():
+        return ""
+    lines = _text_lines(file, file.stat().st_mtime_ns)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

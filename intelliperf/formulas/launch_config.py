@@ -1,0 +1,134 @@
+"""Launches that leave lanes, compute units or the last round of blocks empty."""
+
+from __future__ import annotations
+
+import math
+
+from intelliperf.formulas.base import (
+    Formula,
+    Symptom,
+    Threshold,
+    optional,
+    percent,
+    shrunk,
+    value_of,
+    waiting_ns,
+)
+from intelliperf.records import Device, KernelProfile, Metric, Provenance, SourceEvidence
+
+FILLED = Threshold(
+    0.8, "Nsight Compute's rule for the last round, too, speaks up where a fifth of the capacity is empty"
+)
+FULL_LANES = Threshold(0.9, "a tenth of the lanes: a block of 250 threads wastes less, one of 48 or 100 more")
+# What a thread does at least: work below it cannot be shared out among more threads.
+LEAST_REQUESTS = Threshold(4.0, "an index, two operands and a result; requests of one wave overlap up to about as many")
+LEAST_INSTRUCTIONS = Threshold(64.0, "the index, the bounds check and the addresses come again with every thread")
+
+# On the busiest compute unit in the model; a mean over all of them where it was measured.
+_OF_A_UNIT = (Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.L1_TIME_NS)
+
+
+class LaunchConfig(Formula):
+    """How the launch fills lanes, compute units and rounds of blocks.
+
+    The ceiling takes it that the same work were spread evenly, as far as a thread's work can be shared out at all:
+    a small problem with one element per thread is no fault of its launch.
+    """
+
+    name = "launchConfig"
+    summary = "the launch leaves lanes, compute units or the last round of blocks empty"
+    watched = Metric.ROUND_FILL_RATIO
+    needs = (
+        Metric.DEVICE_TIME_NS,
+        Metric.LANE_FILL_RATIO,
+        Metric.UNIT_FILL_RATIO,
+        Metric.ROUND_FILL_RATIO,
+        Metric.REQUESTS,
+        Metric.LDS_REQUESTS,
+        Metric.INSTRUCTIONS,
+    )
+    own_parts = (*_OF_A_UNIT, Metric.LATENCY_TIME_NS)
+    minimum_excess = Threshold(
+        0.25,
+        "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake",
+    )
+    blames_kernel = True
+    knowledge = (
+        "A block is cut into waves of 32 or 64 lanes; a block size that is no multiple leaves lanes empty in the last "
+        "wave of every block, and a size of 128 or 256 is a good default. A grid should bring several blocks per "
+        "compute unit: with fewer blocks than units most of the chip is idle, and when the blocks take one and a bit "
+        "rounds the last round runs nearly empty. Cures: smaller blocks; more blocks that each do less (split the "
+        "long loop of a thread over several threads or blocks and combine the parts, split-k); a grid-stride loop "
+        "with as many blocks as fit at once, so that there is one even round. Launch sites may be changed as far as "
+        "grid, block and dynamic LDS go; the kernel must then not rely on the old sizes (shared arrays sized for the "
+        "block, one block per row, constants equal to blockDim), and every bounds check has to hold for the new grid."
+    )
+
+    def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
+        found = [seen for seen in (_lanes(profile, device), _rounds(profile, device)) if seen is not None]
+        return max(found, key=lambda seen: seen.excess_ns, default=None)
+
+    def excess(self, evidence: SourceEvidence) -> float:
+        return 0.0
+
+
+def _lanes(profile: KernelProfile, device: Device) -> Symptom | None:
+    fill = value_of(profile, Metric.LANE_FILL_RATIO)
+    if fill >= FULL_LANES.value:
+        return None
+    after = {
+        Metric.ISSUE_TIME_NS: optional(profile, Metric.ISSUE_TIME_NS) * fill,
+        Metric.LATENCY_TIME_NS: waiting_ns(profile) * fill,
+    }
+    excess_ns, left_ns = shrunk(profile, after)
+    block = "x".join(str(size) for size in profile.geometries[0].block)
+    return Symptom(
+        value=fill,
+        ideal=1.0,
+        excess_ns=excess_ns,
+        left_ns=left_ns,
+        sentence=f"blocks of {block} threads fill {percent(fill)} of the lanes of their waves of {device.wave_size}",
+        metric=Metric.LANE_FILL_RATIO,
+    )
+
+
+def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
+    units, rounds = value_of(profile, Metric.UNIT_FILL_RATIO), value_of(profile, Metric.ROUND_FILL_RATIO)
+    if min(units, rounds) >= FILLED.value:
+        return None
+    waves = sum(_waves(profile, device)) / max(1, len(profile.geometries))
+    requests = value_of(profile, Metric.REQUESTS) + value_of(profile, Metric.LDS_REQUESTS)
+    indivisible = min(1.0, LEAST_REQUESTS.value * waves / requests) if requests > 0 else 1.0
+    instructions = value_of(profile, Metric.INSTRUCTIONS)
+    least_issue = min(1.0, LEAST_INSTRUCTIONS.value * waves / instructions) if instructions > 0 else 1.0
+    after = {Metric.LATENCY_TIME_NS: waiting_ns(profile) * max(rounds, indivisible)}
+    if profile.time_provenance is Provenance.MODELLED:
+        for part in _OF_A_UNIT:
+            least = least_issue if part is Metric.ISSUE_TIME_NS else indivisible
+            after[part] = optional(profile, part) * max(units, least)
+    excess_ns, left_ns = shrunk(profile, after)
+    return Symptom(
+        value=rounds,
+        ideal=1.0,
+        excess_ns=excess_ns,
+        left_ns=left_ns,
+        sentence=_filling(profile, device, units, rounds),
+    )
+
+
+def _filling(profile: KernelProfile, device: Device, units: float, rounds: float) -> str:
+    blocks = max(math.prod(geometry.grid) for geometry in profile.geometries)
+    have = device.limits.compute_units
+    if blocks < have:
+        return f"{blocks:,} blocks on {have} compute units leave {percent(1 - blocks / have)} of them without work"
+    return (
+        f"{blocks:,} blocks fill {percent(rounds)} of what {have} compute units could hold in the rounds that they "
+        f"take, and the busiest unit has {1 / units:.2f} times the mean number of blocks"
+    )
+
+
+def _waves(profile: KernelProfile, device: Device) -> list[int]:
+    return [
+        math.prod(geometry.grid) * math.ceil(math.prod(geometry.block) / device.wave_size)
+        for geometry in profile.geometries
+    ]
