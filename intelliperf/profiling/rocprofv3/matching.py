@@ -47,8 +47,13 @@ def _keys(dispatches: Sequence[CountedDispatch]) -> list[_Key]:
     return keys
 
 
+def _order(key: _Key) -> tuple[str, int, int, int]:
+    symbol, shape, nth = key
+    return symbol, nth, shape.grid_items, shape.workgroup_items
+
+
 def _difference(first: dict[_Key, CountedDispatch], other: dict[_Key, CountedDispatch], number: int) -> str:
-    symbol, shape, nth = min(first.keys() ^ other.keys(), key=lambda key: (key[0], key[2]))
+    symbol, shape, nth = min(first.keys() ^ other.keys(), key=_order)
     where = "the first run" if (symbol, shape, nth) in first else f"run {number}"
     return (
         f"the application does not do the same in every run, so that the counters of its {number} runs do not fit "
