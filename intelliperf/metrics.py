@@ -29,6 +29,10 @@ class Metric(str, Enum):
     LINES_64B = "lines_64b"
     LINES_128B = "lines_128b"
     LINES_128B_IDEAL = "lines_128b_ideal"
+    # Where hardware counts no sectors per request: what L1 and L2 exchange, in whole lines.
+    L1_L2_BYTES = "l1_l2_bytes"
+    L1_L2_EXCESS_BYTES = "l1_l2_bytes_not_asked_for"  # at least so many of them
+    BYTES_AT_MOST = "bytes_at_most"  # asked for, if every lane of every request was active
     DRAM_BYTES = "dram_bytes"
     DRAM_BYTES_COMPULSORY = "dram_bytes_compulsory"  # every line that was read once, and what was written
     DRAM_SECTORS_AGAIN = "dram_sectors_32b_again"  # of an access: read from memory though they had been before
@@ -48,6 +52,7 @@ class Metric(str, Enum):
     ATOMIC_ADDRESSES = "atomic_distinct_addresses"
     ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations
     ATOMIC_TIME_NS = "atomic_time_ns"  # time that the hottest address alone needs
+    ATOMIC_STALL_NS = "atomic_stall_ns"  # time that an L1 waits, on average, for a line that an earlier atomic holds
     ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1; of an access over its requests, else over instructions
     INSTRUCTIONS = "wave_instructions"
     LANE_INSTRUCTIONS = "lane_instructions"  # active lanes summed over wave instructions

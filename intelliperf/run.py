@@ -168,16 +168,26 @@ class Run:
     def diagnose(self, profile: ApplicationProfile) -> tuple[Finding, ...]:
         """Those of the top N that show the formula's bottleneck, by falling device time."""
         with self.stage("diagnose"):
-            found = [self._diagnosed(kernel) for kernel in profile.kernels]
+            found = self._diagnosed(profile.kernels)
         if not any(found):
             self.journal.event("finding", sentence=None)
         return tuple(finding for finding in found if finding is not None)
 
-    def _diagnosed(self, kernel: KernelProfile) -> Finding | None:
-        try:
-            return self.formula.diagnose(kernel, self.backend.probe())
-        except MissingMetric as error:
-            raise MissingMetric("; ".join([str(error), *kernel.notes])) from error
+    def _diagnosed(self, kernels: Sequence[KernelProfile]) -> list[Finding | None]:
+        """Kernels that lack a quantity are passed over with a note. Raises `MissingMetric` where all do."""
+        device = self.backend.probe()
+        found: list[Finding | None] = []
+        missing: list[str] = []
+        for kernel in kernels:
+            try:
+                found.append(self.formula.diagnose(kernel, device))
+            except MissingMetric as error:
+                missing.append("; ".join([str(error), *kernel.notes]))
+        if missing and not found:
+            raise MissingMetric(missing[0])
+        for reason in missing:
+            self.note(f"not diagnosed: {reason}")
+        return found
 
     def adopt(self, finding: Finding) -> Finding:
         """A finding that was not diagnosed but given: the kernel of a patch under verification."""
@@ -302,9 +312,12 @@ class Run:
         if verdict.outcome not in _TIMED or not states:
             return verdict
         counted = self._counted(states[-1], finding)
-        if len(counted) != 1 or not all(p.has(self.formula.watched) for p in (*counted, finding.profile)):
+        if len(counted) != 1:
             return verdict
-        before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+        try:
+            before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+        except MissingMetric:
+            return verdict
         return dataclasses.replace(verdict, metric_before=before, metric_after=after)
 
     def _counted(self, state: State, finding: Finding) -> tuple[KernelProfile, ...]:

@@ -37,6 +37,7 @@ class AtomicContention(Formula):
         Metric.ATOMIC_SERIALIZATION,
         Metric.ATOMIC_TIME_NS,
     )
+    instead = (Metric.ATOMIC_STALL_NS, Metric.ATOMIC_REQUESTS, Metric.DEVICE_TIME_NS)
     own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
     rules = ("block_reduce_atomics", "privatize_atomics", "wave_aggregate_atomics")
     knowledge = (
@@ -52,13 +53,17 @@ class AtomicContention(Formula):
     )
 
     def value(self, profile: KernelProfile) -> Quantity:
-        """Lanes that wait for one address, in both memories together."""
-        seen = profile.quantity(self.watched)
+        """Lanes that wait for one address, in both memories together; else the time that they cost."""
+        seen = super().value(profile)
+        if not profile.has(self.watched):
+            return seen
         lds = optional(profile, Metric.LDS_ATOMIC_SERIALIZATION)
         return Quantity(seen.value + lds, seen.provenance, seen.error)
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
-        found = [seen for seen in (_in_global_memory(profile), _in_lds(profile)) if seen is not None]
+        counted = profile.has(Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION)
+        in_memory = _in_global_memory(profile) if counted else _by_stall(profile)
+        found = [seen for seen in (in_memory, _in_lds(profile)) if seen is not None]
         return max(found, key=lambda seen: seen.excess_ns, default=None)
 
     def excess(self, evidence: SourceEvidence) -> float:
@@ -115,6 +120,29 @@ def _by_queue(profile: KernelProfile, lanes: Quantity, requests: float) -> Sympt
             f"each atomic request takes {per_request:.1f} operations in L2 (ideal 1), over {count(lanes)} atomic lane "
             f"operations, and the longest queue takes {duration(atomic_ns)}"
         ),
+    )
+
+
+def _by_stall(profile: KernelProfile) -> Symptom | None:
+    """Hardware that counts no lanes tells how long its L1s wait because a line is held by an earlier atomic.
+
+    AMD calls a share of more than 0.10 high contention (SerializedAtomicRatio): `MINIMUM_EXCESS` is the same.
+    """
+    requests = profile.quantity(Metric.ATOMIC_REQUESTS)
+    stall_ns = value_of(profile, Metric.ATOMIC_STALL_NS)
+    if requests.value <= 0 or stall_ns <= 0:
+        return None
+    share = percent(stall_ns / value_of(profile, Metric.DEVICE_TIME_NS))
+    return Symptom(
+        value=stall_ns,
+        ideal=0.0,
+        excess_ns=stall_ns,
+        left_ns=0.0,
+        sentence=(
+            f"an L1 waits {duration(stall_ns)} for lines that earlier atomics hold, {share} of the kernel's time, "
+            f"over {count(requests)} atomic requests"
+        ),
+        metric=Metric.ATOMIC_STALL_NS,
     )
 
 

@@ -63,6 +63,7 @@ class Formula:
     summary: ClassVar[str]  # one line for `intelliperf formulas`
     watched: ClassVar[Metric]
     needs: ClassVar[tuple[Metric, ...]]
+    instead: ClassVar[tuple[Metric, ...]] = ()  # do as well where `needs` are not all there; the first is then watched
     knowledge: ClassVar[str]
     rules: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
@@ -79,7 +80,8 @@ class Formula:
 
     def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
         """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""
-        for metric in self.needs:
+        serves_instead = bool(self.instead) and profile.has(*self.instead)
+        for metric in self.instead if serves_instead and not profile.has(*self.needs) else self.needs:
             profile.quantity(metric)
         symptom = self.symptom(profile, device)
         if symptom is None:
@@ -112,6 +114,9 @@ class Formula:
         return tuple(item for _, item in blamed)
 
     def value(self, profile: KernelProfile) -> Quantity:
+        """The watched quantity. Raises `MissingMetric`."""
+        if self.instead and not profile.has(self.watched) and profile.has(self.instead[0]):
+            return profile.quantity(self.instead[0])
         return profile.quantity(self.watched)
 
 

@@ -11,6 +11,7 @@ SECTORS_PER_IDEAL = Threshold(
 EXTRA_SECTORS_PER_REQUEST = Threshold(
     1.0, "misalignment costs a request one sector at most, however narrow its elements are"
 )
+EXTRA_BYTES_PER_REQUEST = Threshold(128.0, "misalignment costs a request one line at most, of 128 bytes or less")
 
 
 class MemoryAccess(Formula):
@@ -35,6 +36,13 @@ class MemoryAccess(Formula):
         Metric.L2_TIME_NS,
         Metric.DRAM_TIME_NS,
     )
+    instead = (
+        Metric.L1_L2_BYTES,
+        Metric.L1_L2_EXCESS_BYTES,
+        Metric.BYTES_AT_MOST,
+        Metric.REQUESTS,
+        Metric.DEVICE_TIME_NS,
+    )
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
     rules = ("interleave_chunks", "stage_rows", "interchange_index", "transpose_through_lds")
     knowledge = (
@@ -49,6 +57,8 @@ class MemoryAccess(Formula):
     )
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
+        if not profile.has(Metric.SECTORS, Metric.SECTORS_IDEAL):
+            return _by_traffic(profile)
         requests = profile.quantity(Metric.REQUESTS)
         sectors = value_of(profile, Metric.SECTORS)
         ideal = value_of(profile, Metric.SECTORS_IDEAL)
@@ -84,3 +94,30 @@ class MemoryAccess(Formula):
 
 def _scattered(sectors: float, ideal: float, requests: float) -> bool:
     return sectors >= SECTORS_PER_IDEAL.value * ideal and sectors - ideal > EXTRA_SECTORS_PER_REQUEST.value * requests
+
+
+def _by_traffic(profile: KernelProfile) -> Symptom | None:
+    """Hardware counts lines between L1 and L2, where hits in L1 do not show: what is found is the least there is."""
+    requests = profile.quantity(Metric.REQUESTS)
+    moved, excess = value_of(profile, Metric.L1_L2_BYTES), value_of(profile, Metric.L1_L2_EXCESS_BYTES)
+    used = moved - excess
+    if requests.value <= 0 or used <= 0 or moved < SECTORS_PER_IDEAL.value * used:
+        return None
+    if excess <= EXTRA_BYTES_PER_REQUEST.value * requests.value:
+        return None
+    wasted = excess / moved
+    dram_moved = value_of(profile, Metric.DRAM_BYTES)
+    dram_wasted = max(0.0, 1.0 - value_of(profile, Metric.BYTES_AT_MOST) / dram_moved) if dram_moved > 0 else 0.0
+    l1, l2 = value_of(profile, Metric.L1_TIME_NS), value_of(profile, Metric.L2_TIME_NS)
+    dram = value_of(profile, Metric.DRAM_TIME_NS)
+    return Symptom(
+        value=moved,
+        ideal=used,
+        excess_ns=(l1 + l2) * wasted + dram * dram_wasted,
+        left_ns=max(max(l1, l2) * (1.0 - wasted), dram * (1.0 - dram_wasted)),
+        sentence=(
+            f"a global access moves {moved / requests.value:.0f} bytes between L1 and L2 of which at least "
+            f"{excess / requests.value:.0f} were not asked for ({moved / used:.1f}x, over {count(requests)} accesses)"
+        ),
+        metric=Metric.L1_L2_BYTES,
+    )

@@ -1,7 +1,7 @@
 """Small implementations of the protocols: a "program" is a text with one kernel per line.
 
-Each line of `app.hip` reads `NAME NANOSECONDS [contended]`; kernels named `lib_…` have no source in
-the project. Builds run a real shell, so that scratch copies, logs and build errors are the real ones.
+Each line of `app.hip` reads `NAME NANOSECONDS [contended|uncounted]`; kernels named `lib_…` have no source
+in the project. Builds run a real shell, so that scratch copies, logs and build errors are the real ones.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TextBackend:
         self.profiled += 1
         rows = [line.split() for line in (application.project / "app").read_text().splitlines() if line]
         total = sum(float(row[1]) for row in rows)
-        kernels = [_profile(row[0], float(row[1]), float(row[1]) / total, "contended" in row) for row in rows]
+        kernels = [_profile(row[0], float(row[1]), float(row[1]) / total, row[2:]) for row in rows]
         return ApplicationProfile(tuple(sorted(kernels, key=lambda k: -k.share)), total, 0)
 
     def quantities(
@@ -117,8 +117,8 @@ def measurement(before: float, after: float) -> Measurement:
     return Measurement(Scope.KERNEL, before, after, ratio, ratio, ratio, Provenance.MODELLED, 1)
 
 
-def _profile(name: str, time_ns: float, share: float, contended: bool) -> KernelProfile:
-    lanes = Quantity(32.0 if contended else 1.0, Provenance.MEASURED)
+def _profile(name: str, time_ns: float, share: float, marks: Sequence[str]) -> KernelProfile:
+    lanes = Quantity(32.0 if "contended" in marks else 1.0, Provenance.MEASURED)
     return KernelProfile(
         Kernel(f"_Z{name}", name),
         1,
@@ -126,7 +126,7 @@ def _profile(name: str, time_ns: float, share: float, contended: bool) -> Kernel
         (time_ns,),
         Provenance.MODELLED,
         share,
-        {Metric.ATOMIC_SERIALIZATION: lanes},
+        {} if "uncounted" in marks else {Metric.ATOMIC_SERIALIZATION: lanes},
     )
 
 

@@ -11,6 +11,7 @@ from scripted import BUILD, SOURCE, Scripted, application, scripted_run
 from intelliperf.errors import (
     BudgetExhausted,
     BuildFailed,
+    MissingMetric,
     ProviderError,
     SourceNotFound,
     StorageFull,
@@ -121,6 +122,17 @@ def test_kernels_of_libraries_are_passed_over_and_the_report_says_so(tmp_path: P
     assert "no source line for lib_sort: outside the project" in report.notes
     with pytest.raises(SourceNotFound, match="lib_sort"):
         improved(tmp_path / "top", Scripted("rules", []), text=text, top_n=1)
+
+
+def test_a_kernel_whose_counts_are_missing_is_passed_over_with_a_note(tmp_path: Path) -> None:
+    report = improved(tmp_path, Scripted("rules", [("900 contended", "90")]), text="blind 1000 uncounted\n" + SLOW)
+    assert report.finding is not None and report.finding.profile.kernel.name == "tally"
+    assert any("blind" in note and "was not collected" in note for note in report.notes)
+
+
+def test_where_no_kernel_has_the_counts_the_run_fails(tmp_path: Path) -> None:
+    with pytest.raises(MissingMetric, match="blind"):
+        improved(tmp_path, Scripted("rules", []), text="blind 1000 uncounted\n")
 
 
 def test_a_diagnosis_of_a_librarys_kernel_still_lists_the_kernels(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""rocprofv3 as a library: run it on an application, read its files, say what is wrong in clear words.
+
+    rocprof = find_rocprof()
+    application = Application(("./app",), project, project)
+    profile = application_profile(trace(rocprof, application, 60.0, logs))
+    kernels = [kernel.kernel.symbol for kernel in profile.kernels]
+    counted = collect(rocprof, application, kernels, ["SQ_WAVES", "TCC_HIT_sum"], "gfx90a", 60.0, logs)
+    counted.dispatches[0].values["SQ_WAVES"]
+
+The application is run once for the trace and once per pass of counters, in its own process group and with a deadline.
+Readers of the files work without the tool: `parse_kernel_trace`, `parse_counters`, `read_trace`, `JsonRecording`,
+`read_dispatches` (rocpd) and others take text or paths of ROCm 6.2 to 7.x. No counter is ever guessed: what is absent
+raises, naming file and column.
+"""
+
+from intelliperf.profiling.rocprofv3.blocks import SLOTS, base_name, block_of
+from intelliperf.profiling.rocprofv3.csvfiles import parse_agents, parse_copies, parse_counters, parse_kernel_trace
+from intelliperf.profiling.rocprofv3.diagnosis import (
+    CountersAsleep,
+    CountersDenied,
+    TooManyCounters,
+    permission_problem,
+)
+from intelliperf.profiling.rocprofv3.files import read_agents, read_counters, read_trace
+from intelliperf.profiling.rocprofv3.jsonfile import JsonRecording
+from intelliperf.profiling.rocprofv3.packing import pack
+from intelliperf.profiling.rocprofv3.profiles import application_profile
+from intelliperf.profiling.rocprofv3.recordings import (
+    Agent,
+    Copy,
+    Counted,
+    CountedDispatch,
+    Dispatch,
+    PcSample,
+    Shape,
+    Trace,
+    TracedInstruction,
+)
+from intelliperf.profiling.rocprofv3.runs import collect, sample_pcs, trace
+from intelliperf.profiling.rocprofv3.sampling import LineSamples, by_line, parse_pc_samples, parse_thread_trace
+from intelliperf.profiling.rocprofv3.tool import Rocprof, find_rocprof
+
+__all__ = [
+    "SLOTS",
+    "Agent",
+    "Copy",
+    "Counted",
+    "CountedDispatch",
+    "CountersAsleep",
+    "CountersDenied",
+    "Dispatch",
+    "JsonRecording",
+    "LineSamples",
+    "PcSample",
+    "Rocprof",
+    "Shape",
+    "TooManyCounters",
+    "Trace",
+    "TracedInstruction",
+    "application_profile",
+    "base_name",
+    "block_of",
+    "by_line",
+    "collect",
+    "find_rocprof",
+    "pack",
+    "parse_agents",
+    "parse_copies",
+    "parse_counters",
+    "parse_kernel_trace",
+    "parse_pc_samples",
+    "parse_thread_trace",
+    "permission_problem",
+    "read_agents",
+    "read_counters",
+    "read_trace",
+    "sample_pcs",
+    "trace",
+]

@@ -1,0 +1,102 @@
+"""PC samples and thread-trace statistics, per source line.
+
+Lines come from the debug information of the code object: without -g the comment column is empty and so are they.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from intelliperf.errors import ProtocolError
+from intelliperf.profiling.rocprofv3.recordings import PcSample, TracedInstruction
+from intelliperf.profiling.rocprofv3.tables import Row, rows
+
+_STALL = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
+_INLINED_INTO = " -> "
+
+
+@dataclass(frozen=True)
+class LineSamples:
+    """The samples on one line. `stalls` counts those that waited, by reason; empty for host trap."""
+
+    file: str
+    line: int
+    samples: int
+    stalls: Mapping[str, int]
+
+
+def parse_pc_samples(text: str, source: str) -> tuple[PcSample, ...]:
+    """Either kind of sampling; the stochastic one has the columns of stalls."""
+    return tuple(_sample(row) for row in rows(text, source))
+
+
+def _sample(row: Row) -> PcSample:
+    file, line = place(row.text("Instruction_Comment"))
+    issued = _truth(row) if row.has("Wave_Issued_Instruction") else None
+    return PcSample(
+        instruction=row.text("Instruction"),
+        file=file,
+        line=line,
+        dispatch=row.integer("Dispatch_Id"),
+        lanes=row.integer("Exec_Mask").bit_count(),
+        issued=issued,
+        stall=row.text("Stall_Reason").removeprefix(_STALL).lower() if issued is False else None,
+    )
+
+
+def _truth(row: Row) -> bool:
+    value = row.integer("Wave_Issued_Instruction")
+    if value not in (0, 1):
+        raise ProtocolError(f"{row.source}, line {row.line}: Wave_Issued_Instruction is {value}")
+    return value == 1
+
+
+def place(comment: str) -> tuple[str | None, int | None]:
+    """ "a.h:7 -> b.cpp:12" is in a.h, inlined into b.cpp: the innermost place; (None, None) for an empty comment."""
+    innermost = comment.partition(_INLINED_INTO)[0].strip()
+    file, _, line = innermost.rpartition(":")
+    return (file, int(line)) if file and line.isdigit() else (None, None)
+
+
+def by_line(samples: Iterable[PcSample]) -> tuple[LineSamples, ...]:
+    """Lines with most samples first; samples without a line are left out."""
+    counts: dict[tuple[str, int], int] = {}
+    stalls: dict[tuple[str, int], dict[str, int]] = {}
+    for sample in samples:
+        if sample.file is None or sample.line is None:
+            continue
+        at = (sample.file, sample.line)
+        counts[at] = counts.get(at, 0) + 1
+        reasons = stalls.setdefault(at, {})
+        if sample.stall is not None:
+            reasons[sample.stall] = reasons.get(sample.stall, 0) + 1
+    return tuple(LineSamples(*at, counts[at], stalls[at]) for at in sorted(counts, key=lambda at: (-counts[at], at)))
+
+
+def parse_thread_trace(text: str, source: str) -> tuple[TracedInstruction, ...]:
+    """The decoder's statistics (`stats_*.csv`), one row per instruction that ran."""
+    found = []
+    for row in rows(text, source):
+        file, line = place(row.text("Source"))
+        found.append(
+            TracedInstruction(
+                instruction=row.text("Instruction"),
+                address=_address(row),
+                file=file,
+                line=line,
+                hits=row.integer("Hitcount"),
+                latency_cycles=row.integer("Latency"),
+                stall_cycles=row.integer("Stall"),
+                idle_cycles=row.integer("Idle"),
+            )
+        )
+    return tuple(found)
+
+
+def _address(row: Row) -> int:
+    text = row.text("Vaddr")
+    try:
+        return int(text, 0)
+    except ValueError as error:
+        raise ProtocolError(f"{row.source}, line {row.line}: Vaddr is no number: {text!r}") from error

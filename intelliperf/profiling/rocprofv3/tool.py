@@ -1,0 +1,149 @@
+"""The installed rocprofv3: where it is, how old it is, and what to say on its command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.errors import BackendUnavailable, UsageError
+from intelliperf.process import output_of
+
+OLDEST = (6, 2)
+PREFIX = "%pid%"  # rocprofv3 puts the process's number in, so that processes do not overwrite each other's files
+_COUNTERS_AS_ARGUMENTS = (6, 3)
+_DEADLINE_S = 60.0
+_SDK_TO_ROCM = {(0, 4): (6, 2), (0, 5): (6, 3), (0, 6): (6, 4), (1, 0): (7, 0), (1, 1): (7, 1)}
+_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+_TOOLS_LIBRARY = "HSA_TOOLS_LIB"
+
+
+@dataclass(frozen=True)
+class Rocprof:
+    """An installed rocprofv3 of a ROCm release that we can read."""
+
+    program: Path
+    version: tuple[int, int]  # of ROCm
+
+    @property
+    def name(self) -> str:
+        return f"rocprofv3 of ROCm {self.version[0]}.{self.version[1]}"
+
+
+def find_rocprof(program: Path | None = None, environment: Mapping[str, str] | None = None) -> Rocprof:
+    """`program`, else the one on PATH, else ROCm's usual places. Raises `BackendUnavailable` with the remedy."""
+    known = dict(os.environ if environment is None else environment)
+    places = [program] if program is not None else _places(known)
+    found = next((place for place in places if place is not None and os.access(place, os.X_OK)), None)
+    if found is None:
+        where = str(program) if program is not None else "PATH, $ROCM_PATH/bin and /opt/rocm*/bin"
+        raise BackendUnavailable(
+            f"rocprofv3 is not at {where}: install ROCm 6.2 or later (package rocprofiler-sdk) and put its bin on PATH"
+        )
+    return Rocprof(found, _checked(_version(found), found))
+
+
+def _places(environment: Mapping[str, str]) -> list[Path | None]:
+    on_path = shutil.which("rocprofv3", path=environment.get("PATH", ""))
+    roots = [environment.get(name) for name in ("ROCM_PATH", "ROCM_HOME")]
+    usual = sorted(Path("/opt").glob("rocm*"), reverse=True)
+    return [
+        Path(on_path) if on_path else None,
+        *(Path(root) / "bin" / "rocprofv3" for root in roots if root),
+        *(root / "bin" / "rocprofv3" for root in usual),
+    ]
+
+
+def _version(program: Path) -> tuple[int, int] | None:
+    """By --version, which releases before 7.0 do not have, else by the release's own note."""
+    done, out, err = output_of([str(program), "--version"], _DEADLINE_S)
+    stated = parse_version(out + err) if done.ok else None
+    note = program.resolve().parent.parent / ".info" / "version"
+    if stated is None and note.exists():
+        numbers = _NUMBERS.search(note.read_text("utf-8", "replace"))
+        return (int(numbers[1]), int(numbers[2])) if numbers else None
+    return stated
+
+
+def parse_version(text: str) -> tuple[int, int] | None:
+    """ROCm's release in the output of --version; from the tool's own number where ROCm's is not stated."""
+    stated = dict(line.strip().split(":", 1) for line in text.splitlines() if ":" in line)
+    rocm = _NUMBERS.search(stated.get("rocm_version", ""))
+    if rocm:
+        return int(rocm[1]), int(rocm[2])
+    own = _NUMBERS.search(stated.get("version", ""))
+    return _SDK_TO_ROCM.get((int(own[1]), int(own[2]))) if own else None
+
+
+def _checked(version: tuple[int, int] | None, program: Path) -> tuple[int, int]:
+    if version is None:
+        raise BackendUnavailable(
+            f"{program} does not tell its version, and there is no .info/version above it: is it AMD's rocprofv3?"
+        )
+    if version < OLDEST:
+        raise BackendUnavailable(
+            f"{program} is of ROCm {version[0]}.{version[1]}: install {OLDEST[0]}.{OLDEST[1]} or later"
+        )
+    return version
+
+
+def refuse_tools_library(environment: Mapping[str, str]) -> None:
+    """A profiler and an HSA tools library in one process exclude each other: ROCr loads one of them only.
+
+    Raises `UsageError` where the variable would reach the run.
+    """
+    value = {**os.environ, **environment}.get(_TOOLS_LIBRARY)
+    if value:
+        raise UsageError(
+            f"{_TOOLS_LIBRARY}={value} is set: ROCr skips tools libraries under rocprofv3, so that one of both "
+            "would silently do nothing; unset it for profiling"
+        )
+
+
+def trace_request() -> tuple[str, ...]:
+    return ("--kernel-trace", "--memory-copy-trace", "--mangled-kernels")
+
+
+def counter_request(rocprof: Rocprof, counters: Sequence[str], kernels: Sequence[str], logs: Path) -> tuple[str, ...]:
+    """One pass. ROCm 6.2 takes counters from a file only, which is written to `logs`."""
+    chosen = symbol_pattern(kernels)
+    if rocprof.version >= _COUNTERS_AS_ARGUMENTS:
+        return ("--pmc", *counters, "--kernel-include-regex", chosen, "--mangled-kernels")
+    job = {"pmc": list(counters), "kernel_include_regex": chosen, "mangled_kernels": True}
+    request = logs / "pass.json"
+    request.write_text(json.dumps({"jobs": [job]}), encoding="utf-8")
+    return ("-i", str(request))
+
+
+def sampling_request(method: str, interval: int) -> tuple[str, ...]:
+    """`interval` in microseconds for "host_trap" and in cycles, a power of two, for "stochastic"."""
+    units = {"host_trap": "time", "stochastic": "cycles"}
+    if method not in units:
+        raise UsageError(f"no such way to sample: {method}; there are {', '.join(units)}")
+    return (
+        *("--pc-sampling-beta-enabled", "--pc-sampling-method", method),
+        *("--pc-sampling-unit", units[method], "--pc-sampling-interval", str(interval), "--mangled-kernels"),
+    )
+
+
+def symbol_pattern(kernels: Sequence[str]) -> str:
+    """An ECMAScript regular expression for exactly these mangled names, with or without the descriptor's ".kd"."""
+    escaped = "|".join(re.sub(r"([^\w])", r"\\\1", symbol) for symbol in dict.fromkeys(kernels))
+    return rf"^({escaped})(\.kd)?$"
+
+
+def command(
+    rocprof: Rocprof, request: Sequence[str], output: Path, target: Sequence[str], launcher: Sequence[str] = ()
+) -> list[str]:
+    """The launcher comes first: job launchers and emulators start the profiler, not the profiler them."""
+    return [
+        *launcher,
+        str(rocprof.program),
+        *request,
+        *("--output-format", "csv", "-d", str(output), "-o", PREFIX, "--"),
+        *target,
+    ]

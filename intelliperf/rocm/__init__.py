@@ -1,0 +1,1 @@
+"""AMD hardware under ROCm as a back end."""

@@ -1,0 +1,226 @@
+"""What kinds and widths of memory instruction a kernel holds, read from its machine code.
+
+Hardware counts wave instructions and moved lines, but not how many bytes a lane asked for. That width stands in the
+instruction's name, which LLVM's disassembler prints. No instruction is decoded here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+
+_DEADLINE_S = 120.0
+_NEWEST, _OLDEST = 24, 17
+_SECTION = ".hip_fatbin"
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_COMPRESSED = b"CCOB"
+_LABEL = re.compile(r"^(?:[0-9a-f]{8,} <(?P<listed>[^>]+)>|(?P<written>[\w$.]+)):")
+_INSTRUCTION = re.compile(r"^\s+(?P<name>[a-z]\w*)")
+_MEMORY = re.compile(r"^(?P<space>global|flat|buffer|tbuffer|scratch|image|ds)_(?P<rest>\w+)$")
+_WIDTHS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(rf"(?:^|_)(?:{names})(?:_d16)?(?:_hi)?(?:_format_\w)?$"), width)
+    for names, width in (
+        (r"dwordx4|b128", 16),
+        (r"dwordx3|b96", 12),
+        (r"dwordx2|b64", 8),
+        (r"dword|b32", 4),
+        (r"[us]short|short|[ui]16|b16", 2),
+        (r"[us]byte|byte|[ui]8|b8", 1),
+    )
+)
+_SHUFFLES = ("bpermute", "permute", "swizzle")
+_LDS_MOVES = re.compile(r"^(?:read|write|load|store)")
+_CALLS = frozenset({"s_swappc_b64", "s_setpc_b64", "s_call_b64"})
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The memory instructions of a kernel and of what it calls. Widths are bytes per lane."""
+
+    load_widths: frozenset[int] = frozenset()
+    store_widths: frozenset[int] = frozenset()
+    atomics: bool = False
+    unknown_widths: bool = False  # images, typed buffers
+    flat: bool = False  # may lead to LDS as well as to memory
+    lds_moves: bool = False
+    lds_atomics: bool = False
+    lds_shuffles: bool = False  # between lanes, through LDS's crossbar
+
+    def with_all_of(self, other: Accesses) -> Accesses:
+        return Accesses(
+            self.load_widths | other.load_widths,
+            self.store_widths | other.store_widths,
+            *(
+                getattr(self, name) or getattr(other, name)
+                for name in ("atomics", "unknown_widths", "flat", "lds_moves", "lds_atomics", "lds_shuffles")
+            ),
+        )
+
+
+@dataclass
+class _Function:
+    accesses: Accesses = Accesses()
+    calls: bool = False
+
+
+def parse_disassembly(text: str) -> dict[str, Accesses]:
+    """By symbol, from `llvm-objdump -d` or from compiler-written assembly.
+
+    A kernel that calls gets the accesses of all functions of the object: which ones it reaches is not known.
+    """
+    functions: dict[str, _Function] = {}
+    current: _Function | None = None
+    for line in text.splitlines():
+        label = _LABEL.match(line)
+        if label:
+            name = label["listed"] or label["written"]
+            if not name.startswith("."):
+                current = functions.setdefault(name, _Function())
+            continue
+        found = _INSTRUCTION.match(line)
+        if found and current is not None:
+            _add(current, found["name"])
+    everything = Accesses()
+    for function in functions.values():
+        everything = everything.with_all_of(function.accesses)
+    return {name: everything if one.calls else one.accesses for name, one in functions.items()}
+
+
+def _add(function: _Function, instruction: str) -> None:
+    if instruction in _CALLS:
+        function.calls = True
+    found = _MEMORY.match(instruction)
+    if found:
+        function.accesses = function.accesses.with_all_of(_accesses(found["space"], found["rest"]))
+
+
+def _accesses(space: str, rest: str) -> Accesses:
+    if space == "ds":
+        return _lds_accesses(rest)
+    if space in ("image", "tbuffer"):
+        return Accesses(unknown_widths=True)
+    flat = space == "flat"
+    if "atomic" in rest:
+        return Accesses(atomics=True, flat=flat)
+    if not rest.startswith(("load", "store")):
+        return Accesses()  # cache control
+    width = next((width for pattern, width in _WIDTHS if pattern.search(rest)), None)
+    if width is None or "format" in rest:
+        return Accesses(unknown_widths=True, flat=flat)
+    widths = frozenset({width})
+    return (
+        Accesses(load_widths=widths, flat=flat) if rest.startswith("load") else Accesses(store_widths=widths, flat=flat)
+    )
+
+
+def _lds_accesses(rest: str) -> Accesses:
+    if rest.startswith(_SHUFFLES):
+        return Accesses(lds_shuffles=True)
+    if _LDS_MOVES.match(rest):
+        return Accesses(lds_moves=True)
+    return Accesses(lds_atomics=not rest.startswith(("nop", "gws", "consume", "append", "ordered")))
+
+
+def accesses(code_object: Path) -> dict[str, Accesses]:
+    """By mangled symbol, of one device code object. Raises `ToolchainError`."""
+    done, out, err = output_of(
+        [str(find_tool("llvm-objdump")), "-d", "--no-show-raw-insn", str(code_object)], _DEADLINE_S
+    )
+    if not done.ok:
+        raise ToolchainError(f"llvm-objdump cannot read {code_object}: {err.strip()[-300:] or done.describe()}")
+    found = parse_disassembly(out)
+    if not found:
+        raise ToolchainError(f"{code_object} holds no function")
+    return found
+
+
+def from_program(program: Path, architecture: str, scratch: Path) -> dict[str, Accesses]:
+    """By mangled symbol, of all code objects for `architecture` in a host program. Raises `ToolchainError`.
+
+    Empty where the program has none, as one that loads its kernels from elsewhere.
+    """
+    found: dict[str, Accesses] = {}
+    for number, image in enumerate(code_objects(program, architecture, scratch)):
+        path = scratch / f"{number}.{architecture}.co"
+        path.write_bytes(image)
+        found.update(accesses(path))
+    return found
+
+
+def code_objects(program: Path, architecture: str, scratch: Path) -> list[bytes]:
+    """The device ELF files for `architecture` that clang put into a host program."""
+    try:
+        with program.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(_SECTION)
+            data = section.data() if section is not None else b""
+    except (OSError, ELFError) as error:
+        raise ToolchainError(f"{program} is no program with device code: {error}") from error
+    if data.startswith(_COMPRESSED):
+        return _decompressed(data, architecture, scratch)
+    return [image for target, image in _bundled(data) if _is_for(target, architecture)]
+
+
+def _bundled(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """(target, image) of every bundle; translation units follow each other in the section."""
+    start = data.find(_BUNDLE)
+    while start >= 0:
+        (count,) = struct.unpack_from("<Q", data, start + len(_BUNDLE))
+        at = start + len(_BUNDLE) + 8
+        for _ in range(count):
+            offset, size, length = struct.unpack_from("<QQQ", data, at)
+            target = data[at + 24 : at + 24 + length].decode("ascii", "replace")
+            at += 24 + length
+            yield target, data[start + offset : start + offset + size]
+        start = data.find(_BUNDLE, at)
+
+
+def _is_for(target: str, architecture: str) -> bool:
+    """ "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" is for gfx90a."""
+    return target.startswith("hip") and target.rpartition("-gfx")[2].partition(":")[0] == architecture.removeprefix(
+        "gfx"
+    )
+
+
+def _decompressed(data: bytes, architecture: str, scratch: Path) -> list[bytes]:
+    bundler = str(find_tool("clang-offload-bundler"))
+    whole = scratch / "bundle"
+    whole.write_bytes(data)
+    done, out, err = output_of([bundler, "--list", "--type=o", f"--input={whole}"], _DEADLINE_S)
+    images = []
+    for number, target in enumerate(line.strip() for line in out.splitlines()):
+        if not _is_for(target, architecture):
+            continue
+        image = scratch / f"bundle{number}"
+        argv = [bundler, "--unbundle", "--type=o", f"--input={whole}", f"--targets={target}", f"--output={image}"]
+        done, _, err = output_of(argv, _DEADLINE_S)
+        if done.ok:
+            images.append(image.read_bytes())
+    if not done.ok:
+        raise ToolchainError(f"the compressed device code cannot be unpacked: {err.strip()[-300:] or done.describe()}")
+    return images
+
+
+def find_tool(name: str, environment: Mapping[str, str] | None = None) -> Path:
+    """ROCm's own, else the newest of the machine's. Raises `ToolchainError` with the remedy."""
+    known = dict(os.environ if environment is None else environment)
+    roots = [Path(known[key]) for key in ("ROCM_PATH", "ROCM_HOME") if known.get(key)]
+    roots += sorted(Path("/opt").glob("rocm*"), reverse=True)
+    places = [root / "llvm" / "bin" / name for root in roots]
+    search = known.get("PATH", "")
+    versioned = [f"{name}-{version}" for version in range(_NEWEST, _OLDEST - 1, -1)]
+    places += [Path(found) for one in (*versioned, name) if (found := shutil.which(one, path=search))]
+    found_at = next((place for place in places if os.access(place, os.X_OK)), None)
+    if found_at is None:
+        raise ToolchainError(f"no {name}: it comes with ROCm (in llvm/bin), or install llvm-19 and clang-tools-19")
+    return found_at

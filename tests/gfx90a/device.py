@@ -1,0 +1,157 @@
+"""The software gfx90a: a stand-in for the library below ROCr, built on first use, and what a process needs to use it.
+
+A program finds the real HIP and ROCr of Debian, which find this device where the kernel driver would be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
+
+PACKAGES = (
+    "clang-19",
+    "lld-19",
+    "llvm-19",
+    "llvm-19-dev",
+    "clang-tools-19",
+    "libclang-rt-19-dev",
+    "rocm-device-libs",
+    "libamdhip64-dev",
+    "libamdhip64-5",
+    "libhsa-runtime-dev",
+    "libhsakmt-dev",
+    "hipcc",
+)
+BITCODE = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+_LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
+_LLVM = Path("/usr/lib/llvm-19")
+_FILES = (
+    Path("/usr/include/hsakmt.h"),
+    Path("/usr/include/hsa/amd_hsa_queue.h"),
+    Path("/usr/include/hip/hip_runtime.h"),
+    _LIBRARIES / "libamdhip64.so.5.2.21153",
+    _LIBRARIES / "libhsa-runtime64.so.1.5.0",
+    _LLVM / "include/llvm-c/Disassembler.h",
+    _LLVM / "lib/libLLVM-19.so",
+    BITCODE / "ocml.bc",
+)
+_TOOLS = ("g++", "clang++-19", "ld.lld-19", "llvm-mc-19", "clang-offload-bundler-19")
+_NATIVE = Path(__file__).resolve().parent / "native"
+_LIBRARY = "libhsakmt.so.1"
+_PROBE = "gfx90a-probe"
+_PROBE_SOURCE = "probe.cpp"
+_COMPILE_DEADLINE_S = 300.0
+_FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-ftree-vectorize",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fPIC",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    f"-I{_LLVM}/include",
+)
+
+
+def missing() -> str | None:
+    """What this machine lacks to use the device, with the remedy; None where nothing is lacking."""
+    absent = [str(path) for path in _FILES if not path.exists()]
+    absent += [tool for tool in _TOOLS if shutil.which(tool) is None]
+    if not absent:
+        return None
+    return f"{', '.join(absent)} missing; on Debian 12: apt-get install -y --no-install-recommends {' '.join(PACKAGES)}"
+
+
+def build() -> Path:
+    """The directory with the stand-in, to be first on LD_LIBRARY_PATH."""
+    flags = (*_FLAGS, *_processor_flags())
+    directory = cache_directory() / "gfx90a" / _digest(flags)
+    if not (directory / _LIBRARY).exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(directory.parent / "lock"):
+            if not (directory / _LIBRARY).exists():
+                _build_in(directory, flags)
+    return directory
+
+
+def environment(counts: Path | None = None) -> dict[str, str]:
+    """For a process that shall find the device; `counts` is a directory for one file per process."""
+    found = dict(os.environ)
+    paths = [str(build()), *filter(None, [found.get("LD_LIBRARY_PATH")])]
+    found["LD_LIBRARY_PATH"] = os.pathsep.join(paths)
+    found.pop("GFX90A_COUNTS", None)
+    if counts is not None:
+        counts.mkdir(parents=True, exist_ok=True)
+        found["GFX90A_COUNTS"] = str(counts.resolve())
+    return found
+
+
+@lru_cache(maxsize=1)
+def _processor_flags() -> tuple[str, ...]:
+    """Vectors make the device several times as fast; nothing but speed depends on them."""
+    names = Path("/proc/cpuinfo").read_text().split()
+    return ("-march=x86-64-v3",) if {"avx2", "fma", "bmi2", "f16c"} <= set(names) else ()
+
+
+def _digest(flags: tuple[str, ...]) -> str:
+    done, version, _ = output_of(["g++", "--version"], 30.0)
+    if not done.ok:
+        raise ToolchainError("g++ --version failed: install g++")
+    digest = hashlib.sha256("\0".join([version, *flags]).encode())
+    for path in sorted(_NATIVE.iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
+    with tempfile.TemporaryDirectory(prefix="building-", dir=directory.parent) as name:
+        place, finished = Path(name), Path(name) / "finished"
+        finished.mkdir()
+        sources = sorted(_NATIVE.glob("*.cpp"), key=lambda path: -path.stat().st_size)
+        with ThreadPoolExecutor(os.cpu_count()) as workers:
+            objects = dict(
+                zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
+            )
+        _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
+        finished.rename(directory)
+
+
+def _compile(source: Path, place: Path, flags: tuple[str, ...]) -> Path:
+    built = place / f"{source.stem}.o"
+    _tool(["g++", *flags, "-c", str(source), "-o", str(built)])
+    return built
+
+
+def _link(place: Path, objects: list[str]) -> None:
+    libraries = [f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs"]
+    interface = [f"-Wl,-soname,{_LIBRARY}", f"-Wl,--version-script={_NATIVE / 'hsakmt.map'}"]
+    _tool(["g++", "-shared", *objects, "-o", str(place / _LIBRARY), *interface, *libraries])
+
+
+def _tool(argv: list[str]) -> None:
+    done, out, err = output_of(argv, _COMPILE_DEADLINE_S)
+    if not done.ok:
+        raise ToolchainError(f"building the software gfx90a failed: {' '.join(argv)}\n{out}{err}")

@@ -1,0 +1,122 @@
+// Lane-wise instructions on integers and bits.
+#include "arithmetic.h"
+#include "vector.h"
+
+namespace gfx90a {
+namespace {
+
+using u16 = uint16_t;
+using i16 = int16_t;
+using u32 = uint32_t;
+using i32 = int32_t;
+using u64 = uint64_t;
+using i64 = int64_t;
+
+#define UNARY(NAME, T, ...) GFX90A_UNARY(NAME, T, T, kPlain, __VA_ARGS__)
+#define BINARY(NAME, T, ...) GFX90A_BINARY(NAME, T, T, T, kPlain, __VA_ARGS__)
+#define TERNARY(NAME, T, ...) GFX90A_TERNARY(NAME, T, T, T, T, kPlain, __VA_ARGS__)
+
+UNARY(v_mov_b32, u32, a)
+UNARY(v_not_b32, u32, ~a)
+UNARY(v_bfrev_b32, u32, reversed(a))
+UNARY(v_ffbh_u32, u32, first_one_from_top(a))
+UNARY(v_ffbl_b32, u32, first_one_from_bottom(a))
+GFX90A_UNARY(v_ffbh_i32, u32, i32, kPlain, sign_run(a))
+GFX90A_UNARY(v_sat_pk_u8_i16, u32, u32, kPlain,
+             u32(saturated_integer<uint8_t>(i16(a))) | u32(saturated_integer<uint8_t>(i16(a >> 16))) << 8)
+
+BINARY(v_and_b32, u32, a& b)
+BINARY(v_or_b32, u32, a | b)
+BINARY(v_xor_b32, u32, a ^ b)
+BINARY(v_xnor_b32, u32, ~(a ^ b))
+BINARY(v_lshrrev_b32, u32, b >> (a & 31))
+BINARY(v_lshlrev_b32, u32, b << (a & 31))
+GFX90A_BINARY(v_ashrrev_i32, i32, u32, i32, kPlain, b >> (a & 31))
+GFX90A_BINARY(v_lshlrev_b64, u64, u32, u64, kPlain, b << (a & 63))
+GFX90A_BINARY(v_lshrrev_b64, u64, u32, u64, kPlain, b >> (a & 63))
+GFX90A_BINARY(v_ashrrev_i64, i64, u32, i64, kPlain, b >> (a & 63))
+BINARY(v_add_u32, u32, a + b)
+BINARY(v_sub_u32, u32, a - b)
+BINARY(v_subrev_u32, u32, b - a)
+BINARY(v_add_i32, u32, a + b)
+BINARY(v_sub_i32, u32, a - b)
+BINARY(v_add_u32_clamped, u32, std::min<u64>(u64(a) + b, ~0u))
+BINARY(v_sub_u32_clamped, u32, a > b ? a - b : 0)
+BINARY(v_subrev_u32_clamped, u32, b > a ? b - a : 0)
+BINARY(v_add_i32_clamped, i32, saturated_integer<i32>(i64(a) + b))
+BINARY(v_sub_i32_clamped, i32, saturated_integer<i32>(i64(a) - b))
+BINARY(v_min_i32, i32, std::min(a, b))
+BINARY(v_max_i32, i32, std::max(a, b))
+BINARY(v_min_u32, u32, std::min(a, b))
+BINARY(v_max_u32, u32, std::max(a, b))
+BINARY(v_mul_lo_u32, u32, a* b)
+BINARY(v_mul_hi_u32, u32, u64(a) * b >> 32)
+BINARY(v_mul_hi_i32, i32, i64(a) * b >> 32)
+BINARY(v_mul_i32_i24, u32, u32(signed24(a)) * u32(signed24(b)))
+BINARY(v_mul_hi_i32_i24, u32, i64(signed24(a)) * signed24(b) >> 32)
+BINARY(v_mul_u32_u24, u32, unsigned24(a) * unsigned24(b))
+BINARY(v_mul_hi_u32_u24, u32, u64(unsigned24(a)) * unsigned24(b) >> 32)
+BINARY(v_bcnt_u32_b32, u32, u32(__builtin_popcount(a)) + b)
+BINARY(v_bfm_b32, u32, ((1u << (a & 31)) - 1) << (b & 31))
+BINARY(v_cvt_pk_u16_u32, u32, std::min(a, 0xFFFFu) | std::min(b, 0xFFFFu) << 16)
+GFX90A_BINARY(v_cvt_pk_i16_i32, u32, i32, i32, kPlain,
+              u32(u16(saturated_integer<i16>(a))) | u32(u16(saturated_integer<i16>(b))) << 16)
+
+TERNARY(v_bfe_u32, u32, field_of(a, b, c))
+TERNARY(v_bfe_i32, u32, signed_field_of(a, b, c))
+TERNARY(v_bfi_b32, u32, (a & b) | (~a & c))
+TERNARY(v_alignbit_b32, u32, joined(b, a) >> (c & 31))
+TERNARY(v_alignbyte_b32, u32, joined(b, a) >> 8 * (c & 3))
+TERNARY(v_perm_b32, u32, permuted_bytes(a, b, c))
+TERNARY(v_lerp_u8, u32, lerped_bytes(a, b, c))
+TERNARY(v_sad_u8, u32, sad_bytes(a, b, false) + c)
+TERNARY(v_sad_hi_u8, u32, (sad_bytes(a, b, false) << 16) + c)
+TERNARY(v_msad_u8, u32, sad_bytes(a, b, true) + c)
+TERNARY(v_sad_u16, u32, absolute_difference(a & 0xFFFF, b & 0xFFFF) + absolute_difference(a >> 16, b >> 16) + c)
+TERNARY(v_sad_u32, u32, absolute_difference(a, b) + c)
+TERNARY(v_mad_i32_i24, u32, u32(signed24(a)) * u32(signed24(b)) + c)
+TERNARY(v_mad_u32_u24, u32, unsigned24(a) * unsigned24(b) + c)
+TERNARY(v_lshl_add_u32, u32, (a << (b & 31)) + c)
+TERNARY(v_add_lshl_u32, u32, (a + b) << (c & 31))
+TERNARY(v_lshl_or_b32, u32, (a << (b & 31)) | c)
+TERNARY(v_and_or_b32, u32, (a & b) | c)
+TERNARY(v_or3_b32, u32, a | b | c)
+TERNARY(v_add3_u32, u32, a + b + c)
+TERNARY(v_xad_u32, u32, (a ^ b) + c)
+TERNARY(v_min3_i32, i32, std::min(std::min(a, b), c))
+TERNARY(v_max3_i32, i32, std::max(std::max(a, b), c))
+TERNARY(v_med3_i32, i32, middle_integer(a, b, c))
+TERNARY(v_min3_u32, u32, std::min(std::min(a, b), c))
+TERNARY(v_max3_u32, u32, std::max(std::max(a, b), c))
+TERNARY(v_med3_u32, u32, middle_integer(a, b, c))
+
+BINARY(v_add_u16, u16, a + b)
+BINARY(v_sub_u16, u16, a - b)
+BINARY(v_subrev_u16, u16, b - a)
+BINARY(v_add_u16_clamped, u16, std::min<u32>(u32(a) + b, 0xFFFF))
+BINARY(v_sub_u16_clamped, u16, a > b ? a - b : 0)
+BINARY(v_add_i16, u16, a + b)
+BINARY(v_sub_i16, u16, a - b)
+BINARY(v_add_i16_clamped, i16, saturated_integer<i16>(i64(a) + b))
+BINARY(v_sub_i16_clamped, i16, saturated_integer<i16>(i64(a) - b))
+BINARY(v_mul_lo_u16, u16, u32(a) * b)
+BINARY(v_lshlrev_b16, u16, u32(b) << (a & 15))
+BINARY(v_lshrrev_b16, u16, b >> (a & 15))
+GFX90A_BINARY(v_ashrrev_i16, i16, u16, i16, kPlain, b >> (a & 15))
+BINARY(v_max_u16, u16, std::max(a, b))
+BINARY(v_max_i16, i16, std::max(a, b))
+BINARY(v_min_u16, u16, std::min(a, b))
+BINARY(v_min_i16, i16, std::min(a, b))
+GFX90A_TERNARY(v_mad_u16, u16, u16, u16, u16, kKeepsHighHalf, u32(a) * b + c)
+GFX90A_TERNARY(v_mad_i16, u16, u16, u16, u16, kKeepsHighHalf, u32(a) * b + c)
+GFX90A_TERNARY(v_mad_u32_u16, u32, u16, u16, u32, kPlain, u32(a) * b + c)
+GFX90A_TERNARY(v_mad_i32_i16, u32, i16, i16, u32, kPlain, u32(i32(a) * b) + c)
+GFX90A_TERNARY(v_min3_i16, i16, i16, i16, i16, kKeepsHighHalf, std::min(std::min(a, b), c))
+GFX90A_TERNARY(v_max3_i16, i16, i16, i16, i16, kKeepsHighHalf, std::max(std::max(a, b), c))
+GFX90A_TERNARY(v_med3_i16, i16, i16, i16, i16, kKeepsHighHalf, middle_integer(a, b, c))
+GFX90A_TERNARY(v_min3_u16, u16, u16, u16, u16, kKeepsHighHalf, std::min(std::min(a, b), c))
+GFX90A_TERNARY(v_max3_u16, u16, u16, u16, u16, kKeepsHighHalf, std::max(std::max(a, b), c))
+GFX90A_TERNARY(v_med3_u16, u16, u16, u16, u16, kKeepsHighHalf, middle_integer(a, b, c))
+
+}  // namespace
+}  // namespace gfx90a

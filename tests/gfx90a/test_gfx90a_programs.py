@@ -1,0 +1,36 @@
+"""Ordinary HIP programs, built by clang for gfx90a, run to a right result on the software device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs_on_device import PROGRAMS, compile_program, dispatches_in, run_program
+
+pytestmark = pytest.mark.gfx90a
+_NAMES = sorted(path.stem for path in PROGRAMS.glob("*.hip"))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_program_computes_what_its_host_check_expects(name: str, tmp_path: Path) -> None:
+    binary = compile_program(PROGRAMS / f"{name}.hip", tmp_path / name)
+    done, out, err = run_program([str(binary)])
+    assert done.ok, f"{done.describe()}\n{out}{err}"
+    assert out.endswith("checks, 0 mistakes\n")
+
+
+def test_counts_name_the_kernel_and_what_its_instructions_did(tmp_path: Path) -> None:
+    binary = compile_program(PROGRAMS / "first_steps.hip", tmp_path / "first_steps")
+    done, out, err = run_program([str(binary)], tmp_path / "counts")
+    assert done.ok, out + err
+    by_name = {dispatch["kernel"]: dispatch for dispatch in dispatches_in(tmp_path / "counts")}
+    saxpy, total, transpose = (by_name[name] for name in ("_Z5saxpyPdPKddi", "_Z3sumPKiPii", "_Z9transposePKfPfi"))
+    assert (saxpy["grid"], saxpy["workgroup"], saxpy["waves"]) == ([1024, 1, 1], [128, 1, 1], 16)
+    loads = [i for i in saxpy["instructions"] if i.get("kind") == "load"]
+    assert sum(i["lanes"] for i in loads) == 2 * 1000
+    assert sum(i["lines"] for i in loads) == 2 * 1000 * 8 // 64
+    (atomic,) = [i for i in total["instructions"] if i.get("kind") == "atomic"]
+    assert atomic["atomic_same_address"] == atomic["lanes"]
+    lds = [i for i in transpose["instructions"] if i.get("space") == "lds"]
+    assert {i["lds_cycles_ideal"] for i in lds} == {2 * transpose["waves"]}
+    assert transpose["start_ns"] < transpose["end_ns"]
