@@ -13,6 +13,7 @@ import typer
 from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.options import Options
+from intelliperf.cli.parsing import command_of
 from intelliperf.errors import UsageError
 
 app = typer.Typer(
@@ -301,7 +302,7 @@ def invoke(arguments: list[str]) -> int:
     asked_for_help = not {"-h", "--help"}.isdisjoint(ours)
     values = {} if asked_for_help else defaults(ours)
     try:
-        status = app(args=ours, obj=application, standalone_mode=False, default_map=values)
+        status = command_of(app).main(args=ours, obj=application, standalone_mode=False, default_map=values)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except _PARSER_ERROR as error:

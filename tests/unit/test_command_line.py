@@ -229,3 +229,9 @@ def test_an_impatient_second_interrupt_changes_nothing(tmp_path: Path) -> None:
         assert child.stdout.read() == "clean\n"
         assert child.wait(30) == 130
         assert child.stderr.read() == "intelliperf: interrupted\n"
+
+
+def test_options_that_need_no_conversion_load_no_converter() -> None:
+    code = "import sys, intelliperf.cli.app as app; app.invoke(['formulas']); print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "False"
