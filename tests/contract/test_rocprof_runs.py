@@ -228,6 +228,12 @@ def test_an_application_that_fails_is_not_blamed_on_the_profiler(tmp_path: Path)
         trace(rocprof_of("7.0"), application(tmp_path, [copy(0)], "sys.exit(3)"), DEADLINE_S, tmp_path / "logs")
 
 
+def test_an_applications_own_missing_permission_is_its_own(tmp_path: Path) -> None:
+    body = "sys.exit('cannot open results.txt: Permission denied')"
+    with pytest.raises(ApplicationFailed, match=r"fails under .*results\.txt"):
+        collected(tmp_path, application(tmp_path, [copy(0)], body))
+
+
 def test_runs_that_do_not_do_the_same_cannot_be_put_together(tmp_path: Path) -> None:
     body = f"ran = pathlib.Path({str(tmp_path)!r}) / 'ran'\nif ran.exists():\n    lines = lines[:1]\nran.write_text('')"
     app = application(tmp_path, [copy(0), copy(1)], body)

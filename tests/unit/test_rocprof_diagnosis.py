@@ -23,6 +23,7 @@ def test_zero_counters_on_rdna_name_the_power_state() -> None:
     with pytest.raises(CountersAsleep, match="another profiler"):
         check_counted([dispatch(SQ_WAVES=0.0)], "gfx942")
     check_counted([dispatch(GRBM_COUNT=0.0, SQ_WAVES=3.0)], "gfx1201")
+    check_counted([dispatch(SQ_INSTS_LDS=0.0)], "gfx1201")  # a kernel without LDS
 
 
 def test_permission_problems_are_told_with_their_remedy(tmp_path: Path) -> None:
