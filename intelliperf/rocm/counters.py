@@ -116,6 +116,7 @@ class _Kernel:
     dies: int | None
     waves_per_unit: int | None
     wave_size: int
+    private_bytes: int | None  # per work-item; None where it is not known
     device: Device
     accesses: Accesses | None
 
@@ -210,6 +211,9 @@ def _kernel(
         dies=agent.dies if agent else None if architecture in _SEVERAL_DIES else 1,
         waves_per_unit=agent.max_waves_per_compute_unit if agent else device.limits.max_waves_per_compute_unit,
         wave_size=agent.wave_size if agent else device.wave_size,
+        private_bytes=max(one.scratch_bytes for one in dispatches if one.scratch_bytes is not None)
+        if all(one.scratch_bytes is not None for one in dispatches)
+        else None,
         device=device,
         accesses=accesses,
     )
@@ -266,8 +270,6 @@ def _memory(kernel: _Kernel, found: _Found) -> None:
     writes = ("TA_FLAT_WRITE_WAVEFRONTS_sum", "TA_BUFFER_WRITE_WAVEFRONTS_sum")
     if not kernel.has(*reads, *writes):
         return
-    loads, stores = kernel.total(*reads), kernel.total(*writes)
-    found.keep(Metric.REQUESTS, loads + stores)
     if kernel.has("TCP_TOTAL_CACHE_ACCESSES_sum"):
         # An L1 looks up one line per cycle.
         looked_up = kernel.values["TCP_TOTAL_CACHE_ACCESSES_sum"]
@@ -277,6 +279,13 @@ def _memory(kernel: _Kernel, found: _Found) -> None:
         return
     read, written = line * kernel.values["TCP_TCC_READ_REQ_sum"], _WRITE_LINE * kernel.values["TCP_TCC_WRITE_REQ_sum"]
     found.keep(Metric.L1_L2_BYTES, read + written)
+    if kernel.private_bytes != 0:
+        found.notes.append(
+            "accesses to global memory are not known: counters do not tell those to private memory apart"
+        )
+        return
+    loads, stores = kernel.total(*reads), kernel.total(*writes)
+    found.keep(Metric.REQUESTS, loads + stores)
     accesses = kernel.accesses
     if accesses is None or accesses.unknown_widths:
         found.notes.append("bytes asked for are not known: the kernel's code, or the width of an access, is not")

@@ -171,6 +171,16 @@ def test_bytes_asked_for_are_absent_where_the_code_is_not_known() -> None:
         MemoryAccess().diagnose(profile, device_of("MI200"))
 
 
+def test_accesses_of_a_kernel_with_private_memory_are_not_called_global() -> None:
+    counted = counted_of("MI200", {"TCP_TCC_WRITE_REQ_sum": 16384.0 * 64})
+    spilling = replace(counted, dispatches=tuple(replace(one, scratch_bytes=64) for one in counted.dispatches))
+    code = copy_accesses("gfx90a")
+    profile = counters.with_quantities(profile_of(counted.dispatches), spilling, code, device_of("MI200"))
+    assert not profile.has(Metric.REQUESTS) and not profile.has(Metric.L1_L2_EXCESS_BYTES)
+    assert not profile.has(Metric.LOCAL_REQUESTS), "nor are they known to be private"
+    assert any("private memory" in note for note in profile.notes)
+
+
 def lds(conflicts: float, cycles: float) -> dict[str, float]:
     return {"SQ_INSTS_LDS": 65536.0, "SQ_LDS_IDX_ACTIVE": cycles, "SQ_LDS_BANK_CONFLICT": conflicts}
 
