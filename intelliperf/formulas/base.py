@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from intelliperf.errors import MissingMetric
 from intelliperf.records import AccessKind, Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
 
 
@@ -64,6 +65,7 @@ class Formula:
     watched: ClassVar[Metric]
     needs: ClassVar[tuple[Metric, ...]]
     knowledge: ClassVar[str]
+    absent: ClassVar[Mapping[Metric, str]] = {}  # why a needed metric may not be there
     rules: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
     minimum_excess: ClassVar[Threshold] = MINIMUM_EXCESS
@@ -80,7 +82,9 @@ class Formula:
     def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
         """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""
         for metric in self.needs:
-            profile.quantity(metric)
+            if not profile.has(metric):
+                why = f": {self.absent[metric]}" if metric in self.absent else ""
+                raise MissingMetric(f"{self.name} needs {metric.value}, which {profile.kernel.name} lacks{why}")
         symptom = self.symptom(profile, device)
         if symptom is None:
             return None
