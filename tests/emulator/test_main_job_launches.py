@@ -1,4 +1,4 @@
-"""Bottlenecks of registers and launches through the whole command: found, rewritten by rule, judged, accepted."""
+"""Bottlenecks of registers, launches and divergence through the whole command: found, rewritten, judged, accepted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from servers.provider_server import Conversation, ProviderServer
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 240.0
@@ -40,8 +42,10 @@ int main() {
 """
 
 
-def report_of(project: Path, formula: str, *command: str) -> dict[str, Any]:
+def report_of(project: Path, formula: str, *command: str, key: str = "") -> dict[str, Any]:
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    if key:
+        environment["OPENAI_API_KEY"] = key
     done = subprocess.run(
         [sys.executable, "-m", "intelliperf", "-f", formula, *command],
         cwd=project,
@@ -68,6 +72,21 @@ def test_spills_for_want_of_a_bound_end_with_an_accepted_patch(tmp_path: Path) -
     kernel = next(m for m in report["measurements"] if m["scope"] == "kernel")
     saved = kernel["baseline_ns"] - kernel["candidate_ns"]
     assert saved < report["finding"]["profile"]["quantities"]["local_time_ns"]["value"] * 1.1, "the ceiling holds"
+
+
+def test_lanes_that_go_different_ways_are_put_into_waves_of_their_own_by_a_model(tmp_path: Path) -> None:
+    project = tmp_path / "sides"
+    shutil.copytree(ROOT / "examples" / "sides", project, ignore=shutil.ignore_patterns(".intelliperf"))
+    replies = Conversation.read(ROOT / "tests" / "servers" / "conversations" / "sides" / "conversation.json")
+    with ProviderServer(replies) as server:
+        model = ("-r", "openai", "-m", "demo-model", "--api-base", f"{server.root}/v1")
+        command = ("-b", "make", *model, "--", "./sides")
+        report = report_of(project, "branchDivergence", *command, key="demo-key")
+    verdicts = [attempt["verdict"] for attempt in report["attempts"]]
+    assert [verdict["outcome"] for verdict in verdicts] == ["WRONG_OUTPUT", "ACCEPTED"]
+    assert verdicts[1]["metric_before"]["value"] < 0.51 and verdicts[1]["metric_after"]["value"] > 0.99
+    kernel = next(m for m in report["measurements"] if m["scope"] == "kernel")
+    assert kernel["low"] > 1.5
 
 
 def test_blocks_of_broken_waves_end_with_an_accepted_patch(tmp_path: Path) -> None:
