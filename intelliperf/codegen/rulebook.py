@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
+from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
@@ -13,6 +14,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
+from intelliperf.codegen.rules.whole_waves import WholeWaves
 from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
@@ -26,6 +28,8 @@ RULES: tuple[Rule, ...] = (
     InterchangeIndex(),
     StageRows(),
     TransposeThroughLds(),
+    BoundBlockSize(),
+    WholeWaves(),
 )
 
 

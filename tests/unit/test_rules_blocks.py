@@ -1,0 +1,60 @@
+"""The block sizes of a kernel's launches, read from sources or declined."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.codegen.rules.blocks import launched_threads
+from intelliperf.codegen.rules.problem import NotApplicable
+
+KERNEL = "__global__ void k(int* p, int n);\n__global__ void k(int* p, int n) { p[0] = n; }\n"
+
+
+def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
+    sources = {"a.hip": f"{KERNEL}{before}\nvoid run(int* p, int n, int width) {{\n{host}\n}}\n", "b.hip": other}
+    return launched_threads(sources, "k")
+
+
+@pytest.mark.parametrize(
+    ("host", "before", "threads"),
+    [
+        ("k<<<4, 256>>>(p, n);", "", (256,)),
+        ("k<<<dim3(4, 2), dim3(32, 4, 2), 0, 0>>>(p, n);", "", (256,)),
+        ("const int threads = 48; k<<<(n + threads - 1) / threads, threads>>>(p, n);", "", (48,)),
+        ("dim3 block(16, 16); k<<<1, block>>>(p, n);", "", (256,)),
+        ("dim3 block{64}; k<<<1, block>>>(p, n);", "", (64,)),
+        ("const dim3 block = dim3(kSide, kSide); k<<<1, block>>>(p, n);", "constexpr int kSide = 8;", (64,)),
+        ("k<<<1, SIDE * SIDE>>>(p, n);", "#define SIDE (8 + 8)", (256,)),
+        ("hipLaunchKernelGGL(k, dim3(4), dim3(128), 0, 0, p, n);", "", (128,)),
+        ("k<<<1, 64>>>(p, n); k<<<1, 4 * 32u>>>(p, n);", "", (64, 128)),
+        ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
+    ],
+)
+def test_constant_block_sizes(host: str, before: str, threads: tuple[int, ...]) -> None:
+    assert sizes(host, before) == threads
+
+
+def test_launches_in_every_source_count() -> None:
+    assert sizes("k<<<1, 64>>>(p, n);", other="void more(int* p) { k<<<1, 512>>>(p, 3); }") == (64, 512)
+
+
+@pytest.mark.parametrize(
+    ("host", "before", "reason"),
+    [
+        ("k<<<1, width>>>(p, n);", "", "is not a constant"),
+        ("int threads = 64; if (n) threads *= 2; k<<<1, threads>>>(p, n);", "", "is not a constant"),
+        ("dim3 block(64); block.y = n; k<<<1, block>>>(p, n);", "", "is not a constant"),
+        ("dim3 block(64); change(&block); k<<<1, block>>>(p, n);", "", "is not a constant"),
+        ("k<<<1, threads>>>(p, n);", "int threads = 64;", "is not one constant"),
+        ("k<<<1, threads>>>(p, n);", "", "is not one constant"),
+        ("k<<<1, std::min(n, 64)>>>(p, n);", "", "is not a constant"),
+        ("k<<<1, 64>>>(p, n); launch((void*)k);", "", "otherwise than in a launch"),
+        ("START(k);", "#define START(f) f<<<1, 64>>>(p, n)", "otherwise than in a launch"),
+        ("START();", "#define START() k<<<1, 64>>>(p, n)", "a macro names k"),
+        ("", "", "no launch of k"),
+        ("k<<<1, A>>>(p, n);", "#define A B\n#define B A", "in a circle"),
+    ],
+)
+def test_what_is_not_known_is_declined(host: str, before: str, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        sizes(host, before)
