@@ -67,6 +67,7 @@ _FLAGS = (
     "-Werror",
     f"-I{_LLVM}/include",
 )
+_LINK_FLAGS = (f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs")
 
 
 def missing() -> str | None:
@@ -88,6 +89,11 @@ def build() -> Path:
             if not (directory / _LIBRARY).exists():
                 _build_in(directory, flags)
     return directory
+
+
+def probe() -> Path:
+    """The program that runs single instructions on given registers; see `opcode_cases.py`."""
+    return build() / _PROBE
 
 
 def environment(counts: Path | None = None) -> dict[str, str]:
@@ -136,6 +142,7 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
                 zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
             )
         _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
+        _link_probe(finished, [str(built) for source, built in objects.items() if not source.name.startswith("thunk_")])
         finished.rename(directory)
 
 
@@ -146,9 +153,13 @@ def _compile(source: Path, place: Path, flags: tuple[str, ...]) -> Path:
 
 
 def _link(place: Path, objects: list[str]) -> None:
-    libraries = [f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs"]
     interface = [f"-Wl,-soname,{_LIBRARY}", f"-Wl,--version-script={_NATIVE / 'hsakmt.map'}"]
-    _tool(["g++", "-shared", *objects, "-o", str(place / _LIBRARY), *interface, *libraries])
+    _tool(["g++", "-shared", *objects, "-o", str(place / _LIBRARY), *interface, *_LINK_FLAGS])
+
+
+def _link_probe(place: Path, objects: list[str]) -> None:
+    without_rocr = [path for path in objects if Path(path).stem != "sdma"]
+    _tool(["g++", *without_rocr, "-o", str(place / _PROBE), *_LINK_FLAGS])
 
 
 def _tool(argv: list[str]) -> None:
