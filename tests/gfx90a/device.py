@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -166,3 +167,17 @@ def _tool(argv: list[str]) -> None:
     done, out, err = output_of(argv, _COMPILE_DEADLINE_S)
     if not done.ok:
         raise ToolchainError(f"building the software gfx90a failed: {' '.join(argv)}\n{out}{err}")
+
+
+def _main(what: list[str]) -> None:
+    """For scripts: `packages` or `missing`."""
+    if what == ["packages"]:
+        print(" ".join(PACKAGES))
+    elif what == ["missing"]:
+        print(missing() or "")
+    else:
+        raise SystemExit("device.py packages|missing")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

@@ -242,8 +242,8 @@ def test_branches_and_calls_go_where_they_say() -> None:
     cases = [Case(f"{name} 1\ns_mov_b32 s0, 7", {0: 1}, scalars_out=(0,), scc=True) for name in branches]
     for (name, taken), outcome in zip(branches.items(), run(cases), strict=True):
         assert outcome.scalars[0] == (1 if taken else 7), name
-    text = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 20\ns_addc_u32 s5, s5, 0\ns_swappc_b64 s[6:7], s[4:5]\ns_mov_b32 s0, 7\ns_nop 0"
-    text += "\ns_sub_u32 s8, s4, s6"
+    text = "s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, 20\ns_addc_u32 s5, s5, 0\ns_swappc_b64 s[6:7], s[4:5]"
+    text += "\ns_mov_b32 s0, 7\ns_nop 0\ns_sub_u32 s8, s4, s6"
     (outcome,) = run([Case(text, {0: 1}, scalars_out=(0, 8))])
     assert outcome.scalars == {0: 1, 8: 8}
 
