@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from programs_on_device import PROGRAMS, compile_program, dispatches_in, run_program
 
 pytestmark = pytest.mark.gfx90a
+_SHARED_MEMORY = Path("/dev/shm")
 _LAUNCHER = Path(device.__file__).with_name("gfx90a-run")
 
 
@@ -40,7 +40,7 @@ def test_a_kernel_that_cannot_go_on_ends_the_process_by_name(
 
 
 def test_a_killed_process_leaves_no_shared_memory_behind(program: Path) -> None:
-    before = set(os.listdir("/dev/shm"))
+    before = set(_SHARED_MEMORY.iterdir())
     with subprocess.Popen(
         [str(program), "endless"], env=device.environment(), stdout=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -48,8 +48,8 @@ def test_a_killed_process_leaves_no_shared_memory_behind(program: Path) -> None:
         assert process.stdout.readline() == b"launched\n"
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    left = {name for name in set(os.listdir("/dev/shm")) - before if "gfx90a" in name or str(process.pid) in name}
-    assert not left
+    left = [path.name for path in set(_SHARED_MEMORY.iterdir()) - before]
+    assert not [name for name in left if "gfx90a" in name or str(process.pid) in name]
 
 
 def test_the_launcher_passes_arguments_counts_and_the_exit_status_on(tmp_path: Path) -> None:
