@@ -51,13 +51,21 @@ T scaled_operand(T value, T denominator, T numerator, bool& scaled) {
   return biased_exponent(numerator) <= L::kTiny ? std::ldexp(value, L::kScale) : value;
 }
 
-// By which way the operands had been scaled, which the quotient so far tells.
+// The quotient so far tells by which way the operands had been scaled. Rounded once, subnormal results too: 113 bits
+// hold the product of two doubles.
 template <class T>
 T rescaled(T a, T b, T c, bool scaled) {
   using L = Layout<T>;
-  const T sum = std::fma(a, b, c);
-  if (!scaled) return sum;
-  return std::ldexp(sum, biased_exponent(c) > L::kBias ? L::kScale : -L::kScale);
+  if (!scaled) return std::fma(a, b, c);
+  const T factor = std::ldexp(T(1), biased_exponent(c) > L::kBias ? L::kScale / 2 : -L::kScale / 2);
+  return T((__float128(a) * __float128(b) + __float128(c)) * factor * factor);
+}
+
+template <class T>
+int true_exponent(T value) {
+  int exponent;
+  std::frexp(value, &exponent);
+  return exponent;
 }
 
 template <class T>
@@ -105,6 +113,9 @@ T fixed_up_quotient(T quotient, T denominator, T numerator) {
   if ((zero_below && zero_above) || (endless_below && endless_above)) return -T(NAN);
   if (zero_below || endless_above) return std::copysign(T(INFINITY), sign);
   if (endless_below || zero_above) return std::copysign(T(0), sign);
+  const int difference = true_exponent(numerator) - true_exponent(denominator);
+  if (difference - 1 > Layout<T>::kBias) return std::copysign(T(INFINITY), sign);
+  if (difference + 1 < -(Layout<T>::kBias + Layout<T>::kFractionBits)) return std::copysign(T(0), sign);
   return std::copysign(quotient, sign);
 }
 template float fixed_up_quotient(float, float, float);

@@ -16,12 +16,12 @@ double half_to_double(uint16_t half) {
 
 namespace {
 
-// `scaled` is in units of the last place of the result.
 uint16_t rounded_half(double value, bool toward_zero) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7E00;
   if (std::isinf(value)) return sign | 0x7C00;
+  if (magnitude == 0) return sign;
   if (magnitude >= 65536.0) return sign | (toward_zero ? 0x7BFF : 0x7C00);
   int exponent = 0;
   std::frexp(magnitude, &exponent);

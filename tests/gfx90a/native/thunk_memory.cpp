@@ -20,7 +20,7 @@
 namespace gfx90a {
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kPageBytes = 4096, kBlockBytes = 2 << 20;
 
 struct Allocation {
   uint64_t bytes = 0;
@@ -52,20 +52,31 @@ std::map<uint64_t, Allocation>::iterator around(uint64_t address) {
   return address < found->first + found->second.bytes ? found : all.end();
 }
 
-// What crosses the processes, in the 32 bytes of a handle.
+// ROCr cuts allocations from blocks of 2 MiB and takes their alignment, as the driver gives it, for granted.
+void* aligned_place(uint64_t length) {
+  void* const reserved = mmap(nullptr, length + kBlockBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return reserved;
+  const uint64_t begin = number_of(reserved), place = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+  if (place != begin) munmap(reserved, place - begin);
+  const uint64_t end = begin + length + kBlockBytes;
+  if (end != place + length) munmap(reinterpret_cast<void*>(place + length), end - place - length);
+  return reinterpret_cast<void*>(place);
+}
+
+// What crosses the processes, in the 32 bytes of a handle. ROCr keeps a fragment's place in the seventh word.
 struct Ticket {
   int32_t process;
   int32_t file;
   uint64_t bytes;
   uint64_t inode;
-  uint32_t device;
+  uint32_t of_rocr;
   uint32_t node;
 };
 static_assert(sizeof(Ticket) == sizeof(HsaSharedMemoryHandle), "a ticket is a handle");
 
 bool is_the_file(int file, const Ticket& ticket) {
   struct stat status;
-  return fstat(file, &status) == 0 && status.st_ino == ticket.inode && uint32_t(status.st_dev) == ticket.device;
+  return fstat(file, &status) == 0 && status.st_ino == ticket.inode && uint64_t(status.st_size) >= ticket.bytes;
 }
 
 int open_file_of(const std::string& process, const Ticket& ticket) {
@@ -160,8 +171,10 @@ GFX90A_API hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags,
   allocation.bytes = bytes;
   allocation.node = node;
   allocation.flags = flags;
-  void* const wanted = flags.ui32.FixedAddress ? *address : nullptr;
-  const int fixed = flags.ui32.FixedAddress ? MAP_FIXED_NOREPLACE : 0;
+  const bool aligned = !flags.ui32.FixedAddress && length >= kBlockBytes;
+  void* const wanted = aligned ? aligned_place(length) : flags.ui32.FixedAddress ? *address : nullptr;
+  if (wanted == MAP_FAILED) return HSAKMT_STATUS_NO_MEMORY;
+  const int fixed = aligned ? MAP_FIXED : flags.ui32.FixedAddress ? MAP_FIXED_NOREPLACE : 0;
   void* mapped;
   if (flags.ui32.Scratch) {  // only its address is ever used
     mapped = mmap(wanted, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
@@ -242,8 +255,8 @@ GFX90A_API hsaKmtShareMemory(void* address, HSAuint64, HsaSharedMemoryHandle* ha
   struct stat status;
   if (found == allocations().end() || found->second.file < 0 || fstat(found->second.file, &status) != 0)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  const Ticket ticket{int32_t(getpid()),        found->second.file,         found->second.bytes,
-                      uint64_t(status.st_ino), uint32_t(status.st_dev), found->second.node};
+  const Ticket ticket{int32_t(getpid()), found->second.file,  found->second.bytes,
+                      uint64_t(status.st_ino), 0, found->second.node};
   std::memcpy(handle, &ticket, sizeof ticket);
   return HSAKMT_STATUS_SUCCESS;
 }
