@@ -22,7 +22,7 @@ demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
 	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention -- ./app
 
 test: $(STAMP) ## all tests that this machine can run
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS)
 
 check: $(STAMP) ## formatting, lints, types and import layers
 	$(BIN)/ruff format --check .

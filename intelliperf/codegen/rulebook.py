@@ -14,6 +14,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
+from intelliperf.codegen.rules.whole_waves import WholeWaves
 from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     StageRows(),
     TransposeThroughLds(),
     BoundBlockSize(),
+    WholeWaves(),
 )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from intelliperf.errors import MissingMetric
 from intelliperf.records import AccessKind, Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
 
 
@@ -65,6 +66,7 @@ class Formula:
     needs: ClassVar[tuple[Metric, ...]]
     instead: ClassVar[tuple[Metric, ...]] = ()  # do as well where `needs` are not all there; the first is then watched
     knowledge: ClassVar[str]
+    absent: ClassVar[Mapping[Metric, str]] = {}  # why a needed metric may not be there
     rules: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
     minimum_excess: ClassVar[Threshold] = MINIMUM_EXCESS
@@ -82,7 +84,9 @@ class Formula:
         """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""
         serves_instead = bool(self.instead) and profile.has(*self.instead)
         for metric in self.instead if serves_instead and not profile.has(*self.needs) else self.needs:
-            profile.quantity(metric)
+            if not profile.has(metric):
+                why = f": {self.absent[metric]}" if metric in self.absent else ""
+                raise MissingMetric(f"{self.name} needs {metric.value}, which {profile.kernel.name} lacks{why}")
         symptom = self.symptom(profile, device)
         if symptom is None:
             return None

@@ -23,6 +23,7 @@ class MemoryLocality(Formula):
     summary = "the same memory is fetched again: reuse comes too late, or in another part of the cache"
     watched = Metric.DRAM_BYTES
     needs = (Metric.DEVICE_TIME_NS, Metric.DRAM_BYTES, Metric.DRAM_BYTES_COMPULSORY, Metric.DRAM_TIME_NS)
+    absent = {Metric.DRAM_BYTES_COMPULSORY: "hardware counts no distinct addresses; the emulator does"}
     own_parts = (Metric.DRAM_TIME_NS,)
     knowledge = (
         "Data that several blocks use should meet them while it is in the cache. Blocks start in the order of their "

@@ -21,6 +21,11 @@ class RegisterPressure(Formula):
     summary = "values that registers cannot hold go to memory and back (spills)"
     watched = Metric.LOCAL_REQUESTS
     needs = (Metric.DEVICE_TIME_NS, Metric.LOCAL_REQUESTS, Metric.REQUESTS, Metric.LDS_REQUESTS)
+    absent = {
+        Metric.LOCAL_REQUESTS: (
+            "its code for the real target is not known (the emulator sees spills in AMD's; ptxas tells their size only)"
+        )
+    }
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.LATENCY_TIME_NS)
     blames_kernel = True
     rules = ("bound_block_size",)

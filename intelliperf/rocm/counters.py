@@ -1,9 +1,9 @@
 """Our quantities from AMD's hardware counters, by architecture.
 
 Counts are of the counted dispatches, averaged. A part of the chip is busy for the kernel's traced time times its
-utilisation: MEASURED where AMD's own expression gives that (LDS, VALU, waiting atomics), MODELLED where a rate per
-cycle is assumed. What no counter gives is absent: lanes of memory instructions, distinct sectors and addresses, and on
-RDNA whatever lies between LDS and L2.
+utilisation, or more: MEASURED where AMD's own expressions give that (LDS, VALU, waiting atomics), MODELLED where a
+rate per cycle or the highest clock is taken for the real one. What no counter gives is absent: lanes of memory
+instructions, distinct sectors and addresses, and on RDNA whatever lies between LDS and L2.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class _Kernel:
     dies: int | None
     waves_per_unit: int | None
     wave_size: int
+    private_bytes: int | None  # per work-item; None where it is not known
     device: Device
     accesses: Accesses | None
 
@@ -125,18 +126,31 @@ class _Kernel:
     def total(self, *names: str) -> float:
         return sum(self.values[name] for name in names)
 
-    def unit_cycles(self) -> float | None:
-        """Cycles of the dispatch times compute units; `GRBM_GUI_ACTIVE` adds up the dies."""
-        if self.compute_units is None or self.dies is None or not self.values.get("GRBM_GUI_ACTIVE"):
-            return None
-        return self.values["GRBM_GUI_ACTIVE"] / self.dies * self.compute_units
+    def cycles(self) -> tuple[float, Provenance] | None:
+        """At most so many cycles does the kernel take on each unit.
 
-    def busy_ns(self, cycles: float) -> float | None:
-        """The kernel's time in the share in which a unit per compute unit works for so many cycles, all added up."""
-        available = self.unit_cycles()
-        if available is None or self.time_ns is None:
+        `GRBM_GUI_ACTIVE` also counts some microseconds before and after the kernel, which matters for short ones, and
+        on chips of several dies recordings have it added up or not. So the time at the highest clock bounds it.
+        """
+        if self.time_ns is None:
             return None
-        return self.time_ns * min(1.0, cycles / available)
+        at_most = self.time_ns * self.device.limits.clock_hz / 1e9
+        active = self.values.get("GRBM_GUI_ACTIVE", 0.0)
+        if self.dies == 1 and 0 < active <= at_most:
+            return active, self.timing
+        return (at_most, Provenance.MODELLED) if at_most > 0 else None
+
+    def busy(self, metric: Metric, cycles: float, found: _Found, provenance: Provenance | None = None) -> None:
+        """The kernel's time in the share in which one part of each compute unit works, `cycles` over all of them.
+
+        At least so much: see `cycles`.
+        """
+        available = self.cycles()
+        if available is None or not self.compute_units or self.time_ns is None:
+            return
+        each, origin = available
+        share = min(1.0, cycles / (each * self.compute_units))
+        found.keep(metric, self.time_ns * share, provenance or origin)
 
 
 class _Found:
@@ -197,6 +211,9 @@ def _kernel(
         dies=agent.dies if agent else None if architecture in _SEVERAL_DIES else 1,
         waves_per_unit=agent.max_waves_per_compute_unit if agent else device.limits.max_waves_per_compute_unit,
         wave_size=agent.wave_size if agent else device.wave_size,
+        private_bytes=max(one.scratch_bytes for one in dispatches if one.scratch_bytes is not None)
+        if all(one.scratch_bytes is not None for one in dispatches)
+        else None,
         device=device,
         accesses=accesses,
     )
@@ -218,11 +235,12 @@ def _instructions(kernel: _Kernel, found: _Found) -> None:
         if kernel.has("SQ_INSTS_VALU"):
             found.keep(Metric.LANE_INSTRUCTIONS, lanes * kernel.values["SQ_INSTS_VALU"])
     if kernel.has("SQ_ACTIVE_INST_VALU"):
-        found.keep(Metric.ISSUE_TIME_NS, kernel.busy_ns(kernel.values["SQ_ACTIVE_INST_VALU"]), kernel.timing)
-    scale, available = _OCCUPANCY_CYCLES.get(kernel.architecture), kernel.unit_cycles()
-    if kernel.has("SQ_WAVE_CYCLES") and scale and available and kernel.waves_per_unit:
-        ratio = scale * kernel.values["SQ_WAVE_CYCLES"] / available / kernel.waves_per_unit
-        found.keep(Metric.OCCUPANCY_RATIO, min(1.0, ratio))
+        kernel.busy(Metric.ISSUE_TIME_NS, kernel.values["SQ_ACTIVE_INST_VALU"], found)
+    scale, available = _OCCUPANCY_CYCLES.get(kernel.architecture), kernel.cycles()
+    if kernel.has("SQ_WAVE_CYCLES") and scale and available and kernel.compute_units and kernel.waves_per_unit:
+        cycles, origin = available
+        slots = cycles * kernel.compute_units * kernel.waves_per_unit
+        found.keep(Metric.OCCUPANCY_RATIO, min(1.0, scale * kernel.values["SQ_WAVE_CYCLES"] / slots), origin)
 
 
 def _lds(kernel: _Kernel, found: _Found) -> None:
@@ -233,7 +251,7 @@ def _lds(kernel: _Kernel, found: _Found) -> None:
         return
     requests, cycles, lost = kernel.total("SQ_INSTS_LDS"), kernel.total(active), kernel.total(conflict)
     if kernel.architecture in _FABRIC:
-        found.keep(Metric.LDS_TIME_NS, kernel.busy_ns(cycles), kernel.timing)
+        kernel.busy(Metric.LDS_TIME_NS, cycles, found)
     if requests > 0 and not _only_moves_in_lds(kernel.accesses):
         what = "its code is not known" if kernel.accesses is None else "it also uses LDS for other things"
         found.notes.append(f"LDS cycles of loads and stores are not known: {what}")
@@ -252,17 +270,22 @@ def _memory(kernel: _Kernel, found: _Found) -> None:
     writes = ("TA_FLAT_WRITE_WAVEFRONTS_sum", "TA_BUFFER_WRITE_WAVEFRONTS_sum")
     if not kernel.has(*reads, *writes):
         return
-    loads, stores = kernel.total(*reads), kernel.total(*writes)
-    found.keep(Metric.REQUESTS, loads + stores)
     if kernel.has("TCP_TOTAL_CACHE_ACCESSES_sum"):
         # An L1 looks up one line per cycle.
-        looked_up = kernel.busy_ns(kernel.values["TCP_TOTAL_CACHE_ACCESSES_sum"])
-        found.keep(Metric.L1_TIME_NS, looked_up, Provenance.MODELLED)
+        looked_up = kernel.values["TCP_TOTAL_CACHE_ACCESSES_sum"]
+        kernel.busy(Metric.L1_TIME_NS, looked_up, found, Provenance.MODELLED)
     line = _READ_LINE.get(kernel.architecture)
     if line is None or not kernel.has("TCP_TCC_READ_REQ_sum", "TCP_TCC_WRITE_REQ_sum"):
         return
     read, written = line * kernel.values["TCP_TCC_READ_REQ_sum"], _WRITE_LINE * kernel.values["TCP_TCC_WRITE_REQ_sum"]
     found.keep(Metric.L1_L2_BYTES, read + written)
+    if kernel.private_bytes != 0:
+        found.notes.append(
+            "accesses to global memory are not known: counters do not tell those to private memory apart"
+        )
+        return
+    loads, stores = kernel.total(*reads), kernel.total(*writes)
+    found.keep(Metric.REQUESTS, loads + stores)
     accesses = kernel.accesses
     if accesses is None or accesses.unknown_widths:
         found.notes.append("bytes asked for are not known: the kernel's code, or the width of an access, is not")
@@ -289,8 +312,7 @@ def _atomics(kernel: _Kernel, found: _Found) -> None:
         return
     found.keep(Metric.ATOMIC_REQUESTS, kernel.total(*requests))
     if kernel.has("TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"):
-        waited = kernel.busy_ns(kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"])
-        found.keep(Metric.ATOMIC_STALL_NS, waited, kernel.timing)
+        kernel.busy(Metric.ATOMIC_STALL_NS, kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"], found)
     note = fabric_atomics(kernel.values, kernel.architecture)
     if note:
         found.notes.append(note)

@@ -80,4 +80,4 @@ def application(directory: Path, dispatches: Sequence[dict[str, Any]], body: str
         "    text = ''.join(json.dumps(line) + '\\n' for line in lines)\n"
         "    (pathlib.Path(place) / f'{os.getpid()}.jsonl').write_text(text)\n"
     )
-    return Application((sys.executable, str(program), "an argument with spaces"), directory, directory)
+    return Application((sys.executable, "-S", str(program), "an argument with spaces"), directory, directory)

@@ -178,16 +178,20 @@ def test_a_single_counter_that_does_not_fit_is_an_error(tmp_path: Path, monkeypa
 
 
 def test_a_hang_ends_at_the_deadline_and_leaves_nothing_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = time.monotonic()
+    collected(tmp_path, application(tmp_path, [copy(0)]))
+    usual_s = time.monotonic() - before
     monkeypatch.setenv("ROCPROFV3_STANDIN_FAILS", "hang")
     alive = tmp_path / "alive"
     body = (
         f"import time\nwhile True:\n    pathlib.Path({str(alive)!r}).write_text(str(time.time()))\n    time.sleep(0.05)"
     )
+    app = application(tmp_path, [copy(0)], body)
     with pytest.raises(ApplicationFailed, match=r"no end after .* while counting SQ_WAVES.*killed with all its"):
-        collected(tmp_path, application(tmp_path, [copy(0)], body), deadline_s=2.0)
-    before = alive.read_text()
+        collected(tmp_path / "second", app, deadline_s=1.0 + 3 * usual_s)
+    last = alive.read_text()
     time.sleep(0.3)
-    assert alive.read_text() == before, "the application went on after the profiler was killed"
+    assert alive.read_text() == last, "the application went on after the profiler was killed"
 
 
 def test_counters_that_are_all_zero_are_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,6 +230,12 @@ def test_no_counter_file_means_that_the_kernel_did_not_run(tmp_path: Path) -> No
 def test_an_application_that_fails_is_not_blamed_on_the_profiler(tmp_path: Path) -> None:
     with pytest.raises(ApplicationFailed, match="exit status 3"):
         trace(rocprof_of("7.0"), application(tmp_path, [copy(0)], "sys.exit(3)"), DEADLINE_S, tmp_path / "logs")
+
+
+def test_an_applications_own_missing_permission_is_its_own(tmp_path: Path) -> None:
+    body = "sys.exit('cannot open results.txt: Permission denied')"
+    with pytest.raises(ApplicationFailed, match=r"fails under .*results\.txt"):
+        collected(tmp_path, application(tmp_path, [copy(0)], body))
 
 
 def test_runs_that_do_not_do_the_same_cannot_be_put_together(tmp_path: Path) -> None:

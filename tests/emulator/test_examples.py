@@ -41,6 +41,7 @@ TABLE = (
     Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]"),
     Example("rowsums", MAKE, "./rowsums", "memoryAccess", "rowSums", "m.elements[row * m.columns + column]"),
     Example("mixing", MAKE, "./mixing", "registerPressure", "mix", "state[c] * gain + state[(c * 5 + 1) % kChannels]"),
+    Example("sides", MAKE, "./sides", "branchDivergence", "relax", "x = 1.0f - x * x * 0.125f;"),
     Example("triad", MAKE, "./triad"),
     Example("dotproduct", MAKE, "./dot"),
 )

@@ -1,4 +1,4 @@
-"""Rules on block sizes: bounds that the compiler is told."""
+"""Rules on block sizes: bounds that the compiler is told, and blocks of whole waves."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from intelliperf.records import (
 )
 
 BOUND = "bound_block_size"
+WAVES = "whole_waves"
 PROGRAM = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -46,9 +47,11 @@ int main() {
 """
 
 
-def propose(root: Path, program: str, threads: int = 256, spilled: float = 40, vendor: str = "amd") -> Proposal:
+def propose(
+    root: Path, program: str, threads: int = 256, spilled: float = 40, vendor: str = "amd", rule: str = BOUND
+) -> Proposal:
     bench = Bench(root, {"app.hip": program})
-    task = bench.task(BOUND, AccessKind.LOAD, MemorySpace.LOCAL)
+    task = bench.task(rule, AccessKind.LOAD, MemorySpace.LOCAL)
     line = next(n for n, text in enumerate(program.splitlines(), 1) if text.startswith("__global__"))
     profile = dataclasses.replace(
         task.finding.profile,
@@ -105,3 +108,81 @@ def test_an_array_that_is_indexed_freely_is_not_helped_by_registers(tmp_path: Pa
 
 def test_nvcc_needs_no_bound_to_give_all_registers(tmp_path: Path) -> None:
     assert "all registers that there are" in declined(tmp_path, PROGRAM, vendor="nvidia")
+
+
+HALVES = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void halves(float* out, const float* in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float half = 0.5f;
+  if (i >= n) return;
+  float x = in[i];  //@
+  for (int k = 0; k < 100; ++k) x = x * half + i;
+  out[i] = x;
+}
+int main() {
+  const int count = 1000;
+  const int threads = 48;
+  float *in, *out, host[count];
+  hipMalloc(&in, count * 4);
+  hipMalloc(&out, count * 4);
+  hipMemset(in, 0, count * 4);
+  int blocks = (count + threads - 1) / threads;
+  halves<<<blocks, threads>>>(out, in, count);
+  hipMemcpy(host, out, count * 4, hipMemcpyDeviceToHost);
+  for (int i = 0; i < count; i += 111) printf("%g\\n", host[i]);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        ("", "", "threads = 48;", "threads = 64;"),
+        ("  if (i >= n) return;", "  if (i >= n) { return; }", "threads = 48;", "threads = 64;"),
+        ("halves<<<blocks, threads>>>", "halves<<<(count + 100 - 1) / 100, dim3(100)>>>",
+         "(count + 100 - 1) / 100, dim3(100)", "(count + 128 - 1) / 128, dim3(128)"),
+        ("halves<<<blocks, threads>>>(", "hipLaunchKernelGGL(halves, dim3(blocks), dim3(threads), 0, 0, ",
+         "threads = 48;", "threads = 64;"),
+        ("(count + threads - 1) / threads", "1 + (count - 1) / threads", "threads = 48;", "threads = 64;"),
+    ],
+)  # fmt: skip
+def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str, before: str, after: str) -> None:
+    program = HALVES.replace(old, new) if old else HALVES
+    proposal = propose(tmp_path / "a", program, rule=WAVES)
+    assert proposal.candidate is not None, proposal.declined
+    assert proposal.candidate.declares.geometry
+    (edit,) = proposal.candidate.edits
+    assert edit.text == program.replace(before, after) != program
+    assert output(tmp_path / "b", {"app.hip": edit.text}) == output(tmp_path / "c", {"app.hip": program})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("threads = 48", "threads = 128", "are whole waves"),
+        ("x * half + i", "x * half + threadIdx.x", "uses threadIdx.x by itself"),
+        ("x * half + i", "x * half + blockDim.x", "uses blockDim.x by itself"),
+        ("  if (i >= n) return;\n", "  out[i] = 0;\n  if (i >= n) return;\n", "does not begin by comparing"),
+        ("  if (i >= n) return;\n", "  if (i >= n - 1) return;\n", "does not begin by comparing"),
+        ("  if (i >= n) return;\n", "", "does not begin by comparing"),
+        ("  float x = in[i];", "  __shared__ float all[64];\n  all[0] = 1;\n  float x = in[i];", "uses LDS (all)"),
+        ("  float x = in[i];", "  __syncthreads();\n  float x = in[i];", "syncthreads does may depend"),
+        ("  float x = in[i];", "  float x = __shfl(in[i], 0);", "depends on the order of threads (__shfl)"),
+        ("(count + threads - 1) / threads", "count / threads + 1", "the grid is not count divided by threads"),
+        ("halves<<<blocks, threads>>>(out, in, count)", "halves<<<blocks, threads>>>(out, in, count - 7)",
+         "the grid is not count-7 divided by threads"),
+        ("  float *in, *out, host[count];", "  float *in, *out, host[count + threads];", "threads is also used"),
+        ("__global__ void halves", "__global__ void __launch_bounds__(48) halves", "has bounds for its blocks"),
+        ("__global__ void halves", "struct S { __device__ operator int() { return threadIdx.x; } };\n"
+         "__global__ void halves", "uses threadIdx"),
+        ("__global__ void halves", "extern __shared__ float all[];\n__global__ void halves", "LDS of any size"),
+        ("threads = 48;", "threads = 24 * 2;", "is not written as a number"),
+        ("const int threads = 48;", "int threads = 48; ++threads;", "is not a constant"),
+        ("const int threads = 48;", "const int threads = 48, other = 1;", "is declared together with others"),
+    ],
+)  # fmt: skip
+def test_what_may_depend_on_the_block_size_is_left_alone(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    assert old in HALVES
+    assert reason in declined(tmp_path, HALVES.replace(old, new), rule=WAVES)

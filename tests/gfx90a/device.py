@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -67,6 +68,7 @@ _FLAGS = (
     "-Werror",
     f"-I{_LLVM}/include",
 )
+_LINK_FLAGS = (f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs")
 
 
 def missing() -> str | None:
@@ -88,6 +90,11 @@ def build() -> Path:
             if not (directory / _LIBRARY).exists():
                 _build_in(directory, flags)
     return directory
+
+
+def probe() -> Path:
+    """The program that runs single instructions on given registers; see `opcode_cases.py`."""
+    return build() / _PROBE
 
 
 def environment(counts: Path | None = None) -> dict[str, str]:
@@ -136,6 +143,7 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
                 zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
             )
         _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
+        _link_probe(finished, [str(built) for source, built in objects.items() if not source.name.startswith("thunk_")])
         finished.rename(directory)
 
 
@@ -146,12 +154,30 @@ def _compile(source: Path, place: Path, flags: tuple[str, ...]) -> Path:
 
 
 def _link(place: Path, objects: list[str]) -> None:
-    libraries = [f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs"]
     interface = [f"-Wl,-soname,{_LIBRARY}", f"-Wl,--version-script={_NATIVE / 'hsakmt.map'}"]
-    _tool(["g++", "-shared", *objects, "-o", str(place / _LIBRARY), *interface, *libraries])
+    _tool(["g++", "-shared", *objects, "-o", str(place / _LIBRARY), *interface, *_LINK_FLAGS])
+
+
+def _link_probe(place: Path, objects: list[str]) -> None:
+    without_rocr = [path for path in objects if Path(path).stem != "sdma"]
+    _tool(["g++", *without_rocr, "-o", str(place / _PROBE), *_LINK_FLAGS])
 
 
 def _tool(argv: list[str]) -> None:
     done, out, err = output_of(argv, _COMPILE_DEADLINE_S)
     if not done.ok:
         raise ToolchainError(f"building the software gfx90a failed: {' '.join(argv)}\n{out}{err}")
+
+
+def _main(what: list[str]) -> None:
+    """For scripts: `packages` or `missing`."""
+    if what == ["packages"]:
+        print(" ".join(PACKAGES))
+    elif what == ["missing"]:
+        print(missing() or "")
+    else:
+        raise SystemExit("device.py packages|missing")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

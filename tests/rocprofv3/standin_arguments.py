@@ -59,7 +59,7 @@ _VALUES: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {
     ("--att-library-path",): ("7.0", {"nargs": "+"}),
     ("--att-target-cu",): ("7.0", {}),
 }
-_JOB_KEYS = {"pmc", "kernel_include_regex", "kernel_exclude_regex", "kernel_iteration_range", "mangled_kernels"}
+_JOB_KEYS = {"pmc", "kernel_include_regex", "kernel_exclude_regex", "kernel_iteration_range"}
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _jobs(parsed: argparse.Namespace) -> list[Job]:
         Job(
             counters=one.get("pmc", counters),
             kernel_trace=bool(parsed.kernel_trace),
-            mangled=bool(one.get("mangled_kernels", parsed.mangled_kernels)),
+            mangled=bool(parsed.mangled_kernels),
             include=one.get("kernel_include_regex", parsed.kernel_include_regex),
             output_directory=parsed.output_directory,
             output_file=parsed.output_file,

@@ -394,6 +394,13 @@ def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> Non
         FORMULAS["bankConflict"].diagnose(partial, DEVICE)
 
 
+def test_what_hardware_cannot_count_is_said_so() -> None:
+    seen = profile(AGAIN, without=(Metric.DRAM_BYTES_COMPULSORY,))
+    with pytest.raises(MissingMetric, match="memoryLocality needs dram_bytes_compulsory.*no distinct addresses"):
+        FORMULAS["memoryLocality"].diagnose(seen, DEVICE)
+    assert FORMULAS["diagnoseOnly"].diagnose(seen, DEVICE) is None
+
+
 def test_a_kernel_with_little_of_the_time_can_gain_little() -> None:
     finding = FORMULAS["bankConflict"].diagnose(profile(CONFLICTS, share=0.05), DEVICE)
     assert finding is not None

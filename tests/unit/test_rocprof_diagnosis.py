@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rocprofdata import text_of
 
 from intelliperf.errors import ProtocolError
 from intelliperf.profiling.rocprofv3 import CountedDispatch, CountersAsleep, JsonRecording, Shape, permission_problem
@@ -23,6 +24,7 @@ def test_zero_counters_on_rdna_name_the_power_state() -> None:
     with pytest.raises(CountersAsleep, match="another profiler"):
         check_counted([dispatch(SQ_WAVES=0.0)], "gfx942")
     check_counted([dispatch(GRBM_COUNT=0.0, SQ_WAVES=3.0)], "gfx1201")
+    check_counted([dispatch(SQ_INSTS_LDS=0.0)], "gfx1201")  # a kernel without LDS
 
 
 def test_permission_problems_are_told_with_their_remedy(tmp_path: Path) -> None:
@@ -107,6 +109,28 @@ def test_json_has_one_record_per_instance_which_are_added_up() -> None:
     assert (counted.symbol, counted.shape, counted.agent) == ("_Z1kv", Shape(128, 64), 4)
     assert recording.agents()[0].architecture == "gfx90a"
     assert recording.dispatches()[0].duration_ns == 4
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"agents.{key}" for key in ("id.handle", "type", "gfx_target_version", "cu_count", "simd_per_cu", "num_xcc")),
+        *(f"agents.{key}" for key in ("max_waves_per_simd", "wave_front_size", "num_shader_banks")),
+        *("counters.id.handle", "counters.name", "kernel_symbols.kernel_id", "kernel_symbols.kernel_name"),
+        *(f"buffer_records.kernel_dispatch.{key}" for key in ("start_timestamp", "end_timestamp")),
+        *(f"buffer_records.kernel_dispatch.dispatch_info.{key}" for key in ("kernel_id", "dispatch_id", "grid_size.x")),
+        *(f"buffer_records.memory_copy.{key}" for key in ("start_timestamp", "end_timestamp", "kind", "operation")),
+        *(
+            f"callback_records.counter_collection.{key}"
+            for key in ("arch_vgpr_count", "sgpr_count", "lds_block_size_v")
+        ),
+        *(f"callback_records.counter_collection.records.{key}" for key in ("counter_id.handle", "value")),
+        "callback_records.counter_collection.dispatch_data.dispatch_info.agent_id.handle",
+        *("strings.buffer_records.kind", "strings.buffer_records.operations"),
+    ],
+)
+def test_keys_that_are_read_are_in_the_vendors_schema(path: str) -> None:
+    assert f"rocprofiler-sdk-tool.{path}" in text_of("json_schema_paths.txt").splitlines()
 
 
 def test_json_that_lacks_something_names_the_file_and_the_key() -> None:

@@ -22,13 +22,13 @@ from intelliperf.records import Device, DeviceLimits, Geometry, Kernel, KernelPr
 from intelliperf.rocm import counters
 from intelliperf.rocm.codeobject import Accesses, parse_disassembly
 
-# Compute units, dies, DRAM bytes per second of the recorded machines (their sysinfo.csv).
+# Compute units, dies, DRAM bytes per second and clock of the recorded machines (their sysinfo.csv; MI350's lacks two).
 MACHINES = {
-    "MI100": (120, 1, 1.2288e12),
-    "MI200": (104, 1, 1.6384e12),
-    "MI300A_A1": (228, 6, 5.3248e12),
-    "MI300X_A1": (304, 8, 5.3248e12),
-    "MI350": (128, 8, 8.0e12),
+    "MI100": (120, 1, 1.2288e12, 1.502e9),
+    "MI200": (104, 1, 1.6384e12, 1.7e9),
+    "MI300A_A1": (228, 6, 5.3248e12, 2.1e9),
+    "MI300X_A1": (304, 8, 5.3248e12, 2.1e9),
+    "MI350": (128, 8, 8.0e12, 2.4e9),
 }
 COPIED_BYTES = 2 * 8 * 1048576
 FORMULAS = (MemoryAccess(), BankConflict(), AtomicContention())
@@ -41,13 +41,13 @@ extern "C" __global__ void vecCopy(double* a, double* b, double* c, int n, int s
 
 
 def device_of(gpu: str) -> Device:
-    units, _, rate = MACHINES[gpu]
-    limits = DeviceLimits(units, 1.7e9, 32, 65536, 65536, 32, 131072, 16384, 2**23, rate, None, None)
+    units, _, rate, clock = MACHINES[gpu]
+    limits = DeviceLimits(units, clock, 32, 65536, 65536, 32, 131072, 16384, 2**23, rate, None, None)
     return Device("amd", VCOPY[gpu], gpu, 64, False, limits)
 
 
 def counted_of(gpu: str, changes: Mapping[str, float] | None = None) -> Counted:
-    units, dies, _ = MACHINES[gpu]
+    units, dies, _, _ = MACHINES[gpu]
     agent = Agent(2, VCOPY[gpu], units, 4, 8, 64, dies)
     dispatches = tuple(replace(one, values={**one.values, **(changes or {})}) for one in vcopy(gpu))
     return Counted(dispatches, (agent,))
@@ -126,10 +126,23 @@ def test_occupancy_and_times_lie_within_the_kernels_time(gpu: str) -> None:
     time_ns = profile.quantity(Metric.DEVICE_TIME_NS).value
     for part in (Metric.ISSUE_TIME_NS, Metric.L1_TIME_NS, Metric.L2_TIME_NS):
         assert 0 < profile.quantity(part).value < time_ns
-    assert profile.quantity(Metric.ISSUE_TIME_NS).provenance is Provenance.MEASURED
     assert profile.quantity(Metric.L2_TIME_NS).provenance is Provenance.MODELLED
     assert 0 < profile.quantity(Metric.OCCUPANCY_RATIO).value <= 1
     assert 0 <= profile.quantity(Metric.L2_HIT_RATIO).value <= 1
+
+
+def test_a_share_of_counted_cycles_is_measured_and_one_of_the_highest_clock_modelled() -> None:
+    """The first copy on MI200 ran below its highest clock; the cycles around a later one are more than it can have."""
+    counted = counted_of("MI200")
+    seen = []
+    for one in counted.dispatches[:2]:
+        alone = replace(counted, dispatches=(one,))
+        profile = counters.with_quantities(profile_of((one,)), alone, None, device_of("MI200"))
+        seen.append(profile.quantity(Metric.ISSUE_TIME_NS))
+    assert [quantity.provenance for quantity in seen] == [Provenance.MEASURED, Provenance.MODELLED]
+    values = counted.dispatches[0].values
+    assert seen[0].value == pytest.approx(20480 * values["SQ_ACTIVE_INST_VALU"] / (104 * values["GRBM_GUI_ACTIVE"]))
+    assert seen[1].value == pytest.approx(values["SQ_ACTIVE_INST_VALU"] / 104 / 1.7)
 
 
 def test_scattered_stores_are_found_though_loads_hit_in_l1() -> None:
@@ -156,6 +169,16 @@ def test_bytes_asked_for_are_absent_where_the_code_is_not_known() -> None:
     assert any("bytes asked for are not known" in note for note in profile.notes)
     with pytest.raises(MissingMetric):
         MemoryAccess().diagnose(profile, device_of("MI200"))
+
+
+def test_accesses_of_a_kernel_with_private_memory_are_not_called_global() -> None:
+    counted = counted_of("MI200", {"TCP_TCC_WRITE_REQ_sum": 16384.0 * 64})
+    spilling = replace(counted, dispatches=tuple(replace(one, scratch_bytes=64) for one in counted.dispatches))
+    code = copy_accesses("gfx90a")
+    profile = counters.with_quantities(profile_of(counted.dispatches), spilling, code, device_of("MI200"))
+    assert not profile.has(Metric.REQUESTS) and not profile.has(Metric.L1_L2_EXCESS_BYTES)
+    assert not profile.has(Metric.LOCAL_REQUESTS), "nor are they known to be private"
+    assert any("private memory" in note for note in profile.notes)
 
 
 def lds(conflicts: float, cycles: float) -> dict[str, float]:

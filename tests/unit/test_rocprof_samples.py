@@ -4,7 +4,7 @@ import pytest
 from rocprofdata import text_of
 
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.profiling.rocprofv3 import by_line, parse_pc_samples, parse_thread_trace
+from intelliperf.profiling.rocprofv3 import by_line, cycles_by_line, parse_pc_samples, parse_thread_trace
 from intelliperf.profiling.rocprofv3.sampling import place
 from intelliperf.profiling.rocprofv3.tool import sampling_request
 
@@ -44,6 +44,16 @@ def test_thread_trace_statistics_are_read_by_instruction() -> None:
     assert (second.stall_cycles, second.idle_cycles, second.file) == (19000, 12, None)
     with pytest.raises(ProtocolError, match="no column Stall"):
         parse_thread_trace(THREAD_TRACE.replace('"Stall"', '"Stalled"'), "stats.csv")
+
+
+def test_a_line_has_the_cycles_of_all_its_instructions() -> None:
+    more = '1,8812,"v_add_u32_e32 v0, s6, v0",64,100,20,0,"/src/copy.hip:3"\n'
+    more += '1,8820,"s_nop 0",1,9,900,0,"/src/copy.hip:9"\n'
+    lines = cycles_by_line(parse_thread_trace(THREAD_TRACE + more, "stats"))
+    assert [(one.line, one.hits, one.latency_cycles, one.stall_cycles) for one in lines] == [
+        (9, 1, 9, 900),
+        (3, 128, 1000, 320),
+    ]
 
 
 def test_a_place_is_the_innermost_of_an_inline_chain() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
@@ -17,119 +18,130 @@ from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.outline import encoded
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
-_BLOCK_ARGUMENT = 2  # of these: kernel, grid, block
+_CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
 _ARITHMETIC = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b}
 _MAX_DEPTH = 16  # of constants that name constants
 
 
 def launched_threads(sources: Mapping[str, str], kernel: str) -> tuple[int, ...]:
     """Threads per block at each launch of any kernel with that name, in order. Raises `NotApplicable`."""
-    program = _Program(sources)
-    found = [program.threads(use) for use in program.launches(kernel)]
-    if not found:
-        raise NotApplicable(f"no launch of {kernel} is in the sources that are compiled for the device")
-    return tuple(found)
+    program = Program(sources)
+    return tuple(program.threads(launch) for launch in program.launches(kernel))
 
 
-class _Use:
-    """The block argument of one launch."""
+@dataclass(frozen=True)
+class Launch:
+    """One launch; offsets of its nodes are bytes of the source's encoded text."""
 
-    def __init__(self, path: str, node: Node, function: Node | None) -> None:
-        self.path, self.node, self.function = path, node, function
+    path: str
+    grid: Node
+    block: Node
+    arguments: tuple[Node, ...]
+    function: Node | None  # around it
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.node.start_point[0] + 1}"
+        return f"{self.path}:{self.block.start_point[0] + 1}"
 
 
-class _Program:
+class Program:
+    """All sources, parsed."""
+
     def __init__(self, sources: Mapping[str, str]) -> None:
         parser = Parser(Language(tree_sitter_cuda.language()))
         self._roots = {path: parser.parse(encoded(text)).root_node for path, text in sources.items()}
 
-    def launches(self, kernel: str) -> Iterator[_Use]:
+    def launches(self, kernel: str) -> tuple[Launch, ...]:
+        """Every launch of a kernel of that name. Raises `NotApplicable` where it is used otherwise, or not at all."""
+        found = tuple(self._launches(kernel))
+        if not found:
+            raise NotApplicable(f"no launch of {kernel} is in the sources that are compiled for the device")
+        return found
+
+    def _launches(self, kernel: str) -> Iterator[Launch]:
         for path, root in self._roots.items():
-            for node in _walk(root):
-                if node.type == "preproc_arg" and re.search(rf"\b{re.escape(kernel)}\b", _text(node)):
+            for node in walk(root):
+                if node.type == "preproc_arg" and re.search(rf"\b{re.escape(kernel)}\b", text_of(node)):
                     raise NotApplicable(f"{path}:{node.start_point[0] + 1}: a macro names {kernel}")
-                if node.type != "identifier" or _text(node) != kernel or _declares(node):
+                if node.type != "identifier" or text_of(node) != kernel or _declares(node):
                     continue
-                yield _Use(path, _block_argument(path, kernel, node), _function_around(node))
+                yield _launch(path, kernel, node)
 
-    def threads(self, use: _Use) -> int:
-        return math.prod(self._extents(use, use.node, 0))
+    def threads(self, launch: Launch) -> int:
+        """Raises `NotApplicable` where the block size is no constant."""
+        return math.prod(self._extents(launch, launch.block, 0))
 
-    def _extents(self, use: _Use, node: Node, depth: int) -> tuple[int, ...]:
+    def _extents(self, launch: Launch, node: Node, depth: int) -> tuple[int, ...]:
         if depth > _MAX_DEPTH:
-            raise NotApplicable(f"{use}: the block size is defined in a circle")
+            raise NotApplicable(f"{launch}: the block size is defined in a circle")
         if node.type == "parenthesized_expression":
-            return self._extents(use, node.named_children[0], depth + 1)
-        if node.type == "call_expression" and _text(_field(node, "function")) == "dim3":
-            return self._each(use, _field(node, "arguments"), depth)
+            return self._extents(launch, node.named_children[0], depth + 1)
+        if node.type == "call_expression" and text_of(_field(node, "function")) == "dim3":
+            return self._each(launch, _field(node, "arguments"), depth)
         if node.type in ("argument_list", "initializer_list"):
-            return self._each(use, node, depth)
-        if node.type == "number_literal" and (literal := re.fullmatch(r"(\d+)[uUlL]*", _text(node))):
+            return self._each(launch, node, depth)
+        if node.type == "number_literal" and (literal := re.fullmatch(r"(\d+)[uUlL]*", text_of(node))):
             return (int(literal[1]),)
         if node.type == "binary_expression":
-            operation = _ARITHMETIC.get(_text(_field(node, "operator")))
-            parts = [self._extents(use, _field(node, side), depth + 1) for side in ("left", "right")]
+            operation = _ARITHMETIC.get(text_of(_field(node, "operator")))
+            parts = [self._extents(launch, _field(node, side), depth + 1) for side in ("left", "right")]
             if operation is not None and all(len(part) == 1 for part in parts) and parts[1] != (0,):
                 return (operation(parts[0][0], parts[1][0]),)
         if node.type in ("identifier", "qualified_identifier"):
-            return self._extents(use, self._definition(use, _text(node).rpartition("::")[2]), depth + 1)
-        raise NotApplicable(f"{use}: the block size ({_text(node)}) is not a constant")
+            return self._extents(launch, self._definition(launch, text_of(node).rpartition("::")[2]), depth + 1)
+        raise NotApplicable(f"{launch}: the block size ({text_of(node)}) is not a constant")
 
-    def _each(self, use: _Use, arguments: Node, depth: int) -> tuple[int, ...]:
-        parts = [self._extents(use, part, depth + 1) for part in arguments.named_children]
+    def _each(self, launch: Launch, arguments: Node, depth: int) -> tuple[int, ...]:
+        parts = [self._extents(launch, part, depth + 1) for part in arguments.named_children]
         if not parts or any(len(part) != 1 for part in parts):
-            raise NotApplicable(f"{use}: the block size ({_text(arguments)}) is not a constant")
+            raise NotApplicable(f"{launch}: the block size ({text_of(arguments)}) is not a constant")
         return tuple(part[0] for part in parts)
 
-    def _definition(self, use: _Use, name: str) -> Node:
+    def _definition(self, launch: Launch, name: str) -> Node:
         """The value of the one variable or macro of that name that the launch can mean and nobody changes."""
-        if use.function is not None:
-            inside = [value for value, _ in _definitions(use.function, name)]
-            if len(inside) == 1 and not _changed(use.function, name):
+        if launch.function is not None:
+            inside = [value for value, _ in definitions(launch.function, name)]
+            if len(inside) == 1 and not is_changed(launch.function, name):
                 return inside[0]
-            if inside or _is_parameter(use.function, name):
-                raise NotApplicable(f"{use}: the block size ({name}) is not a constant")
+            if inside or _is_parameter(launch.function, name):
+                raise NotApplicable(f"{launch}: the block size ({name}) is not a constant")
         outside = [
             value
             for root in self._roots.values()
-            for value, constant in _definitions(root, name)
+            for value, constant in definitions(root, name)
             if constant and _function_around(value) is None
         ]
         if len(outside) != 1:
-            raise NotApplicable(f"{use}: the block size ({name}) is not one constant of the sources")
+            raise NotApplicable(f"{launch}: the block size ({name}) is not one constant of the sources")
         return outside[0]
 
 
-def _definitions(root: Node, name: str) -> Iterator[tuple[Node, bool]]:
+def definitions(root: Node, name: str) -> Iterator[tuple[Node, bool]]:
     """Values, and whether they are constants by their own declaration."""
-    for node in _walk(root):
-        if node.type == "init_declarator" and _text(_field(node, "declarator")) == name:
+    for node in walk(root):
+        if node.type == "init_declarator" and text_of(_field(node, "declarator")) == name:
             qualifiers = [child for child in (node.parent or node).children if child.type == "type_qualifier"]
-            yield _field(node, "value"), any(_text(word) in ("const", "constexpr") for word in qualifiers)
-        elif node.type == "preproc_def" and _text(_field(node, "name")) == name:
+            yield _field(node, "value"), any(text_of(word) in ("const", "constexpr") for word in qualifiers)
+        elif node.type == "preproc_def" and text_of(_field(node, "name")) == name:
             yield _macro_value(node), True
 
 
 def _macro_value(definition: Node) -> Node:
     """The body of a macro as an expression of its own."""
-    text = _text(_field(definition, "value")) if definition.child_by_field_name("value") else ""
+    text = text_of(_field(definition, "value")) if definition.child_by_field_name("value") else ""
     tree = Parser(Language(tree_sitter_cuda.language())).parse(encoded(f"int value = {text.strip()};"))
-    values = [_field(node, "value") for node in _walk(tree.root_node) if node.type == "init_declarator"]
+    values = [_field(node, "value") for node in walk(tree.root_node) if node.type == "init_declarator"]
     return values[0] if len(values) == 1 else definition
 
 
-def _changed(function: Node, name: str) -> bool:
+def is_changed(function: Node, name: str) -> bool:
     """Assigned, counted, or with its address taken."""
-    for node in _walk(function):
+    for node in walk(function):
         target = None
         if node.type == "assignment_expression":
             target = _field(node, "left")
         elif node.type in ("update_expression", "pointer_expression"):
             target = _field(node, "argument")
-        if target is not None and re.match(rf"{re.escape(name)}\b", _text(target)):
+        if target is not None and re.match(rf"{re.escape(name)}\b", text_of(target)):
             return True
     return False
 
@@ -137,12 +149,12 @@ def _changed(function: Node, name: str) -> bool:
 def _is_parameter(function: Node, name: str) -> bool:
     return any(
         node.type == "parameter_declaration"
-        and any(leaf.type == "identifier" and _text(leaf) == name for leaf in _walk(node))
-        for node in _walk(function)
+        and any(leaf.type == "identifier" and text_of(leaf) == name for leaf in walk(node))
+        for node in walk(function)
     )
 
 
-def _block_argument(path: str, kernel: str, name: Node) -> Node:
+def _launch(path: str, kernel: str, name: Node) -> Launch:
     place = f"{path}:{name.start_point[0] + 1}"
     node = name
     while node.parent is not None and node.parent.type in ("template_function", "qualified_identifier"):
@@ -151,12 +163,15 @@ def _block_argument(path: str, kernel: str, name: Node) -> Node:
     if call is not None and call.type == "call_expression" and call.child_by_field_name("function") == node:
         for child in call.children:
             if child.type == "kernel_call_syntax" and len(child.named_children) > 1:
-                return child.named_children[1]
+                grid, block, *_ = child.named_children
+                arguments = tuple(_field(call, "arguments").named_children)
+                return Launch(path, grid, block, arguments, _function_around(name))
     if call is not None and call.type == "argument_list" and call.named_children[0] == node:
         outer = call.parent
-        launches = outer is not None and _text(_field(outer, "function")) in _BY_CALL
-        if launches and len(call.named_children) > _BLOCK_ARGUMENT:
-            return call.named_children[_BLOCK_ARGUMENT]
+        launches = outer is not None and text_of(_field(outer, "function")) in _BY_CALL
+        if launches and len(call.named_children) >= _CONFIGURATION:
+            _, grid, block, _, _, *passed = call.named_children
+            return Launch(path, grid, block, tuple(passed), _function_around(name))
     raise NotApplicable(f"{place}: {kernel} is used otherwise than in a launch")
 
 
@@ -186,7 +201,7 @@ def _field(node: Node, name: str) -> Node:
     return found
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def walk(node: Node) -> Iterator[Node]:
     pending = [node]
     while pending:
         current = pending.pop()
@@ -194,5 +209,5 @@ def _walk(node: Node) -> Iterator[Node]:
         pending.extend(reversed(current.children))
 
 
-def _text(node: Node) -> str:
+def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogateescape")

@@ -37,7 +37,14 @@ from intelliperf.profiling.rocprofv3.recordings import (
     TracedInstruction,
 )
 from intelliperf.profiling.rocprofv3.runs import collect, sample_pcs, trace
-from intelliperf.profiling.rocprofv3.sampling import LineSamples, by_line, parse_pc_samples, parse_thread_trace
+from intelliperf.profiling.rocprofv3.sampling import (
+    LineCycles,
+    LineSamples,
+    by_line,
+    cycles_by_line,
+    parse_pc_samples,
+    parse_thread_trace,
+)
 from intelliperf.profiling.rocprofv3.tool import Rocprof, find_rocprof
 
 __all__ = [
@@ -50,6 +57,7 @@ __all__ = [
     "CountersDenied",
     "Dispatch",
     "JsonRecording",
+    "LineCycles",
     "LineSamples",
     "PcSample",
     "Rocprof",
@@ -62,6 +70,7 @@ __all__ = [
     "block_of",
     "by_line",
     "collect",
+    "cycles_by_line",
     "find_rocprof",
     "pack",
     "parse_agents",

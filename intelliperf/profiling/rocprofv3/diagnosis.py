@@ -10,6 +10,7 @@ from pathlib import Path
 from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable
 from intelliperf.process import Completed
+from intelliperf.profiling.rocprofv3.blocks import base_name
 from intelliperf.profiling.rocprofv3.recordings import CountedDispatch
 from intelliperf.profiling.rocprofv3.tool import Rocprof
 from intelliperf.records import Application
@@ -18,7 +19,14 @@ _KFD = Path("/dev/kfd")
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _MOST_PARANOID = 2
 _TOO_MANY = re.compile(r"EXCEEDS_HW_LIMIT|exceeds? (?:the )?hardware|could not construct profile cfg", re.IGNORECASE)
-_DENIED = re.compile(r"permission denied|operation not permitted|perf_event_paranoid|CAP_(?:PERFMON|SYS_ADMIN)", re.I)
+# Of the device or its counters: an application has its own files, which it may not be permitted to open.
+_DENIED = re.compile(
+    r"^(?=.*(?:permission denied|not permitted|perf_event_paranoid|CAP_PERFMON|CAP_SYS_ADMIN))"
+    r"(?=.*(?:kfd|/dev/dri|renderD|perf|rocprof|counter|aqlprofile|hsa)).*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Zero for no kernel that ran; others may well be.
+_NEVER_ZERO = frozenset({"GRBM_GUI_ACTIVE", "GRBM_COUNT", "SQ_WAVES", "SQ_BUSY_CYCLES", "SQ_WAVE_CYCLES"})
 _NO_COUNTERS = re.compile(r"HW architecture is not supported|unordered_map::at|_Map_base::at")
 _ARGUMENT = re.compile(r"unrecognized arguments?: (.*)")
 _LIST = r"(?:\w+(?:\[\d+\])?(?:, )?)*"
@@ -91,11 +99,12 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
             f"{rocprof.name} fails on a GPU of this machine that has no counters, perhaps one inside the processor: "
             "hide it from the run with ROCR_VISIBLE_DEVICES, or disable it in the firmware, or use a newer ROCm"
         )
-    if _DENIED.search(said):
+    denied = _DENIED.search(said)
+    if denied:
         raise CountersDenied(
             permission_problem()
             or f"{rocprof.name} may not read counters here: run as root or with CAP_PERFMON; its words: "
-            f"{_line_with(said, _DENIED)}"
+            f"{denied[0].strip()[:200]}"
         )
     check_ended_well(done, application, f"under {rocprof.name}")
 
@@ -104,10 +113,6 @@ def _ending(done: Completed) -> str:
     if done.signal_name == "SIGABRT" or done.exit_status == 134:
         return "aborted inside the application"
     return f"ended with {done.describe()}"
-
-
-def _line_with(text: str, pattern: re.Pattern[str]) -> str:
-    return next((line.strip()[:200] for line in text.splitlines() if pattern.search(line)), "")
 
 
 def unknown_counters(said: str, architecture: str) -> frozenset[str]:
@@ -124,9 +129,10 @@ def _listed(text: str) -> set[str]:
 
 
 def check_counted(dispatches: Sequence[CountedDispatch], architecture: str) -> None:
-    """Raises `CountersAsleep` where a dispatch has counters and all of them are zero."""
+    """Raises `CountersAsleep` where all counters of a dispatch are zero, and one of them cannot be."""
     for one in dispatches:
-        if one.values and not any(one.values.values()):
+        impossible = any(base_name(name) in _NEVER_ZERO for name in one.values)
+        if impossible and not any(one.values.values()):
             rdna = architecture.startswith(("gfx11", "gfx12"))
             text = _ASLEEP if rdna else _NOT_COUNTED
             raise CountersAsleep(text.format(architecture=architecture, symbol=one.symbol))

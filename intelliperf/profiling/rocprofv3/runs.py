@@ -121,8 +121,8 @@ def sample_pcs(
 
 
 def _output(logs: Path, name: str) -> Path:
-    """An empty directory; a tool that failed must leave nothing of an earlier run behind."""
-    output = logs / name
+    """An empty directory, whose name holds in the application's too; nothing of an earlier run must be in it."""
+    output = logs.resolve() / name
     output.mkdir(parents=True)
     return output
 

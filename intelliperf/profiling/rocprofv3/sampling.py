@@ -26,6 +26,17 @@ class LineSamples:
     stalls: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class LineCycles:
+    """What the traced waves spent on one line; `stall_cycles` are those in which its instructions waited."""
+
+    file: str
+    line: int
+    hits: int
+    latency_cycles: int
+    stall_cycles: int
+
+
 def parse_pc_samples(text: str, source: str) -> tuple[PcSample, ...]:
     """Either kind of sampling; the stochastic one has the columns of stalls."""
     return tuple(_sample(row) for row in rows(text, source))
@@ -100,3 +111,20 @@ def _address(row: Row) -> int:
         return int(text, 0)
     except ValueError as error:
         raise ProtocolError(f"{row.source}, line {row.line}: Vaddr is no number: {text!r}") from error
+
+
+def cycles_by_line(instructions: Iterable[TracedInstruction]) -> tuple[LineCycles, ...]:
+    """Lines that waited longest first; instructions without a line are left out."""
+    found: dict[tuple[str, int], LineCycles] = {}
+    for one in instructions:
+        if one.file is None or one.line is None:
+            continue
+        before = found.get((one.file, one.line), LineCycles(one.file, one.line, 0, 0, 0))
+        found[one.file, one.line] = LineCycles(
+            one.file,
+            one.line,
+            before.hits + one.hits,
+            before.latency_cycles + one.latency_cycles,
+            before.stall_cycles + one.stall_cycles,
+        )
+    return tuple(sorted(found.values(), key=lambda line: (-line.stall_cycles, line.file, line.line)))

@@ -113,10 +113,10 @@ def counter_request(rocprof: Rocprof, counters: Sequence[str], kernels: Sequence
     chosen = symbol_pattern(kernels)
     if rocprof.version >= _COUNTERS_AS_ARGUMENTS:
         return ("--pmc", *counters, "--kernel-include-regex", chosen, "--mangled-kernels")
-    job = {"pmc": list(counters), "kernel_include_regex": chosen, "mangled_kernels": True}
     request = logs / "pass.json"
+    job = {"pmc": list(counters), "kernel_include_regex": chosen}
     request.write_text(json.dumps({"jobs": [job]}), encoding="utf-8")
-    return ("-i", str(request))
+    return ("-i", str(request), "--mangled-kernels")
 
 
 def sampling_request(method: str, interval: int) -> tuple[str, ...]:

@@ -56,9 +56,23 @@ def reduce_long(source: Path, target: Path) -> None:
         csv.writer(text, lineterminator="\n").writerows([header, *(line for line in lines if keep(line[name]))])
 
 
+def schema_paths(node: dict[str, object], path: str = "") -> set[str]:
+    """Dotted paths of all properties; lists are seen through."""
+    found: set[str] = set()
+    properties, items = node.get("properties"), node.get("items")
+    if isinstance(properties, dict):
+        for name, inner in properties.items():
+            found |= {f"{path}{name}"} | schema_paths(inner, f"{path}{name}.")
+    if isinstance(items, dict):
+        found |= schema_paths(items, path)
+    return found
+
+
 def main(originals: Path) -> None:
     known = counters_by_block((originals / "counter_defs.yaml").read_text())
     (HERE / "counters.json").write_text(json.dumps(known, indent=0, sort_keys=True) + "\n")
+    paths = schema_paths(json.loads((originals / "rocprofv3-schema.json").read_text()))
+    (HERE / "json_schema_paths.txt").write_text("".join(f"{path}\n" for path in sorted(paths)))
     for gpu in GPUS:
         reduce_wide(originals / f"vcopy_{gpu}.csv", HERE / f"vcopy_{gpu}.csv")
     reduce_long(originals / "vcopy_MI300X_long.csv", HERE / "vcopy_MI300X_long.csv")

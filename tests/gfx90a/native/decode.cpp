@@ -110,7 +110,8 @@ void read_vop_long(Instruction& i) {
   i.clamp = bit(word, 15);
   const bool packed = i.format == Format::kVop3p;
   if (i.format == Format::kMfma) {
-    for (uint32_t n = 0; n < 2; ++n)
+    const bool moves = i.text.compare(0, 10, "v_accvgpr_") == 0;  // these know where theirs are
+    for (uint32_t n = 0; n < 2 && !moves; ++n)
       if (bit(more, 27 + n)) i.source[n].code = uint16_t(i.source[n].code + kFirstVector);
     if (bit(word, 15)) {
       i.destination = uint16_t(i.destination + kVectorRegisters);
@@ -246,7 +247,8 @@ bool bind(const std::string& mnemonic, Instruction& i) {
     case Format::kVop3p: return bind_packed(mnemonic, i);
     default: break;
   }
-  return bind_compare(mnemonic, i) || bind_cross_lane(mnemonic, i) || bind_vector(mnemonic, i);
+  return bind_compare(mnemonic, i) || bind_cross_lane(mnemonic, i) || bind_matrix(mnemonic, i) ||
+         bind_vector(mnemonic, i);
 }
 
 }  // namespace

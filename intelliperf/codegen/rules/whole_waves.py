@@ -1,0 +1,230 @@
+"""Block sizes that are no multiple of the wave, rounded up to one.
+
+Proof obligations: the kernel uses its coordinates for nothing but the number of the element that a thread has, and
+does nothing for numbers from its limit on; the grid is the limit divided by the block size, rounded up. Then the same
+elements are worked on whatever the block size is. Barriers, LDS and anything that depends on the wave end the proof.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+import tree_sitter
+
+from intelliperf.codegen.rules.blocks import Launch, Program, definitions, is_changed, text_of, walk
+from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
+from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import Declaration
+
+_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
+_EFFECTS = ("CallExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "ArraySubscriptExpr", "CompoundAssignOperator")
+_COORDINATES = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim)\b")
+_NUMBER = re.compile(r"(\d+)[uUlL]*")
+
+
+class WholeWaves:
+    name = "whole_waves"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        kernel_at = problem.task.finding.profile.kernel
+        if not problem.task.evidence or kernel_at.file is None or kernel_at.line is None:
+            raise NotApplicable("it is not known where the kernel is defined")
+        here = dataclasses.replace(problem.task.evidence[0], file=kernel_at.file, line=kernel_at.line)
+        place = problem.place(here)
+        kernel = kernel_of(place)
+        limit = _limit(problem, place, kernel)
+        program = Program(problem.task.sources)
+        with problem.all_or_nothing():
+            changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
+        sizes = ", ".join(f"{old} to {new}" for old, new in changed if old != new)
+        if not sizes:
+            raise NotApplicable(f"the blocks of {kernel.name} are whole waves")
+        paths = sorted({launch.path for launch in program.launches(kernel.name)})
+        return Rewrite(
+            tuple(problem.source(path) for path in paths),
+            f"Round the block size of {kernel.name} up to whole waves: {sizes}",
+            Declaration(geometry=True, reason="the same elements in blocks of whole waves"),
+        )
+
+
+def _limit(problem: Problem, place: Place, kernel: Node) -> int:
+    """Which of the kernel's parameters limits the numbers of its elements."""
+    check_relabelling(problem, place, kernel)
+    _check_surroundings(problem, place, kernel)
+    for node in kernel.everything():
+        if node.kind == "VarDecl" and is_shared(node):
+            raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
+        if node.kind == "CallExpr" and ("sync" in callee_name(node) or _is_own(problem, callee_name(node))):
+            raise NotApplicable(f"{place}: what {callee_name(node)} does may depend on the block size")
+        if node.kind == "Coordinate" and not any(_is_number(up) for up in (node, *node.ancestors())):
+            raise NotApplicable(f"{place}: the kernel uses {node.name} by itself")
+    parameters = [child for child in kernel.children if child.kind == "ParmVarDecl"]
+    for statement in body(kernel).children:
+        if statement.kind == "DeclStmt" and not _has_effects(statement):
+            continue
+        bound = _guarded_by(kernel, statement, statement is body(kernel).children[-1])
+        for number, parameter in enumerate(parameters):
+            if bound is not None and parameter.id == bound:
+                return number
+        break
+    raise NotApplicable(f"{place}: the kernel does not begin by comparing the thread's element with a parameter")
+
+
+def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
+    """Raise `NotApplicable` where the block size may matter outside of the kernel's own text."""
+    name = kernel.place
+    header = problem.source(place.path).slice(kernel.start_offset, name.offset) if name is not None else ""
+    if "launch_bounds" in header or "flat_work_group_size" in header:
+        raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
+    for text in problem.task.sources.values():
+        if re.search(r"extern\s+__shared__", text):
+            raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
+        for region in outline.functions(text):
+            inside = outline.encoded(text)[region.start : region.end].decode("utf-8", "surrogateescape")
+            used = _COORDINATES.search(inside)
+            if used and not region.is_kernel:
+                raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")
+
+
+def _guarded_by(kernel: Node, statement: Node, last: bool) -> str | None:
+    """The declaration that a leading `if (number < n)` or `if (number >= n) return` compares with."""
+    if statement.kind != "IfStmt" or len(statement.children) != 2:
+        return None
+    condition, then = statement.children[0].bare(), statement.children[1]
+    if condition.kind != "BinaryOperator" or not _is_element(kernel, condition.children[0]):
+        return None
+    bound = condition.children[1].bare()
+    if bound.kind != "DeclRefExpr" or bound.reference is None or bound.reference.kind != "ParmVarDecl":
+        return None
+    inner = then.children if then.kind == "CompoundStmt" else [then]
+    leaves = len(inner) == 1 and inner[0].kind == "ReturnStmt"
+    if (condition.opcode == "<" and last) or (condition.opcode == ">=" and leaves):
+        return bound.reference.id
+    return None
+
+
+def _is_element(kernel: Node, expression: Node) -> bool:
+    """The element's number itself, or the variable that was initialised with it."""
+    node = _stripped(expression)
+    if _is_number(node):
+        return True
+    if node.kind != "DeclRefExpr" or node.reference is None:
+        return False
+    for declared in kernel.walk():
+        if declared.kind == "VarDecl" and declared.id == node.reference.id:
+            return bool(declared.children) and _is_number(_stripped(declared.children[-1]))
+    return False
+
+
+def _is_number(node: Node) -> bool:
+    """blockIdx.x * blockDim.x + threadIdx.x"""
+    node = _stripped(node)
+    if node.kind != "BinaryOperator" or node.opcode != "+":
+        return False
+    for whole, rest in (node.children, node.children[::-1]):
+        product = _stripped(whole)
+        if product.kind == "BinaryOperator" and product.opcode == "*" and _coordinate(rest) == "threadIdx.x":
+            return {_coordinate(factor) for factor in product.children} == {"blockIdx.x", "blockDim.x"}
+    return False
+
+
+def _coordinate(node: Node) -> str:
+    stripped = _stripped(node)
+    return stripped.name if stripped.kind == "Coordinate" else ""
+
+
+def _stripped(node: Node) -> Node:
+    node = node.bare()
+    while node.kind in _CASTS and node.children:
+        node = node.children[-1].bare()
+    return node
+
+
+def _has_effects(statement: Node) -> bool:
+    return any(
+        node.kind in _EFFECTS
+        or (node.kind == "UnaryOperator" and node.opcode in ("*", "++", "--"))
+        or (node.kind == "BinaryOperator" and node.opcode == "=")
+        or (node.kind == "MemberExpr" and "isArrow" in node.flags)
+        for node in statement.walk()
+    )
+
+
+def _is_own(problem: Problem, name: str) -> bool:
+    return any(region.name == name for text in problem.task.sources.values() for region in outline.functions(text))
+
+
+def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> tuple[int, int]:
+    """Old and new block size of a launch whose grid is the limit's argument by the block size, rounded up."""
+    if launch.function is None or limit >= len(launch.arguments):
+        raise NotApplicable(f"{launch}: the launch cannot be read")
+    old, wave = program.threads(launch), problem.task.device.wave_size
+    new = -(-old // wave) * wave
+    if new == old:
+        return old, new
+    block, grid = _single(launch.block), _single(launch.grid)
+    size = text_of(block)
+    written = [block] if block.type == "number_literal" else _own_values(launch, size)
+    if grid.type == "identifier":
+        (grid,) = _own_values(launch, text_of(grid))
+    shape = re.sub(r"\s+", "", text_of(grid))
+    covered = re.sub(r"\s+", "", text_of(launch.arguments[limit]))
+    rounded = (f"({covered}+{size}-1)/{size}", f"({covered}-1)/{size}+1", f"1+({covered}-1)/{size}")
+    if shape not in rounded:
+        raise NotApplicable(f"{launch}: the grid is not {covered} divided by {size} and rounded up")
+    if block.type == "number_literal":
+        if re.search(rf"\b{size}\b", covered):
+            raise NotApplicable(f"{launch}: {size} is the number of elements, too")
+        written += [node for node in walk(grid) if node.type == "number_literal" and text_of(node) == size]
+    source = problem.source(launch.path)
+    for node in written:
+        literal = _NUMBER.fullmatch(text_of(node))
+        if literal is None or int(literal[1]) != old:
+            raise NotApplicable(f"{launch}: the block size is not written as a number")
+        source.replace(node.start_byte, node.end_byte, text_of(node).replace(literal[1], str(new)))
+    return old, new
+
+
+def _single(node: tree_sitter.Node) -> tree_sitter.Node:
+    """Without a `dim3` of one extent around it."""
+    function = node.child_by_field_name("function")
+    arguments = node.child_by_field_name("arguments")
+    if function is None or arguments is None or text_of(function) != "dim3" or len(arguments.named_children) != 1:
+        return node
+    return arguments.named_children[0]
+
+
+def _own_values(launch: Launch, name: str) -> list[tree_sitter.Node]:
+    """The value of a variable of the launching function that serves this launch alone."""
+    function = launch.function
+    found = [value for value, _ in definitions(function, name)] if function is not None else []
+    if function is None or len(found) != 1 or is_changed(function, name):
+        raise NotApplicable(f"{launch}: {name} is not a constant of the launching function")
+    (value,) = found
+    declaration = value.parent.parent if value.parent is not None else None
+    together = [] if declaration is None else [c for c in declaration.named_children if c.type == "init_declarator"]
+    if len(together) != 1:
+        raise NotApplicable(f"{launch}: {name} is declared together with others")
+    declared = value.parent.start_byte if value.parent is not None else value.start_byte
+    uses = [node for node in walk(function) if node.type == "identifier" and text_of(node) == name]
+    zones = list(_zones(launch, function))
+    for node in uses:
+        if node.start_byte != declared and not any(start <= node.start_byte < end for start, end in zones):
+            raise NotApplicable(f"{launch}: {name} is also used on line {node.start_point[0] + 1}")
+    return found
+
+
+def _zones(launch: Launch, function: tree_sitter.Node) -> Iterator[tuple[int, int]]:
+    """Byte ranges that belong to this launch's configuration."""
+    yield launch.grid.start_byte, launch.grid.end_byte
+    yield launch.block.start_byte, launch.block.end_byte
+    grid = _single(launch.grid)
+    if grid.type == "identifier":
+        for value, _ in definitions(function, text_of(grid)):
+            yield value.start_byte, value.end_byte

@@ -1,0 +1,106 @@
+"""Two independent instruments on the examples: machine code counted on the software gfx90a, and the product's emulator.
+
+They share no code. Where the compiler for gfx90a makes something else of a line than the line says, `EXPLAINED` says so.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pytest
+from instruments import Figures, Place, code_objects, device_lines
+from programs_on_device import compile_program, dispatches_in, run_program
+
+from intelliperf.records import AccessKind, MemorySpace, Metric
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.append(str(Path(__file__).parents[1] / "emulator"))
+
+pytestmark = pytest.mark.gfx90a
+_TARGET = "mi250x"  # waves of 64, as on gfx90a
+
+
+@dataclass(frozen=True)
+class Example:
+    directory: str
+    sources: tuple[str, ...]
+    arguments: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+
+EXAMPLES_IN_HIP = (
+    Example("reduction", ("signal_energy.hip",), ("20000",)),
+    Example("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200")),
+    Example("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2"), ("-Iinclude",)),
+    Example("triad", ("triad.hip",), ("10000",)),
+)
+_KINDS = {
+    AccessKind.LOAD: "load",
+    AccessKind.STORE: "store",
+    AccessKind.ATOMIC: "atomic",
+    AccessKind.REDUCTION: "atomic",
+}
+
+
+def on_the_device(example: Example, project: Path, scratch: Path) -> dict[Place, Figures]:
+    binary = scratch / "on-device"
+    compile_program([project / source for source in example.sources], binary, *(f"-I{project}/include",))
+    done, out, err = run_program([str(binary), *example.arguments], scratch / "counts")
+    assert done.ok, out + err
+    return device_lines(dispatches_in(scratch / "counts"), code_objects(binary, scratch), project.resolve())
+
+
+def on_the_emulator(example: Example, project: Path) -> dict[Place, Figures]:
+    from profile_programs import build
+
+    command = ["hipcc", "-O3", "-std=c++17", *example.flags, *example.sources, "-o", "on-emulator"]
+    program = build(project, [command], ["./on-emulator", *example.arguments], _TARGET)
+    found: dict[Place, Figures] = defaultdict(Figures)
+    for profile in program.profile().kernels:
+        for evidence in program.lines(profile.kernel.name):
+            kind = _KINDS.get(evidence.access)
+            if kind is None:
+                continue  # barriers and the like
+            shared = evidence.space is MemorySpace.SHARED
+
+            def total(metric: Metric, of: object = evidence, times: int = profile.dispatches) -> int:
+                quantities = of.quantities  # type: ignore[attr-defined]
+                return round(quantities[metric].value * times) if metric in quantities else 0
+
+            atomic = kind == "atomic"
+            lanes = total(Metric.ATOMIC_LANES) if atomic else total(Metric.LANES)
+            place = Place(
+                profile.kernel.symbol, f"{evidence.file.name}:{evidence.line}", "lds" if shared else "global", kind
+            )
+            requests = Metric.ATOMIC_REQUESTS if atomic else Metric.LDS_REQUESTS if shared else Metric.REQUESTS
+            found[place].add(
+                Figures(
+                    total(requests),
+                    lanes,
+                    lanes * evidence.element_bytes,
+                    0 if shared else total(Metric.LINES_64B),
+                    total(Metric.LDS_PHASES) if shared else 0,
+                    total(Metric.LDS_PHASES_IDEAL) if shared else 0,
+                    total(Metric.ATOMIC_SERIALIZATION) if atomic else 0,
+                )
+            )
+    return dict(found)
+
+
+@pytest.mark.parametrize("example", EXAMPLES_IN_HIP, ids=lambda example: example.directory)
+def test_both_instruments_count_the_same_on_every_line(example: Example, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(EXAMPLES / example.directory, project)
+    device, emulator = on_the_device(example, project, tmp_path), on_the_emulator(example, project)
+    assert device, "no line was counted"
+    different = [
+        f"{place}\n  gfx90a   {asdict(device[place]) if place in device else None}"
+        f"\n  emulator {asdict(emulator[place]) if place in emulator else None}"
+        for place in sorted({*device, *emulator})
+        if device.get(place) != emulator.get(place)
+    ]
+    assert not different, "\n".join(different)
