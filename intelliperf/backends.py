@@ -7,54 +7,66 @@ from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
 from intelliperf.protocols import Backend
+from intelliperf.records import Application, Launcher
 from intelliperf.sandbox import Sandbox
 
-Maker = Callable[[Path, "str | None", Sandbox], Backend]
+Maker = Callable[[Path, "str | None", Sandbox, Launcher], Backend]
 
 
-def _emulator(directory: Path, target: str | None, sandbox: Sandbox) -> Backend:
+def _emulator(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
     from intelliperf.emulator.backend import EmulatorBackend
 
     return EmulatorBackend(directory, target, sandbox)
 
 
-def _cuda(directory: Path, target: str | None, sandbox: Sandbox) -> Backend:
+def _cuda(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
     from intelliperf.cuda.backend import CudaBackend
 
+    if launcher.emulates:
+        raise UsageError("--backend cuda measures: it takes no launcher that emulates the GPU")
     return CudaBackend(directory, target, sandbox)
 
 
-BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda}
+def _rocm(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
+    from intelliperf.rocm.backend import RocmBackend
+
+    return RocmBackend(directory, target, sandbox, launcher)
+
+
+BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda, "rocm": _rocm}
 
 
 def open_backend(
-    name: str, directory: Path, target: str | None, sandbox: Sandbox, project: Path
+    name: str, directory: Path, target: str | None, sandbox: Sandbox, application: Application
 ) -> tuple[Backend, str]:
     """The backend and, in words, why it was chosen. Raises `UsageError` for an unknown name.
 
-    `auto` prefers real hardware that can run what `project` holds.
+    `auto` prefers real hardware that can run what the project holds.
     """
     if name == "auto":
-        chosen, why = _chosen(target, project)
-        return BACKENDS[chosen](directory, target, sandbox), f"{chosen}, {why}"
+        chosen, why = _chosen(target, application)
+        return BACKENDS[chosen](directory, target, sandbox, application.launcher), f"{chosen}, {why}"
     if name not in BACKENDS:
         raise UsageError(f"unknown backend {name!r}; there are auto, {', '.join(BACKENDS)}")
-    return BACKENDS[name](directory, target, sandbox), f"{name}, as asked"
+    return BACKENDS[name](directory, target, sandbox, application.launcher), f"{name}, as asked"
 
 
-def _chosen(target: str | None, project: Path) -> tuple[str, str]:
+def _chosen(target: str | None, application: Application) -> tuple[str, str]:
+    from intelliperf.discover import is_hip_only
+
     if target is not None:
         return "emulator", f"because --target {target} names a chip to emulate"
+    if Path("/dev/kfd").exists() and is_hip_only(application.project):
+        return "rocm", "there is an AMD GPU (/dev/kfd), and this is a HIP program"
     if not Path("/dev/nvidiactl").exists():
         return "emulator", "no GPU that this version drives is here"
     from intelliperf.cuda import driver_api, toolkit
-    from intelliperf.discover import is_hip_only
 
     try:
         found = driver_api.device_name()
         toolkit.find_toolkit()
     except BackendUnavailable as error:
         return "emulator", f"there is an NVIDIA GPU, but {error}"
-    if is_hip_only(project):
+    if is_hip_only(application.project):
         return "emulator", f"this is a HIP program, and {found} runs CUDA; --backend cuda tries nonetheless"
     return "cuda", f"there is an {found}"

@@ -21,6 +21,14 @@ SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
 @dataclass(frozen=True)
+class Launcher:
+    """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
+
+    words: tuple[str, ...] = ()
+    emulates: bool = False  # the GPU below is no hardware, so nothing there is a measurement
+
+
+@dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
 
@@ -29,6 +37,12 @@ class Application:
     directory: Path  # working directory of the run
     build_commands: tuple[tuple[str, ...], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    launcher: Launcher = Launcher()
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """What is started: the command behind its launcher."""
+        return (*self.launcher.words, *self.command)
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -64,6 +78,7 @@ class Device:
     wave_size: int
     emulated: bool
     limits: DeviceLimits
+    runs_on: str = ""  # what emulates it, in words; empty for hardware and for the embedded emulator
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.arena import open_shared_arena
-from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, timing, toolchain
+from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
@@ -20,6 +20,7 @@ from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
 from intelliperf.process import Completed, run
+from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
 from intelliperf.protocols import ApplicationProfile, Memory, Timing
@@ -188,7 +189,7 @@ class CudaBackend:
         logs = self._logs("activity")
         records = logs / "records"
         environment = {**dict(application.environment), **native.trace_environment(records)}
-        argv = sandbox.wrap(application.command, writable=(application.project, logs))
+        argv = sandbox.wrap(application.argv, writable=(application.project, logs))
         completed = run(argv, application.directory, deadline_s, logs, "run", environment)
         check_ended_well(completed, application, _PLACE)
         found = sorted(logs.glob("records.*"))

@@ -148,7 +148,7 @@ class Sanitizer:
         logs = self._logs / f"{self._runs:04d}-{tool.name}"
         logs.mkdir(parents=True, exist_ok=True)
         report = logs / "report.txt"
-        argv = [*_command(program, tool, report), *options, *application.command]
+        argv = [*_command(program, tool, report), *options, *application.argv]
         wrapped = sandbox.wrap(argv, writable=(application.project, logs))
         environment = dict(application.environment)
         ended = run(wrapped, application.directory, deadline_s, logs, "run", environment)

@@ -124,7 +124,7 @@ def profile(
         *("--target-processes", "all", "--force-overwrite", "--export", str(report)),
         *(("--section", "SourceCounters", "--import-source", "yes") if source else ()),
         *("--metrics", ",".join(metrics)),
-        *application.command,
+        *application.argv,
     ]
     done = run(argv, application.directory, deadline_s, logs, "ncu", dict(application.environment))
     _check(done, application.command[0], report)

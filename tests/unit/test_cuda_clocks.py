@@ -9,7 +9,8 @@ from typing import cast
 import pytest
 
 from intelliperf.cuda import clocks
-from intelliperf.cuda.clocks import Conditions, Gpu, Reading, Watch
+from intelliperf.cuda.clocks import Gpu, Watch
+from intelliperf.profiling.conditions import Conditions, Reading
 from intelliperf.errors import BackendUnavailable
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())

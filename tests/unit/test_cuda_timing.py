@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from intelliperf.cuda import timing
-from intelliperf.cuda.clocks import Conditions, Reading
-from intelliperf.cuda.timing import Comparison, Decision, Pair, Plan, Sample
+from intelliperf.profiling import pairs as timing
+from intelliperf.profiling.conditions import Conditions, Reading
+from intelliperf.profiling.pairs import Comparison, Decision, Pair, Plan, Sample
 from intelliperf.records import Outcome, Provenance, Scope
 from intelliperf.validation.timing import time_refusal
 

@@ -354,6 +354,21 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
   inside = false;
 }
 
+std::string device_name() {
+  char name[256] = "";
+  CUdevice device = 0;
+  if (cuCtxGetDevice(&device) != CUDA_SUCCESS || cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS) return "CUDA";
+  return name;
+}
+
+unsigned wave_size() { return 32; }
+
+bool copy(void* to, const Buffer& from) {
+  if (from.kind != MemoryKind::kPinned) return cuMemcpyDtoH(to, from.base, from.bytes) == CUDA_SUCCESS;
+  std::memcpy(to, reinterpret_cast<const void*>(from.base), from.bytes);  // NOLINT(performance-no-int-to-ptr)
+  return true;
+}
+
 void finish() {
   if (getpid() == state->owner) state->session.end();
 }
@@ -375,7 +390,7 @@ void start_intercept() {
   state->owner = getpid();
   const char* poison = std::getenv("INTELLIPERF_POISON");
   if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
-  if (!state->session.open(socket)) return;
+  state->session.open(socket, {"cuda", device_name, wave_size, copy});
   CUpti_SubscriberHandle subscriber = nullptr;
   require(cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(called), nullptr),
           "calls cannot be intercepted (another profiler in this process?)");

@@ -20,16 +20,10 @@ const char* kind_name(MemoryKind kind) {
     case MemoryKind::kDevice: return "device";
     case MemoryKind::kPool: return "pool";
     case MemoryKind::kManaged: return "managed";
-    case MemoryKind::kPinned: return "pinned";
+    case MemoryKind::kPinned:
+    case MemoryKind::kRuntime: return "pinned";
     default: return "symbol";
   }
-}
-
-std::string device_name() {
-  char name[256] = "";
-  CUdevice device = 0;
-  if (cuCtxGetDevice(&device) != CUDA_SUCCESS || cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS) return "CUDA";
-  return name;
 }
 
 void write_shape(JsonWriter& json, const char* name, const unsigned (&shape)[3]) {
@@ -49,7 +43,7 @@ void write_parameters(JsonWriter& json, const Launch& launch, const std::vector<
     const ParameterType type = known ? types[i] : ParameterType{};
     json.begin_object().key("index").number(i).key("name").string("argument " + std::to_string(i));
     json.key("type").string(type.text).key("size").number(launch.arguments[i].value.size());
-    json.key("pointer").boolean(type.kind == TypeClass::kPointer).key("const").boolean(type.constant);
+    json.key("pointer").boolean(type.kind == TypeClass::kPointer || (!known && launch.arguments[i].pointer)).key("const").boolean(type.constant);
     json.key("restrict").boolean(false);
     if (type.kind == TypeClass::kPointer) write_element(json, type.element);
     else json.key("element").null();
@@ -81,7 +75,8 @@ void write_arguments(JsonWriter& json, const Launch& launch, const std::vector<P
 
 }  // namespace
 
-bool Session::open(const char* socket) {
+void Session::open(const char* socket, const Vendor& vendor) {
+  vendor_ = vendor;
   const char* kernels = std::getenv("INTELLIPERF_EXPORT_KERNEL");
   const std::string list = kernels ? kernels : "*";
   for (size_t from = 0; from <= list.size();) {
@@ -93,7 +88,6 @@ bool Session::open(const char* socket) {
   owner_ = getpid();
   if (!arena_.open()) simt::wire_leave("no memory to show buffers in (file size limit), so they cannot be compared");
   socket_ = simt::wire_connect(socket);
-  return true;
 }
 
 bool Session::is_target(const std::string& kernel) const {
@@ -105,8 +99,8 @@ void Session::greet() {
   greeted_ = true;
   JsonWriter json;
   json.begin_object().key("type").string("hello").key("protocol").number(simt::kProtocolVersion);
-  json.key("backend").string("cuda").key("pid").number(static_cast<uint64_t>(getpid()));
-  json.key("device").string(device_name()).key("wave_size").number(32).key("memory").string("shared");
+  json.key("backend").string(vendor_.backend).key("pid").number(static_cast<uint64_t>(getpid()));
+  json.key("device").string(vendor_.device_name()).key("wave_size").number(vendor_.wave_size()).key("memory").string("shared");
   json.key("arena_base").number(arena_.base()).key("arena_bytes").number(arena_.bytes());
   json.key("kernels").begin_object().end_object().end_object();
   simt::wire_send(socket_, json.text(), arena_.descriptor());
@@ -115,12 +109,18 @@ void Session::greet() {
 bool Session::stage(Buffer& buffer) {
   if (!buffer.staging) buffer.staging = arena_.reserve(buffer.bytes);
   if (!buffer.staging) return false;
-  auto* to = reinterpret_cast<void*>(buffer.staging);  // NOLINT(performance-no-int-to-ptr)
-  if (buffer.kind == MemoryKind::kPinned) {
-    std::memcpy(to, reinterpret_cast<const void*>(buffer.base), buffer.bytes);  // NOLINT(performance-no-int-to-ptr)
-    return true;
-  }
-  return cuMemcpyDtoH(to, buffer.base, buffer.bytes) == CUDA_SUCCESS;
+  return vendor_.copy(reinterpret_cast<void*>(buffer.staging), buffer);  // NOLINT(performance-no-int-to-ptr)
+}
+
+std::set<uint64_t> Session::reached(const Launch& launch) const {
+  std::set<uint64_t> ids;
+  for (const Argument& argument : launch.arguments)
+    for (size_t offset = 0; offset + 8 <= argument.value.size(); offset += 8) {
+      uint64_t address = 0;
+      std::memcpy(&address, argument.value.data() + offset, sizeof address);
+      if (const Buffer* buffer = allocations_.find(address)) ids.insert(buffer->id);
+    }
+  return ids;
 }
 
 std::string Session::message(const Launch& launch, int status, bool target) {
@@ -136,13 +136,17 @@ std::string Session::message(const Launch& launch, int status, bool target) {
   }
   const std::vector<ParameterType> types = parameter_types(launch.kernel);
   for (const auto& [at, bytes] : allocations_.take_freed()) arena_.release(at, bytes);
+  const std::set<uint64_t> led_to = reached(launch);
+  const auto shown = [&](const Buffer& buffer) {
+    return buffer.kind != MemoryKind::kRuntime || led_to.count(buffer.id) > 0;
+  };
   for (auto& [base, buffer] : allocations_.live())
-    if (status == 0 && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
+    if (status == 0 && shown(buffer) && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
   write_parameters(json, launch, types);
   write_arguments(json, launch, types, allocations_);
   json.key("allocations").begin_array();
   for (const auto& [base, buffer] : allocations_.live()) {
-    if (!buffer.staging) continue;
+    if (!buffer.staging || !shown(buffer)) continue;
     json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
     json.key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
     if (buffer.name.empty()) json.null();

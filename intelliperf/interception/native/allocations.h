@@ -1,7 +1,5 @@
 // The live device allocations of the application, by what it asked for: base, size, kind and order.
 #pragma once
-#include <cuda.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,7 +7,8 @@
 
 namespace intelliperf {
 
-enum class MemoryKind : uint8_t { kDevice, kPool, kManaged, kPinned, kSymbol };
+// kRuntime: host memory that the application or its runtime made; it is shown only where an argument leads into it.
+enum class MemoryKind : uint8_t { kDevice, kPool, kManaged, kPinned, kSymbol, kRuntime };
 
 struct Buffer {
   uint64_t id = 0;

@@ -1,9 +1,8 @@
 // The conversation with the validating process: what a dispatch saw, in messages, and the waiting.
 #pragma once
-#include <cuda.h>
-
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,15 @@ namespace intelliperf {
 
 struct Argument {
   std::vector<unsigned char> value;
+  bool pointer = false;  // known to be one, whatever the kernel's name tells
+};
+
+// What the conversation needs of one vendor's runtime.
+struct Vendor {
+  const char* backend;
+  std::string (*device_name)();
+  unsigned (*wave_size)();
+  bool (*copy)(void* to, const Buffer& from);  // of a whole buffer to host memory
 };
 
 struct Launch {
@@ -28,7 +36,8 @@ struct Launch {
 
 class Session {
  public:
-  bool open(const char* socket);
+  // Of INTELLIPERF_EXPORT_KERNEL (comma list of mangled names, or "*").
+  void open(const char* socket, const Vendor& vendor);
   Allocations& allocations() { return allocations_; }
   bool is_target(const std::string& kernel) const;
   // Sends the dispatch; a target's with all it can reach, and then waits.
@@ -40,7 +49,9 @@ class Session {
   void greet();
   std::string message(const Launch& launch, int status, bool target);
   bool stage(Buffer& buffer);
+  std::set<uint64_t> reached(const Launch& launch) const;  // ids of the allocations that an argument leads into
 
+  Vendor vendor_{};
   int socket_ = -1;
   bool greeted_ = false;
   bool ended_ = false;

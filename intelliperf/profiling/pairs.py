@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from intelliperf.cuda.clocks import Conditions, describe
+from intelliperf.profiling.conditions import Conditions, describe
 from intelliperf.profiling.statistics import Interval, least_samples, median, sturdy_median_interval
 from intelliperf.records import Measurement, Provenance, Scope
 
@@ -76,6 +76,7 @@ class Comparison:
     """What the pairs say. `pairs` is without the dropped one."""
 
     pairs: tuple[Pair, ...]
+    provenance: Provenance = Provenance.MEASURED  # of device times; MODELLED where the device is an emulated one
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -124,7 +125,7 @@ class Comparison:
             ratio=interval.value,
             low=interval.low,
             high=interval.high,
-            provenance=Provenance.MEASURED,
+            provenance=self.provenance,
             samples=len(self.pairs),
         )
 

@@ -1,0 +1,68 @@
+"""Builds a library of ours on first use, with the machine's compiler and headers, and keeps it in the cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from intelliperf.errors import ToolchainError
+from intelliperf.process import output_of
+from intelliperf.storage import cache_directory
+
+FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall", "-Wextra")
+_BUILD_DEADLINE_S = 300.0
+_SHARED = Path(__file__).resolve().parent / "native"
+_RUNTIME = Path(__file__).resolve().parents[1] / "emulator" / "runtime"  # JSON and the wire protocol
+_RUNTIME_FILES = ("json.cpp", "json.h", "wire.cpp", "wire.h")
+
+Compile = Callable[[str, Path, Sequence[str], Path], None]  # compiler, directory of all sources, *.cpp, result
+
+
+def library(vendor: str, name: str, sources: Path, key: Sequence[str], compile_all: Compile) -> Path:
+    """`sources` and what all such libraries share, made by `compile_all`; anew where these or `key` change.
+
+    Raises `ToolchainError` where there is no compiler.
+    """
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise ToolchainError(f"there is no g++ to build {name} with; install g++")
+    files = _read(sources)
+    digest = hashlib.sha256("\0".join([compiler, *key]).encode())
+    for path, content in sorted(files.items()):
+        digest.update(path.encode() + b"\0" + content)
+    built = cache_directory() / vendor / digest.hexdigest()[:24] / name
+    if not built.exists():
+        built.parent.mkdir(parents=True, exist_ok=True)
+        with (built.parent / "lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed
+            if not built.exists():
+                _build(compiler, files, built, compile_all)
+    return built
+
+
+def _read(sources: Path) -> dict[str, bytes]:
+    found = [path for place in (_SHARED, sources) for path in sorted(place.iterdir()) if path.suffix in (".cpp", ".h")]
+    found += [_RUNTIME / name for name in _RUNTIME_FILES]
+    return {path.name: path.read_bytes() for path in found}
+
+
+def _build(compiler: str, files: dict[str, bytes], built: Path, compile_all: Compile) -> None:
+    with tempfile.TemporaryDirectory(prefix="sources-", dir=built.parent) as name:
+        copy = Path(name)
+        for path, content in files.items():
+            (copy / path).write_bytes(content)
+        made = built.with_suffix(f".{os.getpid()}")
+        compile_all(compiler, copy, [str(copy / path) for path in sorted(files) if path.endswith(".cpp")], made)
+        made.replace(built)
+
+
+def run_tool(argv: Sequence[str]) -> None:
+    """Raises `ToolchainError` with the compiler's words."""
+    done, out, err = output_of(argv, _BUILD_DEADLINE_S)
+    if not done.ok:
+        raise ToolchainError(f"{argv[0]} cannot build a library: {done.describe()}\n{(err or out).strip()[-4000:]}")

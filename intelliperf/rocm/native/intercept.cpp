@@ -1,0 +1,267 @@
+#include "intercept.h"
+
+#include <amd_hsa_signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "pools.h"
+#include "programs.h"
+#include "session.h"
+
+namespace intelliperf {
+
+namespace {
+
+struct State {
+  explicit State(const Functions& runtime) : runtime(runtime), pools(runtime), programs(runtime) {}
+  const Functions& runtime;
+  std::recursive_mutex lock;
+  Pools pools;
+  Programs programs;
+  Session session;
+  int poison = -1;
+  pid_t owner = 0;
+};
+
+State* state = nullptr;
+
+bool watching() { return getpid() == state->owner; }  // a forked child says nothing
+
+using Hold = std::lock_guard<std::recursive_mutex>;
+
+// ---- memory ----------------------------------------------------------------------------------
+
+void fresh(const void* at, size_t bytes, MemoryKind kind) {
+  if (!watching() || !at || bytes == 0) return;
+  const auto base = reinterpret_cast<uint64_t>(at);
+  const Hold hold(state->lock);
+  state->session.allocations().add(base, bytes, kind);
+}
+
+hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t bytes, uint32_t flags, void** made) {
+  const hsa_status_t status = state->runtime.amd.hsa_amd_memory_pool_allocate_fn(pool, bytes, flags, made);
+  if (status != HSA_STATUS_SUCCESS || !watching()) return status;
+  const Hold hold(state->lock);
+  const bool device = state->pools.on_device(pool);
+  fresh(*made, bytes, device ? MemoryKind::kDevice : MemoryKind::kRuntime);
+  const uint32_t byte = static_cast<uint32_t>(state->poison) & 0xff;
+  if (device && state->poison >= 0) state->runtime.amd.hsa_amd_memory_fill_fn(*made, byte * 0x01010101u, bytes / 4);
+  return status;
+}
+
+void gone(const void* at) {
+  if (!watching()) return;
+  const Hold hold(state->lock);
+  state->session.allocations().remove(reinterpret_cast<uint64_t>(at));
+}
+
+hsa_status_t pool_free(void* at) {
+  gone(at);
+  return state->runtime.amd.hsa_amd_memory_pool_free_fn(at);
+}
+
+hsa_status_t region_allocate(hsa_region_t region, size_t bytes, void** made) {
+  const hsa_status_t status = state->runtime.core.hsa_memory_allocate_fn(region, bytes, made);
+  hsa_amd_memory_pool_t same{region.handle};  // regions and pools are the same objects to ROCr
+  if (status != HSA_STATUS_SUCCESS || !watching()) return status;
+  const Hold hold(state->lock);
+  fresh(*made, bytes, state->pools.on_device(same) ? MemoryKind::kDevice : MemoryKind::kRuntime);
+  return status;
+}
+
+hsa_status_t region_free(void* at) {
+  gone(at);
+  return state->runtime.core.hsa_memory_free_fn(at);
+}
+
+hsa_status_t lock_host(void* host, size_t bytes, hsa_agent_t* agents, int count, void** made) {
+  const hsa_status_t status = state->runtime.amd.hsa_amd_memory_lock_fn(host, bytes, agents, count, made);
+  if (status == HSA_STATUS_SUCCESS) fresh(*made, bytes, MemoryKind::kRuntime);
+  return status;
+}
+
+bool copy(void* to, const Buffer& from) {
+  const auto* source = reinterpret_cast<const void*>(from.base);  // NOLINT(performance-no-int-to-ptr)
+  if (from.kind != MemoryKind::kRuntime)
+    return state->runtime.core.hsa_memory_copy_fn(to, source, from.bytes) == HSA_STATUS_SUCCESS;
+  std::memcpy(to, source, from.bytes);
+  return true;
+}
+
+// ---- programs --------------------------------------------------------------------------------
+
+hsa_status_t load_code_object(hsa_executable_t executable, hsa_agent_t agent, hsa_code_object_reader_t reader,
+                              const char* options, hsa_loaded_code_object_t* loaded) {
+  hsa_loaded_code_object_t own{};
+  hsa_loaded_code_object_t* into = loaded ? loaded : &own;
+  const auto load = state->runtime.core.hsa_executable_load_agent_code_object_fn;
+  const hsa_status_t status = load(executable, agent, reader, options, into);
+  if (status != HSA_STATUS_SUCCESS || !watching()) return status;
+  const Hold hold(state->lock);
+  state->programs.load(executable, *into);
+  return status;
+}
+
+hsa_status_t freeze(hsa_executable_t executable, const char* options) {
+  const hsa_status_t status = state->runtime.core.hsa_executable_freeze_fn(executable, options);
+  if (status != HSA_STATUS_SUCCESS || !watching()) return status;
+  const Hold hold(state->lock);
+  for (const Variable& variable : state->programs.freeze(executable))
+    state->session.allocations().add(variable.base, variable.bytes, MemoryKind::kSymbol, variable.name);
+  return status;
+}
+
+hsa_status_t destroy(hsa_executable_t executable) {
+  if (watching()) {
+    const Hold hold(state->lock);
+    for (const uint64_t base : state->programs.destroy(executable)) state->session.allocations().remove(base);
+  }
+  return state->runtime.core.hsa_executable_destroy_fn(executable);
+}
+
+// ---- dispatches ------------------------------------------------------------------------------
+
+// Those of the HIP runtime, which copies and fills with kernels of its own.
+bool is_runtimes_own(const std::string& kernel) { return kernel.rfind("__amd_rocclr_", 0) == 0; }
+
+unsigned ratio_up(uint32_t work_items, uint16_t group) { return group ? (work_items + group - 1) / group : 1; }
+
+Launch described(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel* kernel) {
+  Launch launch;
+  launch.kernel = kernel ? kernel->symbol : "";
+  const unsigned block[3] = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
+  const unsigned grid[3] = {ratio_up(packet.grid_size_x, packet.workgroup_size_x),
+                            ratio_up(packet.grid_size_y, packet.workgroup_size_y),
+                            ratio_up(packet.grid_size_z, packet.workgroup_size_z)};
+  std::memcpy(launch.block, block, sizeof block);
+  std::memcpy(launch.grid, grid, sizeof grid);
+  if (!kernel || !kernel->layout) return launch;
+  const KernelLayout& layout = *kernel->layout;
+  launch.dynamic_lds = packet.group_segment_size > layout.group_bytes ? packet.group_segment_size - layout.group_bytes : 0;
+  launch.known_arguments = packet.kernarg_address != nullptr || layout.arguments.empty();
+  const auto* values = static_cast<const unsigned char*>(packet.kernarg_address);
+  for (const ArgumentLayout& argument : layout.arguments) {
+    if (!values || argument.offset + argument.bytes > layout.kernarg_bytes) break;
+    const unsigned char* from = values + argument.offset;
+    launch.arguments.push_back({{from, from + argument.bytes}, argument.pointer});
+  }
+  return launch;
+}
+
+// Memory that was not allocated through functions that we watch: managed, mapped, another process's.
+void find_unknown(const Launch& launch) {
+  for (const Argument& argument : launch.arguments) {
+    uint64_t address = 0;
+    if (!argument.pointer || argument.value.size() != sizeof address) continue;
+    std::memcpy(&address, argument.value.data(), sizeof address);
+    if (address == 0 || state->session.allocations().find(address)) continue;
+    hsa_amd_pointer_info_t info{};
+    info.size = sizeof info;
+    const auto* at = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+    const auto query = state->runtime.amd.hsa_amd_pointer_info_fn;
+    if (query(const_cast<void*>(at), &info, nullptr, nullptr, nullptr) != HSA_STATUS_SUCCESS) continue;
+    if (info.type == HSA_EXT_POINTER_TYPE_UNKNOWN || !info.agentBaseAddress) continue;
+    fresh(info.agentBaseAddress, info.sizeInBytes, MemoryKind::kManaged);
+  }
+}
+
+// As if the dispatch had signalled the application's own signal: its times, then its count.
+void pass_on(hsa_signal_t from, hsa_signal_t to) {
+  if (to.handle == 0) return;
+  const auto* mine = reinterpret_cast<const amd_signal_t*>(from.handle);  // NOLINT(performance-no-int-to-ptr)
+  auto* theirs = reinterpret_cast<amd_signal_t*>(to.handle);              // NOLINT(performance-no-int-to-ptr)
+  theirs->start_ts = mine->start_ts;
+  theirs->end_ts = mine->end_ts;
+  state->runtime.core.hsa_signal_subtract_screlease_fn(to, 1);
+}
+
+void run_target(hsa_kernel_dispatch_packet_t packet, const LoadedKernel& kernel,
+                hsa_amd_queue_intercept_packet_writer writer) {
+  const CoreApiTable& core = state->runtime.core;
+  const hsa_signal_t theirs = packet.completion_signal;
+  hsa_signal_t mine{};
+  if (core.hsa_signal_create_fn(1, 0, nullptr, &mine) != HSA_STATUS_SUCCESS) {
+    writer(&packet, 1);
+    return;
+  }
+  const Launch launch = described(packet, &kernel);
+  packet.completion_signal = mine;
+  constexpr unsigned kScopes = (1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1;
+  unsigned header = packet.header | 1u << HSA_PACKET_HEADER_BARRIER;  // nothing before it in the queue still runs
+  header &= ~(kScopes << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+  header |= static_cast<unsigned>(HSA_FENCE_SCOPE_SYSTEM) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+  packet.header = static_cast<uint16_t>(header);
+  writer(&packet, 1);
+  while (core.hsa_signal_wait_scacquire_fn(mine, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
+  }
+  {
+    const Hold hold(state->lock);
+    find_unknown(launch);
+    state->session.dispatch(launch, 0, true);
+  }
+  pass_on(mine, theirs);
+  core.hsa_signal_destroy_fn(mine);
+}
+
+void on_packets(const void* packets, uint64_t count, uint64_t, void*, hsa_amd_queue_intercept_packet_writer writer) {
+  const auto* all = static_cast<const hsa_kernel_dispatch_packet_t*>(packets);  // every packet has 64 bytes
+  if (!watching()) return writer(packets, count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const unsigned type = (all[i].header >> HSA_PACKET_HEADER_TYPE) & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+    std::optional<LoadedKernel> kernel;
+    bool target = false;
+    if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
+      const Hold hold(state->lock);
+      if (const LoadedKernel* found = state->programs.find(all[i].kernel_object)) kernel = *found;
+      const bool counts = !kernel || !is_runtimes_own(kernel->symbol);
+      target = kernel && counts && state->session.is_target(kernel->symbol);
+      if (counts && !target) state->session.dispatch(described(all[i], kernel ? &*kernel : nullptr), 0, false);
+    }
+    if (target) run_target(all[i], *kernel, writer);
+    else writer(&all[i], 1);
+  }
+}
+
+hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                          void (*on_error)(hsa_status_t, hsa_queue_t*, void*), void* data, uint32_t private_bytes,
+                          uint32_t group_bytes, hsa_queue_t** queue) {
+  const auto& [core, amd] = state->runtime;
+  const auto plain = core.hsa_queue_create_fn;
+  if (!watching()) return plain(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
+  const hsa_status_t made =
+      amd.hsa_amd_queue_intercept_create_fn(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
+  if (made != HSA_STATUS_SUCCESS) return plain(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
+  return amd.hsa_amd_queue_intercept_register_fn(*queue, on_packets, nullptr);
+}
+
+std::string device_name() { return state->pools.device_name(); }
+unsigned wave_size() { return state->pools.wave_size(); }
+
+}  // namespace
+
+void start_intercept(HsaApiTable& table, const Functions& runtime) {
+  state = new State(runtime);
+  state->owner = getpid();
+  const char* poison = std::getenv("INTELLIPERF_POISON");
+  if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
+  state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy});
+  table.core_->hsa_queue_create_fn = create_queue;
+  table.core_->hsa_memory_allocate_fn = region_allocate;
+  table.core_->hsa_memory_free_fn = region_free;
+  table.core_->hsa_executable_load_agent_code_object_fn = load_code_object;
+  table.core_->hsa_executable_freeze_fn = freeze;
+  table.core_->hsa_executable_destroy_fn = destroy;
+  table.amd_ext_->hsa_amd_memory_pool_allocate_fn = pool_allocate;
+  table.amd_ext_->hsa_amd_memory_pool_free_fn = pool_free;
+  table.amd_ext_->hsa_amd_memory_lock_fn = lock_host;
+  std::atexit(end_intercept);
+}
+
+void end_intercept() {
+  if (state && watching()) state->session.end();
+}
+
+}  // namespace intelliperf

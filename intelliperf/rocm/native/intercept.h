@@ -1,0 +1,12 @@
+// Tells the validating process about each dispatch, and waits after the kernels that it names.
+#pragma once
+#include "tables.h"
+
+namespace intelliperf {
+
+// Puts our functions into the runtime's tables. Of the variables INTELLIPERF_EXPORT_SOCKET,
+// INTELLIPERF_EXPORT_KERNEL (comma list or "*") and INTELLIPERF_POISON (a byte that fresh device memory is filled with).
+void start_intercept(HsaApiTable& table, const Functions& runtime);
+void end_intercept();
+
+}  // namespace intelliperf

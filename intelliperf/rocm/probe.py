@@ -1,0 +1,98 @@
+"""What GPU an application will find: HIP asked in a process of its own, under the launcher if there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from intelliperf.emulator import devices
+from intelliperf.errors import BackendUnavailable
+from intelliperf.process import run
+from intelliperf.records import Device, DeviceLimits
+
+_SCRIPT = Path(__file__).with_name("askhsa.py")
+_DEADLINE_S = 60.0
+_DECLARES_ITSELF = re.compile(r"\b(software|emulat|simulat)", re.IGNORECASE)
+# CDNA Architecture white papers: 4 SIMDs of 512 registers of 64 lanes; LDS of 32 banks.
+_REGISTERS_PER_CU = 4 * 512 * 64
+_LDS_BANKS = 32
+_FALLBACK_LDS_BYTES = 64 * 1024
+
+
+def device_record(told: Mapping[str, object], declared: str | None) -> Device:
+    """The `Device` of what `askhsa.py` told; `declared` names the emulator that the user says is below.
+
+    Rates that the runtime does not tell come from the table of chips; of an unknown chip, from its clocks alone.
+    """
+    architecture, marketing = str(told["architecture"]), str(told["name"])
+    emulated = declared is not None or _DECLARES_ITSELF.search(marketing) is not None
+    units, clock = _number(told, "compute_units"), _number(told, "clock_mhz") * 1e6
+    known = _known(architecture, units, marketing)
+    sources = {
+        name: "the HSA runtime"
+        for name in ("compute_units", "clock_hz", "max_waves_per_compute_unit", "lds_bytes_per_block", "l2_bytes")
+    }
+    if known is not None:
+        told_by = f"the table of chips, as {known.name}"
+        for name in ("l1_bytes", "dram_bytes_per_s", "l2_bytes_per_s", "fp32_flops_per_s", "lds_banks"):
+            sources[name] = known.limits.sources.get(name, told_by)
+    bandwidth = _number(told, "memory_clock_mhz") * 1e6 * _number(told, "memory_width_bits") / 8 * 2
+    if known is None:
+        sources["dram_bytes_per_s"] = "memory clock × bus width × 2 transfers per clock, by the HSA runtime"
+    lds = _number(told, "lds_bytes") or _FALLBACK_LDS_BYTES
+    return Device(
+        vendor="amd",
+        architecture=architecture,
+        name=devices.short_name(marketing),
+        wave_size=_number(told, "wave_size"),
+        emulated=emulated,
+        runs_on=(f"the {marketing[0].lower()}{marketing[1:]}" if declared is None else declared) if emulated else "",
+        limits=DeviceLimits(
+            compute_units=units,
+            clock_hz=clock,
+            max_waves_per_compute_unit=_number(told, "waves_per_unit"),
+            lds_bytes_per_compute_unit=lds,
+            lds_bytes_per_block=lds,
+            lds_banks=known.limits.lds_banks if known else _LDS_BANKS,
+            registers_per_compute_unit=known.limits.registers_per_compute_unit if known else _REGISTERS_PER_CU,
+            l1_bytes=known.limits.l1_bytes if known else _number(told, "l1_bytes"),
+            l2_bytes=_number(told, "l2_bytes"),
+            dram_bytes_per_s=known.limits.dram_bytes_per_s if known else bandwidth,
+            l2_bytes_per_s=known.limits.l2_bytes_per_s if known else None,
+            fp32_flops_per_s=known.limits.fp32_flops_per_s if known else None,
+            sources=sources,
+        ),
+    )
+
+
+def _known(architecture: str, units: int, marketing: str) -> Device | None:
+    """The chip of the table: by its name, else the one with this architecture and so many compute units."""
+    chips = [devices.record(name) for name in devices.target_names()]
+    named = [chip for chip in chips if chip.name in marketing.replace("AMD Instinct ", "").split()]
+    fitting = [c for c in chips if c.architecture == architecture and c.limits.compute_units == units]
+    return (named or fitting or [None])[0]
+
+
+def _number(told: Mapping[str, object], key: str) -> int:
+    value = told.get(key)
+    if not isinstance(value, int):
+        raise BackendUnavailable(f"the HSA runtime does not tell {key}")
+    return value
+
+
+def ask(launcher: Sequence[str], environment: Mapping[str, str], logs: Path) -> Mapping[str, object]:
+    """What the first GPU says of itself. Raises `BackendUnavailable` with the remedy."""
+    argv = [*launcher, sys.executable, "-I", str(_SCRIPT)]
+    done = run(argv, logs, _DEADLINE_S, logs, "probe", environment)
+    lines = done.tail("stdout").strip().splitlines()
+    try:
+        told = json.loads(lines[-1]) if done.ok and lines else None
+    except json.JSONDecodeError:
+        told = None
+    if not isinstance(told, dict):
+        said = (done.tail("stderr").strip().splitlines() or [done.describe()])[-1]
+        raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {said}")
+    return told

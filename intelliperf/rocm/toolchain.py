@@ -1,0 +1,201 @@
+"""The drop-ins of AMD hardware: the real compiler with line tables and the GPU's architecture added, and a log.
+
+Where HIP is installed without a compiler of its own, LLVM's clang builds with HIP's headers and AMD's device libraries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.emulator.compiler.build import Build
+from intelliperf.emulator.toolchain import find_toolchain, write_atomically
+from intelliperf.errors import IntelliPerfError, ToolchainError
+from intelliperf.process import output_of
+from intelliperf.rocm.stack import roots
+from intelliperf.storage import cache_directory
+
+ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
+NAMES = ("hipcc", "amdclang++", "clang++")
+_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+_HAS_LINES = re.compile(r"^-g(\d|gdb|dwarf.*|line-tables-only|mlt)?$")
+_HAS_ARCHITECTURE = ("--offload-arch", "--cuda-gpu-arch", "--amdgpu-target")
+_LINES = "-gline-tables-only"
+_SOURCES = (".hip", ".cpp", ".cc", ".cxx", ".c++", ".cu", ".C")
+_NOT_LINKED = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--genco", "--cuda-device-only"}
+_TAKES_A_WORD = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xlinker"}
+_LLVM_NEWEST, _LLVM_OLDEST = 24, 17
+_OLD_OBJECTS_BELOW = 6  # HIP: releases that know no code object of version 5
+_VERSION = re.compile(r"#define HIP_VERSION_MAJOR\s+(\d+)")
+_DEADLINE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """`words` start it; a complete hipcc needs nothing more, LLVM's clang is told how to build HIP."""
+
+    words: tuple[str, ...]
+    complete: bool
+    version: str
+
+
+def build_environment(architecture: str) -> Mapping[str, str]:
+    """Our compilers first on PATH. Raises `ToolchainError` where nothing here builds HIP."""
+    find_compiler()
+    programs = _drop_ins()
+    return {
+        "PATH": os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)]),
+        "HIPCXX": str(programs / "clang++"),
+        "HIP_PLATFORM": "amd",
+        ARCHITECTURE: architecture,
+    }
+
+
+@lru_cache(maxsize=1)
+def find_compiler() -> Compiler:
+    """ROCm's own hipcc, else LLVM's clang with HIP's headers, else the hipcc of the distribution."""
+    for hipcc in _behind_us("hipcc"):
+        if Path("/usr/bin") not in (hipcc.parent, hipcc.resolve().parent) and hipcc.parent != Path("/bin"):
+            return Compiler((str(hipcc),), True, _version_of(hipcc))
+    clang = _clang_for_hip()
+    if clang is not None:
+        return clang
+    for hipcc in _behind_us("hipcc"):
+        return Compiler((str(hipcc),), True, _version_of(hipcc))
+    raise ToolchainError(
+        "nothing here builds HIP programs: install ROCm, or (Debian) "
+        "apt-get install clang-19 lld-19 clang-tools-19 rocm-device-libs libamdhip64-dev"
+    )
+
+
+def _behind_us(name: str) -> list[Path]:
+    """Programs of that name that are not ours: of ROCm's installations, then of PATH."""
+    own = cache_directory() / "rocm"
+    places = [root / "bin" / name for root in roots() if root != Path("/usr")]
+    places += [root / "llvm" / "bin" / name for root in roots() if root != Path("/usr")]
+    places += [Path(entry) / name for entry in os.get_exec_path()]
+    return [place for place in places if own not in place.parents and os.access(place, os.X_OK)]
+
+
+def _clang_for_hip() -> Compiler | None:
+    header = Path("/usr/include/hip/hip_version.h")
+    libraries = [place for place in Path("/usr/lib").glob("*/amdgcn/bitcode") if (place / "ocml.bc").exists()]
+    if not header.exists() or not libraries:
+        return None
+    for number in range(_LLVM_NEWEST, _LLVM_OLDEST - 1, -1):
+        for clang in _behind_us(f"clang++-{number}"):
+            words = [str(clang), f"--rocm-device-lib-path={libraries[0]}"]
+            major = _VERSION.search(header.read_text(errors="replace"))
+            if major and int(major[1]) < _OLD_OBJECTS_BELOW:
+                words.append("-mcode-object-version=4")
+            return Compiler(tuple(words), False, _version_of(clang))
+    return None
+
+
+def _version_of(program: Path) -> str:
+    done, out, _ = output_of([str(program), "--version"], _DEADLINE_S, {"HIP_PLATFORM": "amd"})
+    return out.splitlines()[0].strip() if done.ok and out else program.name
+
+
+def _drop_ins() -> Path:
+    scripts = {name: _script(name) for name in NAMES}
+    home = cache_directory() / "rocm" / f"bin-{hashlib.sha256(repr(scripts).encode()).hexdigest()[:12]}"
+    for name, script in scripts.items():
+        program = home / name
+        if not os.access(program, os.X_OK):
+            made = home / f".{name}-{os.getpid()}"
+            write_atomically(made, script.encode())
+            made.chmod(0o755)
+            made.replace(program)
+    return home
+
+
+def _script(name: str) -> str:
+    python = shlex.quote(sys.executable)
+    elsewhere = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    code = (
+        f"import sys; sys.path[:0] = {[str(_PACKAGE_ROOT), *elsewhere]!r}; "
+        f"from intelliperf.rocm.toolchain import run; run({name!r}, sys.argv[1:])"
+    )
+    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
+
+
+def completed(words: Sequence[str], architecture: str) -> list[str]:
+    """The arguments with line tables and an architecture, unless these are asked for already."""
+    added = [] if any(_HAS_LINES.match(word) for word in words) else [_LINES]
+    if architecture and not any(word.startswith(_HAS_ARCHITECTURE) for word in words):
+        added.append(f"--offload-arch={architecture}")
+    return [*added, *words]
+
+
+def for_clang(words: Sequence[str]) -> list[str]:
+    """What hipcc's driver makes of its arguments: sources are HIP, and programs are linked with HIP's runtime."""
+    done: list[str] = []
+    language_given = any(word == "-x" or (word.startswith("-x") and len(word) > 2) for word in words)
+    previous = ""
+    for word in words:
+        source = previous not in _TAKES_A_WORD and not word.startswith("-") and word.endswith(_SOURCES)
+        done += ["-x", "hip", word, "-x", "none"] if source and not language_given else [word]
+        previous = word
+    if not _NOT_LINKED.intersection(words):
+        done += ["--hip-link", "-lamdhip64"]
+    return done
+
+
+def is_hip(words: Sequence[str]) -> bool:
+    """Of a call of clang: does it compile HIP?"""
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    return any(
+        word == "-xhip" or (word == "-x" and following == "hip") or word.endswith(".hip") or word == "--hip-link"
+        for word, following in pairs
+    )
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Log the GPU sources, then become the real compiler."""
+    try:
+        argv = _real_command(name, words)
+    except IntelliPerfError as error:
+        sys.exit(f"{name}: error: {error}")
+    if os.environ.get("INTELLIPERF_COMPILE_LOG") and (name == "hipcc" or is_hip(words)):
+        try:
+            _log(words)
+        except (IntelliPerfError, OSError, ValueError) as error:
+            sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
+    os.execv(argv[0], argv)
+
+
+def _real_command(name: str, words: Sequence[str]) -> list[str]:
+    architecture = os.environ.get(ARCHITECTURE, "")
+    if name == "hipcc" or (is_hip(words) and not _behind_us(name)):
+        compiler = find_compiler()
+        asked = completed(words, architecture)
+        return [*compiler.words, *(asked if compiler.complete else for_clang(asked))]
+    real = _behind_us(name)
+    if not real:
+        raise ToolchainError(f"there is no {name} but ours")
+    return [str(real[0]), *(completed(words, architecture) if is_hip(words) else words)]
+
+
+def _log(words: Sequence[str]) -> None:
+    command = parse("hipcc", list(words), None)
+    if command.stage not in ("link", "object"):
+        return
+    build = Build(
+        command=command,
+        words=tuple(words),
+        directory=Path.cwd(),
+        environment=os.environ,
+        toolchain=find_toolchain(),
+    )
+    for source in command.sources:
+        if source.is_gpu:
+            build.log(source, command.object_of(source))
