@@ -26,7 +26,7 @@ from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
 from intelliperf.run import STARTED, Run, Settings
 from intelliperf.sandbox import Sandbox
-from intelliperf.storage import storage_errors
+from intelliperf.storage import cache_directory, storage_errors
 
 _LATER = (
     "emulator.tracing",
@@ -206,7 +206,8 @@ class _Rules:
             from intelliperf.codegen.syntax.clang import ClangParser
             from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 
-            parser = ClangParser(tuple(find_toolchain().driver()), environment=tool_environment())
+            driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
+            parser = ClangParser(driver, environment=tool_environment(), kept_headers=headers)
             self._rewriter = RuleRewriter(parser)
         return self._rewriter.propose(task, attempts)
 

@@ -27,6 +27,7 @@ from intelliperf.records import (
     Provenance,
     SourceEvidence,
 )
+from intelliperf.storage import cache_directory
 
 MARK = re.compile(r"//@ *(\w+)?")
 _LIMITS = DeviceLimits(304, 2.1e9, 32, 65536, 65536, 32, 65536, 32768, 4 << 20, 5e12, 1e13, 1e14)
@@ -96,7 +97,8 @@ class Bench:
 def parser() -> ClangParser:
     """One for all tests: it keeps what it has parsed."""
     if not _PARSERS:
-        _PARSERS.append(ClangParser(tuple(find_toolchain().driver()), environment=tool_environment()))
+        driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
+        _PARSERS.append(ClangParser(driver, environment=tool_environment(), kept_headers=headers))
     return _PARSERS[0]
 
 

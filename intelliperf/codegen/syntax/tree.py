@@ -126,13 +126,14 @@ class TreeBuilder:
         self._line = 0
 
     def build(self, raw: dict[str, Any]) -> Node:
-        self._resolve(raw)
+        """The node of a resolved object."""
         return self._node(raw, None)
 
-    def _resolve(self, value: Any) -> None:
+    def resolve(self, value: Any) -> None:
+        """Writes into each place of a dumped object what clang left out because it did not change."""
         if isinstance(value, list):
             for item in value:
-                self._resolve(item)
+                self.resolve(item)
         elif isinstance(value, dict):
             if "offset" in value and "col" in value:
                 self._file = value.setdefault("file", self._file)
@@ -140,7 +141,7 @@ class TreeBuilder:
                 return
             for item in value.values():
                 if isinstance(item, (dict, list)):
-                    self._resolve(item)
+                    self.resolve(item)
 
     def _node(self, raw: dict[str, Any], parent: Node | None) -> Node:
         coordinate = _coordinate(raw)
