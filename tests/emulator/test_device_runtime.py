@@ -15,6 +15,7 @@ RUNTIME = Path(__file__).parents[2] / "intelliperf" / "emulator" / "runtime"
 # What the device side needs of the host side; the API itself stays out.
 PARTS = (
     "analysis",
+    "block_counts",
     "cache",
     "coalescing",
     "collectives",
