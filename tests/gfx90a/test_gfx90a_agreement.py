@@ -1,6 +1,6 @@
 """Two independent instruments on the examples: machine code counted on the software gfx90a, and the product's emulator.
 
-They share no code. Where the compiler for gfx90a makes something else of a line than the line says, `EXPLAINED` says so.
+They share no code. `EXPLAINED` says where the compiler for gfx90a makes something else of a line than the line says.
 """
 
 from __future__ import annotations
