@@ -204,6 +204,30 @@ def ternary(name: str, kind: np.dtype[Any], compute: Callable[[Array, Array, Arr
     return Operation(name, kind, (kind, kind, kind), compute)
 
 
+def without_denormals(a: Array) -> Array:
+    return np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a)
+
+
+def unfused(a: Array, b: Array, c: Array) -> Array:
+    a, b, c = (without_denormals(values) for values in (a, b, c))
+    return without_denormals((a * b).astype(a.dtype) + c)
+
+
+def fixed_up(quotient: Array, denominator: Array, numerator: Array) -> Array:
+    """What is not a plain number comes from dividing; the rest from the quotient so far, with the right sign."""
+    with np.errstate(all="ignore"):
+        divided = numerator.astype(F64) / denominator.astype(F64)
+        special = ~np.isfinite(denominator) | ~np.isfinite(numerator) | (denominator == 0) | (numerator == 0)
+        limits = np.finfo(quotient.dtype)
+        apart = np.log2(np.abs(numerator.astype(F64))) - np.log2(np.abs(denominator.astype(F64)))
+        beyond = apart >= limits.maxexp + 1
+        lost = apart < -(limits.maxexp + limits.nmant + 2)
+        plain = np.copysign(quotient, divided)
+        zero, endless = np.copysign(0, divided), np.copysign(np.inf, divided)
+        found = np.where(special, divided, np.where(beyond, endless, np.where(lost, zero, plain)))
+    return found.astype(quotient.dtype)
+
+
 def _float_operations(kind: np.dtype[Any]) -> list[Operation]:
     bits = 8 * kind.itemsize
     found = [
@@ -243,6 +267,11 @@ FLOATS = [
     *_float_operations(F32),
     *_float_operations(F64),
     Operation("v_fmac_f32", F32, (F32, F32, F32), fused, accumulates=True),
+    Operation("v_mac_f32", F32, (F32, F32, F32), unfused, accumulates=True),
+    ternary("v_mad_f32", F32, unfused),
+    Operation("v_ldexp_f64", F64, (F64, I32), lambda a, b: np.ldexp(a, np.clip(b, -4000, 4000))),
+    Operation("v_ldexp_f16", F16, (F16, I16), lambda a, b: np.ldexp(a.astype(F64), np.clip(b, -99, 99)).astype(F16)),
+    ternary("v_div_fixup_f32", F32, fixed_up),
     Operation("v_frexp_exp_i32_f32", I32, (F32,), exponent),
     Operation("v_frexp_exp_i32_f64", I32, (F64,), exponent),
     Operation("v_frexp_exp_i16_f16", I16, (F16,), lambda a: exponent(a).astype(I16)),
@@ -300,6 +329,14 @@ CONVERSIONS = [
         U32,
         (I32, I32),
         per_lane(lambda a, b: (max(-32768, min(a, 32767)) & 65535) | (max(-32768, min(b, 32767)) & 65535) << 16),
+    ),
+    Operation(
+        "v_cvt_pk_u8_f32",
+        U32,
+        (F32, U32, U32),
+        lambda a, b, c: per_lane(
+            lambda found, place, word: (word & ~(255 << 8 * (place & 3))) | found << 8 * (place & 3)
+        )(np.clip(np.trunc(np.where(np.isnan(a), 0, a)), 0, 255).astype(U32), b, c),
     ),
     Operation("v_pack_b32_f16", U32, (U16, U16), per_lane(lambda a, b: a | b << 16)),
 ]

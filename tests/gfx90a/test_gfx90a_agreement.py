@@ -1,6 +1,6 @@
 """Two independent instruments on the examples: machine code counted on the software gfx90a, and the product's emulator.
 
-They share no code. Where the compiler for gfx90a makes something else of a line than the line says, `EXPLAINED` says so.
+They share no code. `EXPLAINED` says where the compiler for gfx90a makes something else of a line than the line says.
 """
 
 from __future__ import annotations
@@ -21,6 +21,21 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.append(str(Path(__file__).parents[1] / "emulator"))
 
 pytestmark = pytest.mark.gfx90a
+# Lines that differ, and why.
+EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
+    "reduction": {
+        ("signal_energy.hip:25", "global", "atomic"): "the compiler adds up a wave's lanes and lets one of them go on"
+    },
+    "particles": {  # neighbouring members of a structure are loaded and stored by two or three at a time
+        ("integrator.hip:25", "global", "load"): "three members become one and two; the line keeps the pair",
+        ("integrator.hip:26", "global", "load"): "position and velocity: three members each are one access",
+        ("integrator.hip:26", "global", "store"): "three members are one access",
+        ("integrator.hip:27", "global", "load"): "loaded with what line 26 loads",
+        ("integrator.hip:27", "global", "store"): "three members are one access",
+    },
+}
+# The emulator's evidence has these for accesses to global memory and for atomics only.
+_NOT_TOLD = {"lanes", "bytes"}
 _TARGET = "mi250x"  # waves of 64, as on gfx90a
 
 
@@ -97,10 +112,22 @@ def test_both_instruments_count_the_same_on_every_line(example: Example, tmp_pat
     shutil.copytree(EXAMPLES / example.directory, project)
     device, emulator = on_the_device(example, project, tmp_path), on_the_emulator(example, project)
     assert device, "no line was counted"
-    different = [
-        f"{place}\n  gfx90a   {asdict(device[place]) if place in device else None}"
-        f"\n  emulator {asdict(emulator[place]) if place in emulator else None}"
+    different = {
+        place: f"{place}\n  gfx90a   {_shown(device, place)}\n  emulator {_shown(emulator, place)}"
         for place in sorted({*device, *emulator})
-        if device.get(place) != emulator.get(place)
-    ]
-    assert not different, "\n".join(different)
+        if not _agree(device.get(place), emulator.get(place))
+    }
+    assert {(place.line, place.space, place.kind) for place in different} == set(
+        EXPLAINED.get(example.directory, {})
+    ), "\n".join(different.values())
+
+
+def _shown(found: dict[Place, Figures], place: Place) -> str:
+    return str(asdict(found[place])) if place in found else "nothing"
+
+
+def _agree(device: Figures | None, emulator: Figures | None) -> bool:
+    if device is None or emulator is None:
+        return False
+    told = asdict(emulator)
+    return all(asdict(device)[name] == value for name, value in told.items() if name not in _NOT_TOLD or value)

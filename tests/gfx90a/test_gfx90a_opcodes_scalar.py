@@ -454,6 +454,28 @@ def test_dot_products_add_up() -> None:
         assert outcome.rows[0].tolist() == values, case.text
 
 
+def test_mixed_precision_takes_halves_and_floats() -> None:
+    generator = np.random.default_rng(12)
+    a = np.stack([np.clip(samples(F16, generator, n), -99, 99) for n in (0, 3)], axis=1)
+    b, c = (np.clip(samples(F32, generator, n), -1e4, 1e4) for n in (1, 2))
+    rows = {0: _ints("u4", 5), 10: a.copy().view(np.uint32).reshape(64), **rows_of(b, 12), **rows_of(c, 14)}
+    names = ("v_fma_mix_f32", "v_fma_mixlo_f16", "v_fma_mixhi_f16")
+    cases = [
+        Case(f"{name} v0, -v10, |v12|, v14 op_sel:[1,0,0] op_sel_hi:[1,0,0]", {}, rows, (), (0,)) for name in names
+    ]
+    whole, low, high = (outcome.rows[0] for outcome in run(cases))
+    wanted = fused(-a[:, 1].astype(F32), np.abs(b), c)
+    valid = ~np.isnan(wanted)
+    assert np.array_equal(whole.view(np.float32)[valid], wanted[valid])
+    halves = wanted.astype(F16).view(np.uint16).astype(np.uint32)
+    near = np.abs(low.astype(np.uint16).view(F16).astype(float) - halves.astype(np.uint16).view(F16).astype(float))
+    valid &= np.abs(wanted) < 65000
+    assert (near[valid] <= np.abs(wanted[valid]) * 2.0**-10 + 2.0**-24).all()
+    assert ((low >> 16) == (rows[0] >> 16)).all()
+    assert ((high & 0xFFFF) == (rows[0] & 0xFFFF)).all()
+    assert np.array_equal(high >> 16, low & np.uint32(0xFFFF))
+
+
 def test_literals_stand_where_the_short_multiply_adds_want_them() -> None:
     a, b = (np.clip(samples(F32, np.random.default_rng(7), n), -1e6, 1e6) for n in (0, 1))
     a, b = (np.where(np.abs(values) < 1e-30, np.float32(1), values) for values in (a, b))

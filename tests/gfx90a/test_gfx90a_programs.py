@@ -8,6 +8,18 @@ import pytest
 from programs_on_device import PROGRAMS, compile_program, dispatches_in, run_program
 
 pytestmark = pytest.mark.gfx90a
+_REPOSITORY = Path(__file__).parents[2]
+_CUDA_AS_HIP = Path(__file__).with_name("cuda_as_hip")
+_EXAMPLES = {  # sources; those in CUDA go by HIP's names
+    "reduction": ("signal_energy.hip",),
+    "histogram": ("histogram.cu",),
+    "transpose": ("src/main.cpp", "src/transpose.hip"),
+    "scan": ("main.cu", "scan.cu"),
+    "particles": ("src/main.hip", "src/integrator.hip"),
+    "rowsums": ("rowsums.cu",),
+    "triad": ("triad.hip",),
+    "dotproduct": ("dot.cu",),
+}
 _NAMES = sorted(path.stem for path in PROGRAMS.glob("*.hip"))
 
 
@@ -17,6 +29,19 @@ def test_a_program_computes_what_its_host_check_expects(name: str, tmp_path: Pat
     done, out, err = run_program([str(binary)])
     assert done.ok, f"{done.describe()}\n{out}{err}"
     assert out.endswith("checks, 0 mistakes\n")
+
+
+@pytest.mark.parametrize("name", _EXAMPLES)
+def test_an_example_finds_its_own_result_right_at_full_size(name: str, tmp_path: Path) -> None:
+    directory = _REPOSITORY / "examples" / name
+    flags = [f"-I{directory / 'include'}"]
+    if any(source.endswith(".cu") for source in _EXAMPLES[name]):
+        flags += [f"-I{_CUDA_AS_HIP}", "-include", "cuda_runtime.h", "-Wno-unused-result"]
+    binary = compile_program([directory / source for source in _EXAMPLES[name]], tmp_path / name, *flags)
+    done, out, err = run_program([str(binary)])
+    assert done.ok, f"{done.describe()}\n{out}{err}"
+    assert "PASS" in out
+    assert "FAIL" not in out
 
 
 def test_counts_name_the_kernel_and_what_its_instructions_did(tmp_path: Path) -> None:

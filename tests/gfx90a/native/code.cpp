@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "decode.h"
+#include "memory.h"
 
 namespace gfx90a {
 namespace {
@@ -52,6 +53,7 @@ void Code::find_page(uint64_t number) {
 
 void Code::renew(std::unique_ptr<Instruction>& slot, uint64_t address) {
   if (address % 4) throw Stop("the program counter is not a multiple of 4");
+  if (!is_memory(address, 4)) throw Stop("the program counter points to no memory of the device");
   const auto* memory = reinterpret_cast<const void*>(address);
   if (!slot || std::memcmp(memory, slot->words, slot->bytes) != 0) {
     if (!slot) slot = std::make_unique<Instruction>();

@@ -127,6 +127,11 @@ uint64_t exchange(AtomicKind kind, void* where, Integer value, Integer comparand
 
 void set_memory(FindRange find) { find_range = find; }
 
+bool is_memory(uint64_t address, uint32_t bytes) {
+  uint64_t begin = 0, end = 0;
+  return find_range && find_range(address, begin, end) && address + bytes <= end;
+}
+
 void require_mapped(Instruction& i, uint64_t address, uint32_t bytes) {
   if (address >= i.range_begin && address + bytes <= i.range_end) return;
   uint64_t begin = 0, end = 0;

@@ -8,6 +8,8 @@ namespace gfx90a {
 using FindRange = bool (*)(uint64_t address, uint64_t& begin, uint64_t& end);
 void set_memory(FindRange find);
 
+bool is_memory(uint64_t address, uint32_t bytes);
+
 // Raises `Stop` where the device has no memory at [address, address + bytes).
 void require_mapped(Instruction& instruction, uint64_t address, uint32_t bytes);
 

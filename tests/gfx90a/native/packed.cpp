@@ -271,9 +271,6 @@ bool bind_from(const Table& table, const std::string& mnemonic, Instruction& i, 
 
 bool bind_packed(const std::string& mnemonic, Instruction& i) {
   static const std::map<std::string, Execute> others = {{"v_pk_mov_b32", move_pair},
-                                                        {"v_mad_mix_f32", run_mixed<MixTo::kFloat>},
-                                                        {"v_mad_mixlo_f16", run_mixed<MixTo::kLow>},
-                                                        {"v_mad_mixhi_f16", run_mixed<MixTo::kHigh>},
                                                         {"v_fma_mix_f32", run_mixed<MixTo::kFloat>},
                                                         {"v_fma_mixlo_f16", run_mixed<MixTo::kLow>},
                                                         {"v_fma_mixhi_f16", run_mixed<MixTo::kHigh>}};

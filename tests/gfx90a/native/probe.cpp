@@ -40,15 +40,18 @@ std::vector<uint32_t> read_numbers() {
   return numbers;
 }
 
-std::vector<uint8_t> memory;
+std::vector<uint8_t> memory, code;
 
 bool find_memory(uint64_t address, uint64_t& begin, uint64_t& end) {
-  begin = reinterpret_cast<uint64_t>(memory.data());
-  end = begin + memory.size();
-  return address >= begin && address < end;
+  for (const std::vector<uint8_t>* place : {&memory, &code}) {
+    begin = reinterpret_cast<uint64_t>(place->data());
+    end = begin + place->size();
+    if (address >= begin && address < end) return true;
+  }
+  return false;
 }
 
-std::string run(Wave& wave, std::vector<uint8_t>& code) {
+std::string run(Wave& wave) {
   Code decoded;
   decoded.begin_dispatch();
   const size_t length = code.size();
@@ -68,7 +71,7 @@ std::string run(Wave& wave, std::vector<uint8_t>& code) {
 }
 
 void run_case() {
-  std::vector<uint8_t> code = read_bytes();
+  code = read_bytes();
   Wave wave;
   wave.mode = read_word();
   wave.scc = read_word() != 0;
@@ -85,7 +88,7 @@ void run_case() {
   }
   const std::vector<uint32_t> scalars = read_numbers(), rows = read_numbers();
   if (!memory.empty()) wave.set_pair(kMemoryPointer, reinterpret_cast<uint64_t>(memory.data()));
-  const std::string stopped = run(wave, code);
+  const std::string stopped = run(wave);
   write_word(uint32_t(stopped.size()));
   write_bytes(stopped.data(), stopped.size());
   write_word(wave.scc);

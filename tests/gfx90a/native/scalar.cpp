@@ -336,7 +336,7 @@ SCALAR(s_trap) { throw Stop("s_trap " + std::to_string(i.immediate) + ": the ker
 
 void nothing(Wave&, Instruction&) {}
 const Entry kIgnored[] = {
-    {"s_nop", nothing},          {"s_waitcnt", nothing},     {"s_waitcnt_vscnt", nothing}, {"s_setprio", nothing},
+    {"s_nop", nothing},          {"s_waitcnt", nothing},     {"s_setprio", nothing},
     {"s_sleep", nothing},        {"s_sethalt", nothing},     {"s_icache_inv", nothing},    {"s_dcache_wb", nothing},
     {"s_dcache_inv", nothing},   {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing}, {"s_ttracedata", nothing},
     {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
