@@ -31,6 +31,7 @@ from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
+_NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "accesses out of bounds", "uninitialised reads")
 
 
@@ -49,7 +50,7 @@ class RocmBackend:
         directory: Path,
         target: str | None = None,
         sandbox: Sandbox = UNCONFINED,
-        launcher: Launcher = Launcher(),
+        launcher: Launcher = _NO_LAUNCHER,
     ) -> None:
         if target is not None:
             raise UsageError("--target names a chip to emulate; on real hardware the chip is what is there")
@@ -127,7 +128,8 @@ class RocmBackend:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        return {**exported, **_scratch(socket.parent)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         return open_shared_arena(hello, descriptors)
@@ -180,13 +182,19 @@ class RocmBackend:
         logs = self._logs("trace")
         # Everything that is started, the profiler too, runs in the sandbox.
         launcher = sandbox.wrap(application.launcher.words, writable=(application.project, logs))
-        return trace(find_rocprof(), application, deadline_s, logs, launcher)
+        environment = tuple({**dict(application.environment), **_scratch(logs)}.items())
+        return trace(find_rocprof(), replace(application, environment=environment), deadline_s, logs, launcher)
 
     def _logs(self, purpose: str) -> Path:
         self._runs += 1
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
+
+
+def _scratch(directory: Path) -> dict[str, str]:
+    """HIP compiles kernels of its own when it starts, and in a sandbox only named directories can be written."""
+    return {"TMPDIR": str(directory)}
 
 
 def _plainly(profile: KernelProfile) -> KernelProfile:

@@ -10,8 +10,8 @@ import pytest
 
 from intelliperf.cuda import clocks
 from intelliperf.cuda.clocks import Gpu, Watch
-from intelliperf.profiling.conditions import Conditions, Reading
 from intelliperf.errors import BackendUnavailable
+from intelliperf.profiling.conditions import Conditions, Reading
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())
 
