@@ -105,7 +105,8 @@ class RocmBackend:
         for profile in kernels:
             known = counters.with_quantities(profile, counted, widths.get(profile.kernel.symbol), device)
             done.append(replace(known, notes=(*known.notes, note)) if note else known)
-            self._whole[(*_identity(application), profile.kernel.symbol)] = known.quantities
+            key = (*_identity(application), profile.kernel.symbol)
+            self._whole[key] = known.quantities
         return tuple(done)
 
     def _accesses(self, application: Application) -> tuple[Mapping[str, Accesses], str]:
