@@ -117,7 +117,8 @@ def _permissions() -> Iterator[Observation]:
     readable = os.access(_KFD, os.R_OK | os.W_OK)
     state = State.GOOD if readable else State.OPTIONAL
     detail = "open to you" if readable else "closed to you" if _KFD.exists() else "absent: no AMD kernel driver here"
-    yield Observation(str(_KFD), state, detail, "sudo usermod -a -G render,video $USER, then log in again")
+    remedy = "sudo usermod -a -G render,video $USER, then log in again" if _KFD.exists() else "load the amdgpu driver"
+    yield Observation(str(_KFD), state, detail, remedy)
     own = {entry.gr_name for entry in grp.getgrall() if entry.gr_gid in os.getgroups()}
     inside = [name for name in _GROUPS if name in own]
     yield Observation(
@@ -161,7 +162,7 @@ def _counters(chain: _Chain) -> str:
     new = set(counted.quantities) - set(profiles[0].quantities)
     if not new:
         raise IntelliPerfError("; ".join(counted.notes) or "no counter was read")
-    return f"{len(new)} quantities from hardware counters"
+    return f"{len(new)} quantities from counters"
 
 
 def _interception(chain: _Chain) -> str:
