@@ -57,7 +57,7 @@ def _chosen(target: str | None, application: Application) -> tuple[str, str]:
     if target is not None:
         return "emulator", f"because --target {target} names a chip to emulate"
     if Path("/dev/kfd").exists() and is_hip_only(application.project):
-        return "rocm", "there is an AMD GPU (/dev/kfd), and this is a HIP program"
+        return _amd()
     if not Path("/dev/nvidiactl").exists():
         return "emulator", "no GPU that this version drives is here"
     from intelliperf.cuda import driver_api, toolkit
@@ -70,3 +70,13 @@ def _chosen(target: str | None, application: Application) -> tuple[str, str]:
     if is_hip_only(application.project):
         return "emulator", f"this is a HIP program, and {found} runs CUDA; --backend cuda tries nonetheless"
     return "cuda", f"there is an {found}"
+
+
+def _amd() -> tuple[str, str]:
+    from intelliperf.profiling.rocprofv3 import find_rocprof
+
+    try:
+        found = find_rocprof()
+    except BackendUnavailable as error:
+        return "emulator", f"there is an AMD GPU, but {error}"
+    return "rocm", f"there is an AMD GPU, and {found.name}"

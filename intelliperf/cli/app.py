@@ -40,6 +40,13 @@ TopN = Annotated[int, typer.Option("--top-n", min=1, help="How many kernels, by 
 Target = Annotated[str | None, typer.Option("--target", help="The chip that the emulator models: mi300x, h100, …")]
 BackendName = Annotated[str, typer.Option("--backend", help="auto, emulator, cuda or rocm.")]
 Json = Annotated[bool, typer.Option("--json", help="Events as JSON lines on standard output.")]
+LauncherPrefix = Annotated[
+    str | None,
+    typer.Option("--launcher", help="Stands before the program in every run: 'srun -n 1', 'rocjitsu run --', …"),
+]
+EmulatedLauncher = Annotated[
+    bool, typer.Option("--emulated-launcher", help="The launcher emulates a GPU: gains are modelled, not measured.")
+]
 RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
 RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
 BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
@@ -77,6 +84,8 @@ def improve(
     replay: Annotated[Path | None, typer.Option("--replay", help="Take the model's replies from this run.")] = None,
     backend: BackendName = "auto",
     target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
@@ -117,6 +126,8 @@ def improve(
         replay=replay,
         backend=backend,
         target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
         run_root=run_root,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
@@ -137,6 +148,8 @@ def diagnose(
     top_n: TopN = 10,
     backend: BackendName = "auto",
     target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
@@ -154,6 +167,8 @@ def diagnose(
         top_n=top_n,
         backend=backend,
         target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
         run_root=run_root,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
@@ -209,6 +224,8 @@ def verify(
     allow_kernels: Annotated[bool, typer.Option("--allow-kernels", help="It may add or split kernels.")] = False,
     backend: BackendName = "auto",
     target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
@@ -229,6 +246,8 @@ def verify(
         atol=atol,
         backend=backend,
         target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
         run_root=run_root,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
@@ -262,8 +281,17 @@ def resume(run: RunArgument = None) -> None:
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    amd: Annotated[bool, typer.Option("--amd", help="The whole chain on an AMD GPU, with a bundle of logs.")] = False,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    bundle: Annotated[Path | None, typer.Option("--bundle", help="Where the bundle of --amd goes.")] = None,
+) -> None:
     """Say what is there, what is missing and the command that fixes it; run a self-test."""
+    if amd:
+        from intelliperf.cli.doctoramd import default_bundle, examine_amd
+
+        raise typer.Exit(examine_amd(launcher, emulated_launcher, bundle or default_bundle()))
     from intelliperf.cli.doctor import examine
 
     raise typer.Exit(examine())

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 from intelliperf.cli.options import Options
 from intelliperf.errors import UsageError
-from intelliperf.records import SHELL, Application
+from intelliperf.records import SHELL, Application, Launcher
+
+_EMULATORS = frozenset({"rocjitsu", "mirage", "gfx90a-run"})  # launchers that put a GPU of software below a program
 
 
 def application_of(options: Options) -> tuple[Application, str]:
@@ -27,6 +30,7 @@ def application_of(options: Options) -> tuple[Application, str]:
         raise UsageError(f"no such project directory: {project}")
     if project == Path("/"):
         raise UsageError("the whole file system is no project: name the program's own directory with -p")
+    launcher = launcher_of(options.launcher, options.emulated_launcher, typed)
     inside = project in (typed, *typed.parents)
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
     _check_program(command[0], directory)
@@ -34,9 +38,27 @@ def application_of(options: Options) -> tuple[Application, str]:
         if not all(text.strip() for text in options.build_command):
             raise UsageError("an empty --build-command")
         commands: tuple[tuple[str, ...], ...] = tuple((*SHELL, text) for text in options.build_command)
-        return Application(command, project, directory, commands), "given"
+        return Application(command, project, directory, commands, launcher=launcher), "given"
     recipe = build_recipe(command[0], project, directory)
-    return Application(command, project, directory, recipe.commands), recipe.reason
+    return Application(command, project, directory, recipe.commands, launcher=launcher), recipe.reason
+
+
+def launcher_of(given: str | None, emulates: bool, typed: Path) -> Launcher:
+    """Its program gets its full path, for it runs in scratch copies. Raises `UsageError`."""
+    if given is None:
+        if emulates:
+            raise UsageError("--emulated-launcher needs --launcher")
+        return Launcher()
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise UsageError(f"--launcher {given!r} is no command: {error}") from error
+    if not words:
+        raise UsageError("an empty --launcher")
+    found = typed / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or "")
+    if not found.name or not os.access(found, os.X_OK):
+        raise UsageError(f"--launcher: no program {words[0]}")
+    return Launcher((str(found), *words[1:]), emulates or found.name in _EMULATORS)
 
 
 def _working_directory() -> Path:

@@ -32,7 +32,7 @@ class Observation:
 
 
 # Threads of one block add 1 to one counter, and each copies one float: counts known by arithmetic.
-_SELF_TEST = """#include <hip/hip_runtime.h>
+SELF_TEST = """#include <hip/hip_runtime.h>
 #include <cstdio>
 __global__ void probe(const float* in, float* out, int* counter) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,7 +56,7 @@ int main() {
   return total == n ? 0 : 3;
 }
 """
-_SELF_TEST_THREADS = 1024
+SELF_TEST_THREADS = 1024
 _CACHE_BYTES = 1 << 30
 
 
@@ -177,10 +177,10 @@ def _self_test() -> Iterator[Observation]:
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
         (root / "source").mkdir()
-        (root / "source" / "probe.hip").write_text(_SELF_TEST)
+        (root / "source" / "probe.hip").write_text(SELF_TEST)
         build = (("hipcc", "-O2", "-o", "probe", "probe.hip"),)
         application = Application(("./probe",), root / "source", root / "source", build)
-        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED)
+        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED, application.launcher)
         try:
             workspace = Workspace.create(application, root / "work")
             built = workspace.build(backend.build_environment(), 300.0, root / "logs")
@@ -192,8 +192,8 @@ def _self_test() -> Iterator[Observation]:
             yield Observation("self-test", State.BAD, str(error))
             return
         lanes = profile.quantity(Metric.ATOMIC_LANES).value
-        good = lanes == _SELF_TEST_THREADS
-        detail = f"one kernel built, run and counted: {lanes:.0f} atomic lanes of {_SELF_TEST_THREADS}"
+        good = lanes == SELF_TEST_THREADS
+        detail = f"one kernel built, run and counted: {lanes:.0f} atomic lanes of {SELF_TEST_THREADS}"
         yield Observation("self-test", State.GOOD if good else State.BAD, detail)
 
 

@@ -167,9 +167,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
     rewriters = () if diagnose_only else _rewriters(options, application, journal)
     sandbox = Sandbox.probe(journal.directory)
-    backend, why = open_backend(
-        options.backend, journal.directory / "device", options.target, sandbox, application.project
-    )
+    backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox, application)
     journal.event("note", text=f"backend: {why}")
     return Run(
         settings=Settings(

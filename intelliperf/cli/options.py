@@ -32,6 +32,8 @@ class Options:
     replay: Path | None = None
     backend: str = "auto"
     target: str | None = None
+    launcher: str | None = None
+    emulated_launcher: bool = False
     run_root: Path | None = None
     run_deadline: float = 300.0
     build_deadline: float = 900.0

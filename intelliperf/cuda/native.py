@@ -22,7 +22,9 @@ def injection_library() -> Path:
         # Names the driver as needed without one at hand: its symbols are found when the application runs.
         (copy / "driver.c").write_text("")
         driver = copy / "libcuda.so.1"
-        run_tool([compiler, "-shared", "-Wl,-soname,libcuda.so.1", "-o", str(driver), "-x", "c", str(copy / "driver.c")])
+        run_tool(
+            [compiler, "-shared", "-Wl,-soname,libcuda.so.1", "-o", str(driver), "-x", "c", str(copy / "driver.c")]
+        )
         cupti = toolkit.cupti_library
         includes = [flag for directory in toolkit.include_directories for flag in ("-isystem", str(directory))]
         run_tool(

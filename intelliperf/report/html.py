@@ -78,7 +78,7 @@ def _facts(report: Report) -> str:
     device = report.device
     facts = {
         "device": f"{device.name}, {device.architecture}, {device.wave_size} lanes per wave"
-        + (" (modelled by the emulator, not measured on hardware)" if device.emulated else ""),
+        + (f" (modelled by {device.runs_on or 'the emulator'}, not measured on hardware)" if device.emulated else ""),
         "command": wording.command_line(report.application.command),
         "project": str(report.application.project),
         "run": f"{report.run_id}, {report.seconds:.1f} s",

@@ -39,7 +39,9 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _facts(report: Report) -> Iterator[str]:
     device = report.device
-    kind = "modelled by the emulator, not measured on hardware" if device.emulated else "hardware"
+    kind = (
+        f"modelled by {device.runs_on or 'the emulator'}, not measured on hardware" if device.emulated else "hardware"
+    )
     yield f"- device: {device.name} ({device.architecture}, {device.wave_size} lanes per wave), {kind}"
     yield f"- command: {_code(wording.command_line(report.application.command))}"
     yield f"- run: {report.run_id}, {report.seconds:.1f} s, intelliperf {report.tool_version}"

@@ -24,11 +24,16 @@ from intelliperf.records import (
 
 
 def gain(measurement: Measurement, device: Device) -> str:
-    """ "modelled 11.8× (11.2 to 12.1) for MI300X on the emulator" or "3.20× (3.15 to 3.26) measured on H100"."""
+    """ "modelled 11.8× (11.2 to 12.1) for MI300X on the emulator" or "3.20× (3.15 to 3.26) measured on H100".
+
+    Where something else emulates the device, that is named: "modelled 2.10× on the software gfx90a".
+    """
     ratio = f"{measurement.ratio:.2f}×"
     if measurement.high > measurement.low:
         ratio += f" ({measurement.low:.2f} to {measurement.high:.2f})"
-    where = f"for {device.name} on the emulator" if device.emulated else f"on {device.name}"
+    where = f"on {device.runs_on or device.name}"
+    if device.emulated and not device.runs_on:
+        where = f"for {device.name} on the emulator"
     if measurement.provenance is Provenance.MODELLED:
         return f"modelled {ratio} {where}"
     return f"{ratio} {measurement.provenance.value} {where}"

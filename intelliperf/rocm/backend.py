@@ -31,6 +31,7 @@ from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
+_NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "accesses out of bounds", "uninitialised reads")
 
 
@@ -49,7 +50,7 @@ class RocmBackend:
         directory: Path,
         target: str | None = None,
         sandbox: Sandbox = UNCONFINED,
-        launcher: Launcher = Launcher(),
+        launcher: Launcher = _NO_LAUNCHER,
     ) -> None:
         if target is not None:
             raise UsageError("--target names a chip to emulate; on real hardware the chip is what is there")
@@ -104,7 +105,8 @@ class RocmBackend:
         for profile in kernels:
             known = counters.with_quantities(profile, counted, widths.get(profile.kernel.symbol), device)
             done.append(replace(known, notes=(*known.notes, note)) if note else known)
-            self._whole[(*_identity(application), profile.kernel.symbol)] = known.quantities
+            key = (*_identity(application), profile.kernel.symbol)
+            self._whole[key] = known.quantities
         return tuple(done)
 
     def _accesses(self, application: Application) -> tuple[Mapping[str, Accesses], str]:
@@ -127,7 +129,8 @@ class RocmBackend:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        return {**exported, **_scratch(socket.parent)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         return open_shared_arena(hello, descriptors)
@@ -163,30 +166,39 @@ class RocmBackend:
             known.update(ran)
             return {kernel.symbol}
 
-        compared = replace(
-            pairs.compare(
-                lambda: sample(reference, original),
-                lambda: sample(candidate, lambda ran: {kernel.symbol} | (ran - known)),
-                deadline_s,
-            ),
-            provenance=self._timing,
-        )
-        notes = compared.notes
-        if self.probe().emulated:
-            notes = (f"times are those of {self.probe().runs_on}: a model, in which nothing was measured", *notes)
-        return Timing(compared.measurements, None, notes)
+        def before() -> pairs.Sample:
+            return sample(reference, original)
+
+        def after() -> pairs.Sample:
+            return sample(candidate, lambda ran: {kernel.symbol} | (ran - known))
+
+        if not self.probe().emulated:
+            compared = pairs.compare(before, after, deadline_s)
+            return Timing(compared.measurements, None, compared.notes)
+        note = f"times are those of {self.probe().runs_on}: a model, in which nothing was measured"
+        exact = pairs.without_noise(before, after)
+        if exact:
+            return Timing(exact, None, (note,))
+        compared = replace(pairs.compare(before, after, deadline_s), provenance=Provenance.MODELLED)
+        return Timing(compared.measurements, None, (note, *compared.notes))
 
     def _traced(self, application: Application, deadline_s: float, sandbox: Sandbox) -> Trace:
         logs = self._logs("trace")
         # Everything that is started, the profiler too, runs in the sandbox.
         launcher = sandbox.wrap(application.launcher.words, writable=(application.project, logs))
-        return trace(find_rocprof(), application, deadline_s, logs, launcher)
+        environment = tuple({**dict(application.environment), **_scratch(logs)}.items())
+        return trace(find_rocprof(), replace(application, environment=environment), deadline_s, logs, launcher)
 
     def _logs(self, purpose: str) -> Path:
         self._runs += 1
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
+
+
+def _scratch(directory: Path) -> dict[str, str]:
+    """HIP compiles kernels of its own when it starts, and in a sandbox only named directories can be written."""
+    return {"TMPDIR": str(directory)}
 
 
 def _plainly(profile: KernelProfile) -> KernelProfile:

@@ -34,7 +34,17 @@ _ACCESS = re.compile(
     r"inc|dec|cmpst|wrxchg)\w*)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)"
 )
 _LOADS, _STORES = ("load", "read"), ("store", "write")
-_WIDTHS = (("x4", 16), ("b128", 16), ("x3", 12), ("b96", 12), ("x2", 8), ("b64", 8), ("f64", 8), ("short", 2), ("byte", 1))
+_WIDTHS = (
+    ("x4", 16),
+    ("b128", 16),
+    ("x3", 12),
+    ("b96", 12),
+    ("x2", 8),
+    ("b64", 8),
+    ("f64", 8),
+    ("short", 2),
+    ("byte", 1),
+)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def device_record(told: Mapping[str, object], declared: str | None) -> Device:
     Rates that the runtime does not tell come from the table of chips; of an unknown chip, from its clocks alone.
     """
     architecture, marketing = str(told["architecture"]), str(told["name"])
-    emulated = declared is not None or _DECLARES_ITSELF.search(marketing) is not None
+    emulator = f"the {marketing[0].lower()}{marketing[1:]}" if _DECLARES_ITSELF.search(marketing) else declared
     units, clock = _number(told, "compute_units"), _number(told, "clock_mhz") * 1e6
     known = _known(architecture, units, marketing)
     sources = {
@@ -48,8 +48,8 @@ def device_record(told: Mapping[str, object], declared: str | None) -> Device:
         architecture=architecture,
         name=devices.short_name(marketing),
         wave_size=_number(told, "wave_size"),
-        emulated=emulated,
-        runs_on=(f"the {marketing[0].lower()}{marketing[1:]}" if declared is None else declared) if emulated else "",
+        emulated=emulator is not None,
+        runs_on=emulator or "",
         limits=DeviceLimits(
             compute_units=units,
             clock_hz=clock,
@@ -73,7 +73,7 @@ def _known(architecture: str, units: int, marketing: str) -> Device | None:
     chips = [devices.record(name) for name in devices.target_names()]
     named = [chip for chip in chips if chip.name in marketing.replace("AMD Instinct ", "").split()]
     fitting = [c for c in chips if c.architecture == architecture and c.limits.compute_units == units]
-    return (named or fitting or [None])[0]
+    return next(iter(named or fitting), None)
 
 
 def _number(told: Mapping[str, object], key: str) -> int:

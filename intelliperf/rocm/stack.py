@@ -42,7 +42,9 @@ def hsa_headers() -> Headers:
         if (directory / "hsa_api_trace.h").exists():
             text = (directory / "hsa_ext_amd.h").read_text(errors="replace")
             return Headers(directory, ".".join(number for _, number in _VERSION.findall(text)))
-    raise ToolchainError("no HSA headers here; install them: apt-get install libhsa-runtime-dev, or hsa-rocr-dev of ROCm")
+    raise ToolchainError(
+        "no HSA headers here; install them: apt-get install libhsa-runtime-dev, or hsa-rocr-dev of ROCm"
+    )
 
 
 def find_program(name: str) -> Path | None:

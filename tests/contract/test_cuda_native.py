@@ -9,7 +9,8 @@ import pytest
 
 from intelliperf.cuda.symbols import canonical
 
-NATIVE = Path(__file__).resolve().parents[2] / "intelliperf" / "cuda" / "native"
+PACKAGE = Path(__file__).resolve().parents[2] / "intelliperf"
+NATIVE, SHARED = PACKAGE / "cuda" / "native", PACKAGE / "interception" / "native"
 SYMBOLS = (
     "_ZN6linalg46_GLOBAL__N__b7d70871_13_transpose_hip_a00f4ba414transposeTiledEPKfPfii",
     "_ZN41_GLOBAL__N__5be91f4f_12_histogram_cu_main4binsEPj",
@@ -46,8 +47,8 @@ int main(int count, char** words) {
 def told(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     root = tmp_path_factory.mktemp("native")
     (root / "main.cpp").write_text(MAIN)
-    sources = [str(NATIVE / name) for name in ("calls.cpp", "signature.cpp")]
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{NATIVE}"]
+    sources = [str(NATIVE / "calls.cpp"), str(SHARED / "signature.cpp")]
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{NATIVE}", f"-I{SHARED}"]
     subprocess.run(["g++", *flags, "-o", str(root / "main"), str(root / "main.cpp"), *sources], check=True)
     done = subprocess.run([str(root / "main"), *SYMBOLS], check=True, capture_output=True, text=True)
     return done.stdout.splitlines()

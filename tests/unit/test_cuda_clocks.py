@@ -10,8 +10,8 @@ import pytest
 
 from intelliperf.cuda import clocks
 from intelliperf.cuda.clocks import Gpu, Watch
-from intelliperf.profiling.conditions import Conditions, Reading
 from intelliperf.errors import BackendUnavailable
+from intelliperf.profiling.conditions import Conditions, Reading, describe
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())
 
@@ -119,7 +119,7 @@ def test_the_recorded_h100_was_at_its_highest_clock_and_never_throttled() -> Non
 
 
 def test_a_driver_that_tells_nothing_is_said_to() -> None:
-    assert clocks.describe([Conditions((Reading(),))]) == "the driver tells neither clocks nor temperature"
+    assert describe([Conditions((Reading(),))]) == "the driver tells neither clocks nor temperature"
 
 
 def test_without_nvml_the_conditions_are_unknown_and_not_calm() -> None:

@@ -223,3 +223,11 @@ def test_a_plan_may_ask_for_less() -> None:
     values = itertools.cycle([1e5, 1.2e5, 1.1e5])
     comparison = timing.compare(lambda: Sample(next(values), 1.0), lambda: Sample(next(values), 1.0), 1e9, few)
     assert len(comparison.pairs) == 10
+
+
+def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_not_is_not_believed() -> None:
+    modelled = timing.without_noise(lambda: Sample(200.0, 300.0), lambda: Sample(100.0, 300.0))
+    assert [(m.ratio, m.low, m.high) for m in modelled] == [(2.0, 2.0, 2.0), (1.0, 1.0, 1.0)]
+    assert {m.provenance for m in modelled} == {Provenance.MODELLED}
+    times = iter((200.0, 201.0, 100.0, 100.0))
+    assert timing.without_noise(lambda: Sample(next(times), 300.0), lambda: Sample(next(times), 300.0)) == ()

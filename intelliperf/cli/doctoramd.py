@@ -1,0 +1,195 @@
+"""`intelliperf doctor --amd`: the whole chain on an AMD GPU, step by step, and a bundle for a bug report."""
+
+from __future__ import annotations
+
+import grp
+import os
+import platform
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf import __version__
+from intelliperf.cli.application import launcher_of
+from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Observation, State
+from intelliperf.errors import IntelliPerfError
+from intelliperf.records import Application, Launcher
+from intelliperf.rocm.backend import RocmBackend
+from intelliperf.sandbox import UNCONFINED
+
+_DEADLINE_S = 120.0
+_KFD = Path("/dev/kfd")
+_GROUPS = ("render", "video")
+
+
+@dataclass
+class _Chain:
+    """One self-test under way; each step needs what the ones before it made."""
+
+    root: Path
+    launcher: Launcher
+    backend: RocmBackend
+    application: Application | None = None
+    symbol: str = ""
+
+    def built(self) -> Application:
+        if self.application is None:
+            raise IntelliPerfError("the probe was not built")
+        return self.application
+
+
+def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
+    """Print a verdict per step, write the bundle. Returns 0 where every step of the self-test passed."""
+    said: list[str] = []
+
+    def tell(seen: Observation) -> None:
+        for line in (f"[{seen.state.value}] {seen.subject}: {seen.detail}", f"     remedy: {seen.remedy}"):
+            if not line.endswith("remedy: ") and (seen.state is not State.GOOD or line.startswith("[")):
+                said.append(line)
+                print(line)
+
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        root = Path(name)
+        chosen = launcher_of(launcher, emulated, Path.cwd())
+        chain = _Chain(root, chosen, RocmBackend(root / "device", None, UNCONFINED, chosen))
+        for seen in (*_versions(), *_permissions()):
+            tell(seen)
+        bad = False
+        for step, work in _STEPS.items():
+            seen = _verdict(step, work, chain)
+            bad |= seen.state is State.BAD
+            tell(seen)
+        (root / "doctor.txt").write_text("\n".join(said) + "\n")
+        with tarfile.open(bundle, "w:gz") as archive:
+            archive.add(root, arcname="intelliperf-doctor-amd", filter=_small)
+    print(f"bundle for a bug report: {bundle}")
+    return 1 if bad else 0
+
+
+def default_bundle() -> Path:
+    return Path(f"intelliperf-doctor-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz")
+
+
+def _small(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Logs and recordings; whatever is larger than a megabyte says nothing more."""
+    return member if not member.isfile() or member.size < 1 << 20 else None
+
+
+def _verdict(step: str, work: Callable[[_Chain], str], chain: _Chain) -> Observation:
+    """What is wrong with one step must not hide what is wrong with the next."""
+    try:
+        return Observation(step, State.GOOD, work(chain))
+    except (IntelliPerfError, OSError) as error:
+        return Observation(step, State.BAD, str(error))
+
+
+def _versions() -> Iterator[Observation]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from intelliperf.profiling.rocprofv3 import find_rocprof
+    from intelliperf.rocm import stack, toolchain
+
+    yield Observation("intelliperf", State.GOOD, f"{__version__} on Linux {platform.release()}")
+    looks: dict[str, Callable[[], object]] = {
+        "compiler": lambda: toolchain.find_compiler().version,
+        "HSA headers": lambda: (
+            f"{stack.hsa_headers().directory}, interface {stack.hsa_headers().interface or 'unknown'}"
+        ),
+        "rocprofv3": lambda: find_rocprof().name,
+    }
+    for subject, look in looks.items():
+        try:
+            yield Observation(subject, State.GOOD, str(look()))
+        except IntelliPerfError as error:
+            yield Observation(subject, State.BAD, str(error))
+    try:
+        yield Observation("hip-python", State.GOOD, version("hip-python"))
+    except PackageNotFoundError:
+        yield Observation("hip-python", State.OPTIONAL, "not installed, and not needed")
+
+
+def _permissions() -> Iterator[Observation]:
+    from intelliperf.profiling.rocprofv3 import permission_problem
+
+    readable = os.access(_KFD, os.R_OK | os.W_OK)
+    state = State.GOOD if readable else State.OPTIONAL
+    detail = "open to you" if readable else "closed to you" if _KFD.exists() else "absent: no AMD kernel driver here"
+    remedy = "sudo usermod -a -G render,video $USER, then log in again" if _KFD.exists() else "load the amdgpu driver"
+    yield Observation(str(_KFD), state, detail, remedy)
+    own = {entry.gr_name for entry in grp.getgrall() if entry.gr_gid in os.getgroups()}
+    inside = [name for name in _GROUPS if name in own]
+    yield Observation(
+        "groups", State.GOOD if inside else State.OPTIONAL, f"you are in {', '.join(inside) or 'neither'}"
+    )
+    problem = permission_problem()
+    yield Observation("performance counters", State.OPTIONAL if problem else State.GOOD, problem or "allowed")
+
+
+def _device(chain: _Chain) -> str:
+    device = chain.backend.probe()
+    kind = f"no hardware but {device.runs_on}" if device.emulated else "hardware"
+    return f"{device.name} ({device.architecture}, {device.limits.compute_units} compute units), {kind}"
+
+
+def _build(chain: _Chain) -> str:
+    from intelliperf.workspace import Workspace
+
+    source = chain.root / "source"
+    source.mkdir()
+    (source / "probe.hip").write_text(SELF_TEST)
+    build = (("hipcc", "-O2", "-o", "probe", "probe.hip"),)
+    application = Application(("./probe",), source, source, build, launcher=chain.launcher)
+    workspace = Workspace.create(application, chain.root / "work")
+    built = workspace.build(chain.backend.build_environment(), 300.0, chain.root / "build")
+    if not built.ok:
+        raise IntelliPerfError(f"the probe does not build: {'; '.join(built.errors)}")
+    chain.application = workspace.application
+    return "hipcc made a program of one kernel"
+
+
+def _trace(chain: _Chain) -> str:
+    (profile,) = chain.backend.profile(chain.built(), _DEADLINE_S).kernels
+    chain.symbol = profile.kernel.symbol
+    return f"{profile.kernel.name} took {profile.device_time_ns[0]:.0f} ns ({profile.time_provenance.value})"
+
+
+def _counters(chain: _Chain) -> str:
+    profiles = chain.backend.profile(chain.built(), _DEADLINE_S).kernels
+    (counted,) = chain.backend.quantities(chain.built(), profiles, _DEADLINE_S)
+    new = set(counted.quantities) - set(profiles[0].quantities)
+    if not new:
+        raise IntelliPerfError("; ".join(counted.notes) or "no counter was read")
+    return f"{len(new)} quantities from counters"
+
+
+def _interception(chain: _Chain) -> str:
+    from intelliperf.records import Kernel
+    from intelliperf.validation.lockstep import Setting, record
+    from intelliperf.validation.messages import Dispatch
+    from intelliperf.validation.side import Run
+
+    setting = Setting(
+        chain.backend, Kernel(chain.symbol or "*", "probe"), UNCONFINED, chain.root / "tools", _DEADLINE_S
+    )
+    events, _ = record(setting, Run("probe", chain.built(), {"kernels": "*"}))
+    launches = [event for event in events if isinstance(event, Dispatch)]
+    if not launches or len(launches[0].parameters) != 3:
+        raise IntelliPerfError(
+            "the tools library saw no dispatch with its three arguments: is another tool registered?"
+        )
+    geometry = launches[0].grid[0] * launches[0].block[0]
+    if geometry != SELF_TEST_THREADS:
+        raise IntelliPerfError(f"a dispatch of {geometry} threads was seen, {SELF_TEST_THREADS} were launched")
+    return f"{len(launches)} dispatch of {geometry} threads with its arguments, buffers through shared host memory"
+
+
+_STEPS: dict[str, Callable[[_Chain], str]] = {
+    "device": _device,
+    "build": _build,
+    "trace": _trace,
+    "counters": _counters,
+    "tools library": _interception,
+}

@@ -1,0 +1,123 @@
+"""The tools library in real HIP programs under Debian's ROCr on the software gfx90a."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
+
+from intelliperf.records import Application, Kernel
+from intelliperf.rocm.backend import RocmBackend
+from intelliperf.sandbox import UNCONFINED
+from intelliperf.validation.calibration import calibrate
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
+from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.side import Run
+
+pytestmark = pytest.mark.gfx90a
+SOURCE = HERE / "programs" / "saxpy.hip"
+SHIFT = "_ZN12_GLOBAL__N_15shiftE4View"
+SCALE = "_Z5scalePffi"
+SCALE_KERNEL = Kernel(SCALE, "scale")
+
+
+def program(place: Path, factor: str = "1.0f", launch: str = "true") -> Application:
+    place.mkdir()
+    compile_hip(SOURCE, place / "app", f"-DFACTOR={factor}", f"-DLAUNCH={launch}")
+    return Application(("./app",), place, place, launcher=LAUNCHER)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("interception")
+
+
+@pytest.fixture(scope="module")
+def reference(place: Path) -> Application:
+    return program(place / "reference")
+
+
+@pytest.fixture(scope="module")
+def setting(place: Path) -> Setting:
+    backend = RocmBackend(place / "device", None, UNCONFINED, LAUNCHER)
+    return Setting(backend, SCALE_KERNEL, UNCONFINED, place / "logs", DEADLINE_S)
+
+
+@pytest.fixture(scope="module")
+def seen(setting: Setting, reference: Application) -> list[tuple[Dispatch, dict[int, bytes]]]:
+    """All dispatches of one run, with the content of the buffers after each."""
+
+    class Keep:
+        def __init__(self) -> None:
+            self.kept: list[tuple[Dispatch, dict[int, bytes]]] = []
+
+        def compare(self, sync: Sync, base: Paused, other: Paused, *_: object) -> Divergence | None:
+            contents = {a.id: bytes(base.content(a.id)) for a in base.dispatch.allocations}
+            self.kept.append((base.dispatch, contents))
+            return None
+
+    keep = Keep()
+    runs = [Run(label, reference, {"kernels": "*"}) for label in ("first", "second")]
+    followed = follow(setting, runs, Rule(lambda dispatch: dispatch.target), keep)
+    assert not followed.divergences
+    return keep.kept
+
+
+def test_every_dispatch_of_the_program_is_seen_and_none_of_the_runtime(
+    setting: Setting, reference: Application
+) -> None:
+    events, _ = record(setting, Run("recorded", reference, {"kernels": "*"}))
+    launches = [event for event in events if isinstance(event, Dispatch)]
+    assert [(one.kernel, one.grid, one.block) for one in launches] == [
+        ("saxpy", (8, 1, 1), (128, 1, 1)),
+        ("saxpy", (8, 1, 1), (128, 1, 1)),
+        (SHIFT, (8, 1, 1), (128, 1, 1)),
+        (SCALE, (2, 1, 1), (64, 1, 1)),
+    ]
+
+
+def test_arguments_come_from_the_code_object_and_buffers_have_the_size_asked_for(seen: list) -> None:
+    dispatch, _ = seen[0]
+    values = [argument.value for argument in dispatch.arguments]
+    assert values[2:] == [b"\x00\x00\x40\x40", (1000).to_bytes(4, "little")]
+    assert [parameter.pointer for parameter in dispatch.parameters] == [True, True, False, False]
+    pointed = [argument.pointers[0].allocation for argument in dispatch.arguments[:2]]
+    sizes = {allocation.id: allocation.size for allocation in dispatch.allocations}
+    assert [sizes[number] for number in pointed] == [4000, 4000]
+
+
+def test_a_pointer_in_a_structure_by_value_and_one_into_a_buffer_are_followed(seen: list) -> None:
+    by_kernel = {dispatch.kernel: dispatch for dispatch, _ in seen}
+    (inside,) = by_kernel[SHIFT].arguments[0].pointers
+    assert (inside.offset, inside.at) == (8, 0)
+    assert by_kernel[SCALE].arguments[0].pointers[0].at == 400
+
+
+def test_device_variables_are_buffers_with_names(seen: list) -> None:
+    dispatch, contents = seen[1]
+    named = {a.name: contents[a.id] for a in dispatch.allocations if a.name}
+    assert named == {"calls": (2).to_bytes(4, "little"), "offset": b"\x00\x00\x80\x3f"}
+
+
+def test_buffers_hold_what_the_kernel_left_in_them(seen: list) -> None:
+    import numpy as np
+
+    for (dispatch, contents), expected in zip(seen, (8.0, 14.0, 15.0), strict=False):
+        pointer = dispatch.arguments[0].pointers[0]
+        assert set(np.frombuffer(contents[pointer.allocation], np.float32)) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "launch", "said"),
+    [("wrong", "1.5f", "true", "45"), ("skipping", "1.0f", "false", SCALE)],
+)
+def test_what_computes_otherwise_is_told_from_the_reference(
+    setting: Setting, reference: Application, place: Path, name: str, factor: str, launch: str, said: str
+) -> None:
+    rule = Rule(lambda dispatch: dispatch.target)
+    checker = Checker(calibrate(setting, reference, SCALE, rule))
+    runs = [Run("reference", reference), Run("candidate", program(place / name, factor, launch))]
+    divergence = follow(setting, runs, rule, checker).divergences["candidate"]
+    assert said in divergence.detail

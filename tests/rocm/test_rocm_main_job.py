@@ -1,0 +1,96 @@
+"""`intelliperf --backend rocm` on a whole program, on the software gfx90a with the stand-in for rocprofv3."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rocmdevice import LAUNCHER, STAND_IN
+
+pytestmark = pytest.mark.gfx90a
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "reduction"
+RUNS = shutil.ignore_patterns(".intelliperf", "app*")
+DEADLINE_S = 600.0
+# The device is deterministic, so that the original shows no spread to derive a tolerance from.
+COMMON = ("--backend", "rocm", "--launcher", shlex.join(LAUNCHER.words), "--rtol", "1e-5", "-b", "make", "--json")
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    report: dict
+    words: str
+
+
+def intelliperf(project: Path, *arguments: str) -> Ended:
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    environment["PATH"] = os.pathsep.join([str(STAND_IN), environment["PATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "intelliperf", *arguments, "--", "./app", "100000"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    reports = sorted(project.glob(".intelliperf/runs/*/report.json"))
+    assert reports, done.stdout + done.stderr
+    return Ended(done.returncode, json.loads(reports[-1].read_text()), (reports[-1].parent / "summary.md").read_text())
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    copy = tmp_path / "reduction"
+    shutil.copytree(EXAMPLE, copy, ignore=RUNS)
+    return copy
+
+
+def verdict_on(project: Path, old: str, new: str) -> str:
+    """What `intelliperf verify` says of that change."""
+    source = project / "signal_energy.hip"
+    text = source.read_text()
+    assert text.count(old) == 1
+    lines = text.splitlines(keepends=True), text.replace(old, new).splitlines(keepends=True)
+    import difflib
+
+    patch = project.parent / "change.diff"
+    patch.write_text("".join(difflib.unified_diff(*lines, "a/signal_energy.hip", "b/signal_energy.hip")))
+    ended = intelliperf(project, "verify", *COMMON, str(patch))
+    assert ended.status == 3
+    return ended.report["attempts"][0]["verdict"]["outcome"]
+
+
+def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(project: Path) -> None:
+    ended = intelliperf(project, "-f", "atomicContention", *COMMON)
+    assert ended.status == 0, ended.words
+    assert ended.report["device"]["emulated"] is True
+    assert "ACCEPTED" in [a["verdict"]["outcome"] for a in ended.report["attempts"] if a["verdict"]]
+    assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}
+    assert "on the software gfx90a" in ended.words and "not measured on hardware" in ended.words
+    assert ended.report["patch"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("atomicAdd(energy, s * s);", "atomicAdd(energy, 1.01f * s * s);", "WRONG_OUTPUT"),
+        ("atomicAdd(energy, s * s);", "const float squared = s * s;\n    atomicAdd(energy, squared);", "NOT_FASTER"),
+    ],
+)
+def test_a_candidate_that_is_wrong_or_changes_nothing_is_rejected(
+    project: Path, old: str, new: str, outcome: str
+) -> None:
+    assert verdict_on(project, old, new) == outcome
+
+
+def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> None:
+    (launch,) = (line for line in (project / "signal_energy.hip").read_text().splitlines() if "<<<" in line)
+    assert verdict_on(project, launch, f"  if (argc > 9) {launch.strip()}") == "FORBIDDEN_EDIT"

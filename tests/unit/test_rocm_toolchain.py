@@ -1,0 +1,107 @@
+"""Arguments of the HIP compilers, names that differ per compilation, launchers, and what a device says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.cli.application import launcher_of
+from intelliperf.errors import BackendUnavailable, UsageError
+from intelliperf.records import Launcher, Measurement, Provenance, Scope
+from intelliperf.report.wording import gain
+from intelliperf.rocm.lines import parse_disassembly
+from intelliperf.rocm.probe import device_record
+from intelliperf.rocm.symbols import plain
+from intelliperf.rocm.toolchain import completed, for_clang, is_hip
+
+TOLD: dict[str, object] = {
+    "architecture": "gfx942", "name": "AMD Instinct MI300X", "wave_size": 64, "compute_units": 304, "clock_mhz": 2100,
+    "memory_clock_mhz": 1300, "memory_width_bits": 8192, "waves_per_unit": 32, "l1_bytes": 32768, "l2_bytes": 4194304,
+    "lds_bytes": 65536, "gpus": 1,
+}  # fmt: skip
+LISTING = """
+0000000000001900 <_ZN12_GLOBAL__N_14fillEPf.intern.3f2a>:
+\tglobal_load_dwordx2 v[1:2], v0, s[0:1]                     // 000000001908: DC548000
+\tds_write_b64 v3, v[1:2]                                    // 000000001910: D89A0000
+\tglobal_atomic_add_f32 v0, v1, s[2:3]                       // 000000001918: DD348000
+\tglobal_atomic_add v4, v0, v1, s[2:3] glc                   // 000000001920: DD098000
+"""
+
+
+def test_line_tables_and_the_architecture_are_added_unless_asked_for() -> None:
+    assert completed(["-O2", "a.hip"], "gfx90a") == ["-gline-tables-only", "--offload-arch=gfx90a", "-O2", "a.hip"]
+    asked = ["-g", "--offload-arch=gfx942", "a.hip"]
+    assert completed(asked, "gfx90a") == asked
+
+
+def test_clang_in_place_of_hipcc_reads_sources_as_hip_and_links_the_runtime() -> None:
+    assert for_clang(["-c", "a.cpp", "-o", "a.o"]) == ["-c", "-x", "hip", "a.cpp", "-x", "none", "-o", "a.o"]
+    assert for_clang(["a.o", "-o", "app"]) == ["a.o", "-o", "app", "--hip-link", "-lamdhip64"]
+
+
+def test_only_calls_of_clang_that_compile_hip_are_changed() -> None:
+    assert is_hip(["-x", "hip", "-c", "a.cpp"]) and is_hip(["-c", "a.hip"])
+    assert not is_hip(["-c", "a.cpp"]) and not is_hip(["-x", "c++", "a.cpp"])
+
+
+@pytest.mark.parametrize(
+    ("symbol", "expected"),
+    [
+        ("_Z5saxpyPfPKffi.kd", "_Z5saxpyPfPKffi"),
+        ("_ZN12_GLOBAL__N_14fillEPf.intern.3f2a", "_ZN12_GLOBAL__N_14fillEPf"),
+        ("_ZL5state__static__00ff", "_ZL5state"),
+        ("my.static.kernel", "my.static.kernel"),
+    ],
+)
+def test_a_kernel_has_the_same_name_in_every_compilation(symbol: str, expected: str) -> None:
+    assert plain(symbol) == expected
+
+
+def test_accesses_are_told_from_the_disassembly() -> None:
+    (items,) = parse_disassembly(LISTING).values()
+    assert [(i.address, i.access.value, i.space.value, i.width) for i in items] == [
+        (0x1908, "load", "global", 8),
+        (0x1910, "store", "shared", 8),
+        (0x1918, "reduction", "global", 4),
+        (0x1920, "atomic", "global", 4),
+    ]
+
+
+def test_hardware_is_measured_and_a_device_that_says_it_is_software_is_not() -> None:
+    real = device_record(TOLD, None)
+    assert (real.name, real.emulated, real.limits.dram_bytes_per_s > 5e12) == ("MI300X", False, True)
+    software = device_record({**TOLD, "name": "Software gfx942"}, None)
+    assert (software.emulated, software.runs_on) == (True, "the software gfx942")
+    under = device_record(TOLD, "what rocjitsu emulates")
+    assert under.emulated
+    modelled = Measurement(Scope.KERNEL, 20.0, 10.0, 2.0, 2.0, 2.0, Provenance.MODELLED, 5)
+    assert gain(modelled, software) == "modelled 2.00× on the software gfx942"
+    assert gain(modelled, under) == "modelled 2.00× on what rocjitsu emulates"
+
+
+def test_a_runtime_that_does_not_tell_a_limit_is_an_error() -> None:
+    with pytest.raises(BackendUnavailable, match="clock_mhz"):
+        device_record({**TOLD, "clock_mhz": None}, None)
+
+
+def test_a_launcher_is_split_found_and_known_as_an_emulator(tmp_path: Path) -> None:
+    program = tmp_path / "rocjitsu"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert launcher_of("./rocjitsu run --profile 'mi 300' --", False, tmp_path) == Launcher(
+        (str(program), "run", "--profile", "mi 300", "--"), True
+    )
+    assert not launcher_of("env -i", False, tmp_path).emulates
+    assert launcher_of("env -i", True, tmp_path).emulates
+
+
+@pytest.mark.parametrize(
+    ("given", "emulates", "said"),
+    [(None, True, "needs --launcher"), ("", False, "empty"), ("'x", False, "no command"), ("./none", False, "none")],
+)
+def test_a_launcher_that_cannot_be_started_is_refused(
+    tmp_path: Path, given: str | None, emulates: bool, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        launcher_of(given, emulates, tmp_path)
