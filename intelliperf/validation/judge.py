@@ -56,6 +56,7 @@ GATES = (
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
 _MARK = ("synchronisation", "races")
 _OTHER_NUMBERS = "other_numbers"  # the backend's option
+_KEPT_SCRATCH = "not available for declared kernels: their scratch memory may hold an answer of an earlier launch"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -263,7 +264,7 @@ class Judge:
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
         """Each launch once more on altered memory: an answer that is remembered or known beforehand is wrong there."""
-        reason = "not available for declared kernels" if trial.declared.kernels else ""
+        reason = _KEPT_SCRATCH if trial.declared.kernels else ""
         if _OTHER_NUMBERS not in self._backend.honours:
             reason = "this device does not run launches twice"
         if not reason:

@@ -62,8 +62,14 @@ def starts_as_zeros(source: Source, node: Node) -> bool:
 
 
 def linked_by_plain_name(item: Item) -> bool:
-    """`extern "C"`: it would be what every other part of the program and its libraries calls by that name."""
-    return any(node.type == "linkage_specification" for node in (item.node, *_parents(item.node)))
+    """`extern "C"`: it would be what every other part of the program and its libraries calls by that name.
+
+    Not so a device function in the midst of others that are all in such a block.
+    """
+    if item.node.type == "linkage_specification":
+        return True
+    among_others = item.function is not None and item.function.kind == "device"
+    return not among_others and any(node.type == "linkage_specification" for node in _parents(item.node))
 
 
 def _parents(node: Node) -> list[Node]:

@@ -314,3 +314,15 @@ def test_scratch_memory_may_stand_before_and_after_lines_that_look_like_it():
 
 def test_a_counter_of_blocks_may_be_added_for_the_comparison_to_watch():
     assert verdict(("__global__ void other", "__device__ unsigned int done;\n__global__ void other")).refusal == ""
+
+
+def test_a_helper_may_stand_in_the_block_of_plain_names_in_which_the_kernel_stands():
+    source = SOURCE.replace("__global__ void scale", 'extern "C" {\n__global__ void scale').replace(
+        "int main", "}\nint main"
+    )
+    text = source.replace(
+        "__global__ void scale", "__device__ float thrice(float x) { return 3 * x; }\n__global__ void scale"
+    )
+    edit = FileEdit("app.hip", content_hash(source), text)
+    found = examine(Candidate((edit,), "", Origin(OriginKind.USER, "test")), {"app.hip": source}, {"app.hip"}, "scale")
+    assert found.refusal == ""
