@@ -80,7 +80,7 @@ BANS: tuple[Ban, ...] = (
         r"attribute|grid_constant|cluster_dims|func|volatile|const|half|int128)__)__\w+__|__CUDACC_VER_\w+"
     )),
     Ban("a builtin function that is not known to be harmless", re.compile(
-        r"(?!__builtin_(amdgcn_\w+|nontemporal_(load|store)|expect(_with_probability)?|assume(_aligned)?|unreachable|"
+        r"(?!__builtin_(amdgcn_\w+|nontemporal_(load|store)|expect(_with_probability)?|assume(_aligned)?|unreachable|trap|"
         r"popcount\w*|clz\w*|ctz\w*|ffs\w*|parity\w*|bswap\w*|bitreverse\w*|rotate(left|right)\w*|bit_cast|"
         r"isnan|isinf|isfinite|inff?|huge_valf?|nanf?|fabsf?|fmaf?|sqrtf?|floorf?|ceilf?|truncf?|f(min|max)f?|"
         r"copysignf?|memcpy|memset|(s|u)?(add|sub|mul)(l|ll)?_overflow|prefetch|constant_p|"
