@@ -38,6 +38,7 @@ _OPTIONS = {
     "poison": "INTELLIPERF_POISON",
     "memory": "INTELLIPERF_MEMORY",
     "lockstep": "INTELLIPERF_LOCKSTEP",
+    "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
 }
 

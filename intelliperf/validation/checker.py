@@ -56,6 +56,10 @@ class Checker:
         if problem is not None:
             return Divergence(other.side.label, Outcome.DISPATCHES_CHANGED, f"{sync.where}: {problem}")
         self.extra |= {key_of(allocation) for allocation in pairing.extra}
+        kept = next((a for a in pairing.extra if a.name is not None and as_bytes(other.content(a.id)).any()), None)
+        if kept is not None:
+            text = f"{sync.where}: {describe(kept, {})}, new with the candidate, keeps values between launches"
+            return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)
         known = scalars(base.dispatch, base.side.hello)
         names = {id: name for id, (name, _) in known.items()}
         for lost in pairing.missing:

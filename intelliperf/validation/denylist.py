@@ -73,8 +73,20 @@ BANS: tuple[Ban, ...] = (
     Ban("a question about the machinery", _words(
         "INTELLIPERF\\w* SIMT\\w* __?simt\\w* __x86_64__ __i386__ __aarch64__ __HIP_DEVICE_COMPILE__ __CUDA_ARCH__ "
         "__HIP_PLATFORM_\\w+ __HIP_CPU\\w* __builtin_cpu_\\w+ __is_identifier __has_include __FILE__ __TIME__ "
-        "__DATE__ __TIMESTAMP__ __COUNTER__ __BASE_FILE__ __INCLUDE_LEVEL__"
+        "__DATE__ __TIMESTAMP__ __COUNTER__ __BASE_FILE__ __INCLUDE_LEVEL__ unix linux __(unix|linux|amd64|x86_64|k8)"
     )),
+    Ban("a question about the compiler", re.compile(
+        r"(?!__(device|global|shared|constant|managed|host|forceinline|noinline|inline|restrict|launch_bounds|align|"
+        r"attribute|grid_constant|cluster_dims|func|volatile|const|half|int128)__)__\w+__|__CUDACC_VER_\w+"
+    )),
+    Ban("a builtin function that is not known to be harmless", re.compile(
+        r"(?!__builtin_(amdgcn_\w+|nontemporal_(load|store)|expect(_with_probability)?|assume(_aligned)?|unreachable|trap|"
+        r"popcount\w*|clz\w*|ctz\w*|ffs\w*|parity\w*|bswap\w*|bitreverse\w*|rotate(left|right)\w*|bit_cast|"
+        r"isnan|isinf|isfinite|inff?|huge_valf?|nanf?|fabsf?|fmaf?|sqrtf?|floorf?|ceilf?|truncf?|f(min|max)f?|"
+        r"copysignf?|memcpy|memset|(s|u)?(add|sub|mul)(l|ll)?_overflow|prefetch|constant_p|"
+        r"shufflevector|convertvector|elementwise_\w+|reduce_\w+)$)__builtin_\w+"
+    )),
+    Ban("a member that changes in a constant", _words("mutable")),
     Ban("printing", _words("v?f?printf puts putchar cout cerr fputs fwrite")),
     Ban("a switch of checks", _words("NDEBUG GTEST_SKIP")),
     Ban("device-side allocation", _words("malloc calloc realloc free alloca"), called=True),

@@ -13,10 +13,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from tree_sitter import Node
-
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
-from intelliperf.validation import denylist, launchsites
+from intelliperf.validation import denylist, launchsites, state
 from intelliperf.validation.macros import Macro, macros_of
 from intelliperf.validation.source import Function, Item, Source, base_name, leaves, walk
 
@@ -56,7 +54,7 @@ class _File:
 class _Rules:
     target: str  # the kernel's name without scope and template arguments
     declares: Declaration
-    known: frozenset[str]  # identifiers of all old sources of the candidate's files
+    known: frozenset[str]  # identifiers of all old sources
     macros: Mapping[str, Macro]  # of all old sources
 
 
@@ -72,7 +70,7 @@ def examine(
         if refusal:
             return StaticVerdict(refusal)
     target = "" if "lambda" in kernel_name or "$_" in kernel_name else base_name(kernel_name)
-    known = frozenset(word for edit in candidate.edits for word in denylist.tokens(sources[edit.path]))
+    known = frozenset(word for text in sources.values() for word in denylist.tokens(text))
     rules = _Rules(target, candidate.declares, known, macros_of(sources.values()))
     verdicts = []
     for edit in candidate.edits:
@@ -110,7 +108,7 @@ def _examine_file(edit: FileEdit, before: str, rules: _Rules) -> StaticVerdict:
         _directive_refusal(before, edit.text, rules)
         or _parse_refusal(file)
         or _compare_items(file, rules)
-        or _state_refusal(file)
+        or state.refusal(file.old, file.new)
     )
     if refusal:
         return StaticVerdict(f"{edit.path}: {refusal}")
@@ -219,7 +217,7 @@ def _addition_refusal(source: Source, item: Item, gone: set[str], rules: _Rules)
         return ""
     function = item.function
     if function is not None:
-        return _new_function_refusal(function, item, gone, rules)
+        return _new_function_refusal(source, item, gone, rules)
     if item.kind in ("preproc_def", "preproc_function_def", "preproc_include"):
         return ""  # see _directive_refusal
     if item.kind == "declaration":
@@ -233,10 +231,15 @@ def _addition_refusal(source: Source, item: Item, gone: set[str], rules: _Rules)
     return f"new code outside of device functions: {' '.join(item.tokens[:8])}"
 
 
-def _new_function_refusal(function: Function, item: Item, gone: set[str], rules: _Rules) -> str:
-    helper = {"constexpr", "__device__"} & set(item.tokens) and re.fullmatch(r"[A-Za-z_]\w*", function.name)
+def _new_function_refusal(source: Source, item: Item, gone: set[str], rules: _Rules) -> str:
+    function = item.function
+    if function is None:
+        return ""
+    helper = {"constexpr", "__device__"} & set(source.header(function)) and re.fullmatch(r"[A-Za-z_]\w*", function.name)
     if function.kind == "host" and not helper:
         return f"a new host function: {function.name}"
+    if state.linked_by_plain_name(item):
+        return f"a new function that may take the place of a library's: {function.name}"
     if function.kind == "kernel" and not rules.declares.kernels:
         return f"a new kernel: {function.name}; not declared"
     if function.name in rules.known and function.name not in gone:
@@ -267,11 +270,16 @@ def _new_macro_refusal(definition: str, rules: _Rules) -> str:
 def _new_declaration_refusal(source: Source, item: Item, rules: _Rules) -> str:
     if item.name in rules.known and not (rules.declares.geometry and _is_number(item)):
         return f"a new declaration of a name that is in use: {item.name}"
-    if not {"constexpr", "const"} & set(item.tokens):
-        if "__shared__" in item.tokens and "extern" in item.tokens:
-            return ""
-        prototype = "(" in item.tokens and "__device__" in item.tokens and "{" not in item.tokens
-        return "" if prototype else f"a new global variable: {item.name}"
+    if state.linked_by_plain_name(item):
+        return f"a declaration of something that another library may define: {item.name}"
+    if state.is_prototype(item.node):
+        defined = any(function.name == item.name for function in source.functions())
+        return "" if defined and "__device__" in item.tokens else f"a function that nothing defines: {item.name}"
+    if "__shared__" in item.tokens and "extern" in item.tokens:
+        return ""
+    if not state.is_constant(source, item.node):
+        # Whatever a launch leaves in it is found when buffers are compared.
+        return "" if state.starts_as_zeros(source, item.node) else f"a new global variable: {item.name}"
     calls = any(node.type in ("call_expression", "lambda_expression") for node in walk(item.node))
     return f"a global constant that is computed by a call: {item.name}" if calls else ""
 
@@ -280,26 +288,10 @@ def _new_type_refusal(source: Source, item: Item, rules: _Rules) -> str:
     if item.name in rules.known or _KEYWORDS.fullmatch(item.name):
         return f"a new type under a name that is in use: {item.name}"
     for node in walk(item.node):
+        if node.type == "field_declaration" and state.keeps_values(source, node):
+            return f"a type with a static variable: {item.name}"
         if node.type == "function_definition":
             words = [source.text(leaf) for leaf in leaves(node)]
             if "__device__" not in words or "__host__" in words:
                 return f"a type with host functions: {item.name}"
     return ""
-
-
-def _state_refusal(file: _File) -> str:
-    """No new `static` variables in bodies: they keep results from one launch to the next."""
-    counts = []
-    for source in (file.old, file.new):
-        bodies = (f.body for f in source.functions() if f.kind != "host" and f.body is not None)
-        counts.append(sum(_static_variables(source, body) for body in bodies))
-    return "a static variable in device code" if counts[1] > counts[0] else ""
-
-
-def _static_variables(source: Source, body: Node) -> int:
-    found = 0
-    for node in walk(body):
-        if node.type == "declaration":
-            words = {source.text(leaf) for leaf in leaves(node)}
-            found += "static" in words and not words & {"__shared__", "const", "constexpr"}
-    return found

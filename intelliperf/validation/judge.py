@@ -35,6 +35,7 @@ from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calib
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
 from intelliperf.validation.lockstep import Divergence, Rule, Setting, follow, follow_planned, record
+from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.source import base_name
 from intelliperf.validation.timing import time_refusal
@@ -46,6 +47,7 @@ GATES = (
     "dispatches and buffers",
     "exit status and output",
     "other orders and poison",
+    "other numbers",
     "strictness",
     "safety",
     "unit tests",
@@ -53,6 +55,8 @@ GATES = (
 )
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
 _MARK = ("synchronisation", "races")
+_OTHER_NUMBERS = "other_numbers"  # the backend's option
+_KEPT_SCRATCH = "not available for declared kernels: their scratch memory may hold an answer of an earlier launch"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -147,6 +151,7 @@ class Judge:
             self._compare,
             self._output,
             self._orders,
+            self._other_numbers,
             self._strictness,
             self._safety,
             self._unit_tests,
@@ -256,6 +261,31 @@ class Judge:
         trial.note(GATES[4], CheckStatus.PASSED, told + missing)
         return None
 
+    def _other_numbers(self, trial: _Trial) -> Rejection | None:
+        """Each launch once more on altered memory: an answer that is remembered or known beforehand is wrong there."""
+        reason = _KEPT_SCRATCH if trial.declared.kernels else ""
+        if _OTHER_NUMBERS not in self._backend.honours:
+            reason = "this device does not run launches twice"
+        if not reason:
+            calibration, memory = self._calibration(trial)
+            options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, _OTHER_NUMBERS: "1"}
+            runs = Run(BASE, trial.case.reference, options), Run("other numbers", trial.application, options)
+            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
+            checker = Checker(calibration, self._settings.tolerance)
+            try:
+                followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, checker)
+            except SideFailed as error:
+                reason = f"the original does not run on them: {error}"
+            else:
+                failed = next((e for e in followed.events if isinstance(e, Dispatch) and e.status != 0), None)
+                divergence = followed.divergences.get("other numbers")
+                if failed is None and divergence is not None:
+                    return Rejection(divergence.outcome, f"on other numbers in the same buffers: {divergence.detail}")
+                reason = "the original goes out of bounds on them" if failed is not None else ""
+        status = CheckStatus.NOT_RUN if reason else CheckStatus.PASSED
+        trial.note(GATES[5], status, reason or "floats scaled buffer by buffer, integers that may be written lowered")
+        return None
+
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""
         if rejection.outcome not in (Outcome.RACE, Outcome.MEMORY_ERROR):
@@ -274,7 +304,7 @@ class Judge:
             return Rejection(Outcome.CRASHED, f"the traced run fails: {error}")
         if check.status is CheckStatus.FAILED:
             return Rejection(Outcome.BUILD_FAILED, check.detail)
-        trial.checks.append(replace(check, name=f"{GATES[5]}: {check.name}"))
+        trial.checks.append(replace(check, name=f"{GATES[6]}: {check.name}"))
         return None
 
     def _safety(self, trial: _Trial) -> Rejection | None:
@@ -286,23 +316,23 @@ class Judge:
             outcome = Outcome.RACE if failed.name in _MARK else Outcome.MEMORY_ERROR
             return Rejection(outcome, f"{failed.name}: {failed.detail}")
         ran = sum(check.status is not CheckStatus.NOT_RUN for check in checks)
-        trial.note(GATES[6], CheckStatus.PASSED if ran else CheckStatus.NOT_RUN, f"{ran} of {len(checks)} checks ran")
+        trial.note(GATES[7], CheckStatus.PASSED if ran else CheckStatus.NOT_RUN, f"{ran} of {len(checks)} checks ran")
         return None
 
     def _unit_tests(self, trial: _Trial) -> Rejection | None:
         if not self._settings.unit_tests:
-            trial.note(GATES[7], CheckStatus.NOT_RUN, "no --unittest-command was given")
+            trial.note(GATES[8], CheckStatus.NOT_RUN, "no --unittest-command was given")
             return None
         if self._tests_stand is None:
             self._tests_stand = self._run_tests(trial.case.reference, trial.case.logs, "unit-tests-reference").ok
         if not self._tests_stand:
-            trial.note(GATES[7], CheckStatus.NOT_RUN, "they fail for the unmodified application, too")
+            trial.note(GATES[8], CheckStatus.NOT_RUN, "they fail for the unmodified application, too")
             return None
         done = self._run_tests(trial.application, trial.case.logs, "unit-tests")
         if not done.ok:
             said = " | ".join((done.tail("stderr", 2000) or done.tail("stdout", 2000)).strip().splitlines()[-3:])
             return Rejection(Outcome.TESTS_FAILED, f"{done.describe()}: {said}")
-        trial.note(GATES[7], CheckStatus.PASSED)
+        trial.note(GATES[8], CheckStatus.PASSED)
         return None
 
     def _run_tests(self, application: Application, logs: Path, label: str) -> Completed:
@@ -324,7 +354,7 @@ class Judge:
             return Rejection(*refusal)
         gain = _kernel_gain(trial)
         told = "; ".join([f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel", *trial.timing.notes])
-        trial.note(GATES[8], CheckStatus.PASSED, told)
+        trial.note(GATES[9], CheckStatus.PASSED, told)
         if floor_ns is not None:
             told = f"{gain.candidate_ns:.0f} ns, and no device of this kind needs less than {floor_ns:.0f} ns"
             trial.note("roofline floor", CheckStatus.PASSED, told)

@@ -24,6 +24,13 @@ _LAUNCH_CALLS = frozenset(
 _CONFIGURATION_ARGUMENTS = slice(1, 4)  # of hipLaunchKernelGGL: grid, block, dynamic LDS
 _SCRATCH = re.compile(r"(?:hip|cuda)(?:Malloc|Free|Memset)(?:Async)?$")
 _CHECKS = re.compile(r"(?:hip|cuda)(?:GetLastError|PeekAtLastError)$")
+_HARMLESS = frozenset(("dim3", "min", "max", "ceil", "std::min", "std::max", "int", "unsigned", "size_t", "sizeof"))
+_ACTING = ("assignment_expression", "update_expression", "lambda_expression", "comma_expression", "new_expression") + (
+    "delete_expression",
+    "throw_expression",
+    "co_await_expression",
+    "compound_statement",
+)
 _STATEMENTS = ("expression_statement", "declaration")
 
 Range = tuple[int, int]
@@ -32,17 +39,88 @@ Range = tuple[int, int]
 def difference(old: tuple[Source, Item], new: tuple[Source, Item], declares: Declaration) -> str | None:
     """What in a host function changed beyond what is declared, for people; None if nothing."""
     before, after = _words(old[1].node), _words(new[1].node)
-    texts = [t for t, _ in before], [t for t, _ in after]
-    zones = _zones(*old, declares, set()), _zones(*new, declares, set(texts[0]))
+    zones = _zones(*old, declares, set()), _zones(*new, declares, {text for text, _ in before})
+    effect = _side_effect(new, zones[1], old)
+    if effect is not None:
+        return effect
+    texts = [text for text, _ in before], [text for text, _ in after]
     for tag, i, j, k, m in difflib.SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         for row, zone, source, start, end in ((before, zones[0], old, i, j), (after, zones[1], new, k, m)):
-            outside = next((n for _, n in row[start:end] if not _inside(n, zone)), None)
+            outside = _outside(row, zone, start, end, alone=i == j or k == m)
             if outside is not None:
                 line = outside.start_point[0] + 1
                 return f"line {line} of host function {source[1].name} ({source[0].text(outside)!r})"
     return None
+
+
+def _outside(row: list[tuple[str, Node]], zones: list[Range], start: int, end: int, alone: bool) -> Node | None:
+    """The first word of `row[start:end]` that is not free to change.
+
+    What was only added or only removed may also be read as shifted, while the word that comes in at one end is the
+    one that goes out at the other: `int a; int b;` after `int b;` has a new `int a;` or a new `a; int`.
+    """
+
+    def inside(at: int, to: int) -> bool:
+        return all(_inside(node, zones) for _, node in row[at:to])
+
+    first = next((node for _, node in row[start:end] if not _inside(node, zones)), None)
+    if first is None or not alone:
+        return first
+    for step in (-1, 1):
+        at, to = start, end
+        while 0 < at < to < len(row) and row[min(at, at + step)][0] == row[min(to, to + step)][0]:
+            at, to = at + step, to + step
+            if inside(at, to):
+                return None
+    return first
+
+
+def _side_effect(new: tuple[Source, Item], zones: list[Range], old: tuple[Source, Item]) -> str | None:
+    """The first added call, assignment or the like in what is free to change: a launch computes, it does not act."""
+    source, item = new
+    before = Counter(old[0].text(node) for node in walk(old[1].node) if _acts(old[0], node))
+    for node in walk(item.node):
+        if not _inside(node, zones) or not _acts(source, node):
+            continue
+        before[source.text(node)] -= 1
+        if before[source.text(node)] < 0:
+            line = node.start_point[0] + 1
+            return f"line {line} of host function {item.name} ({source.text(node)!r}: more than a launch)"
+    return None
+
+
+def _acts(source: Source, node: Node) -> bool:
+    if node.type == "call_expression":
+        if any(child.type == "kernel_call_syntax" for child in node.children):
+            return False
+        called = source.text(node.child_by_field_name("function"))
+        if called in _LAUNCH_CALLS or called in _HARMLESS or re.match(r"(?:static|reinterpret)_cast<", called):
+            return False
+        if _SCRATCH.match(called) or _CHECKS.match(called):
+            return _within_another(source, node)
+        return not (called.isupper() and any(_acts_as_check(source, inner) for inner in walk(node)))
+    return node.type in _ACTING
+
+
+def _within_another(source: Source, call: Node) -> bool:
+    """Does the call stand in a launch, or in a call other than that of a macro like CHECK( )?"""
+    node = call.parent
+    while node is not None and node.type not in _STATEMENTS:
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if node.type == "kernel_call_syntax" or called is not None and not source.text(called).isupper():
+            return True
+        node = node.parent
+    return False
+
+
+def _acts_as_check(source: Source, node: Node) -> bool:
+    """What a macro like CHECK( ) is put round: a launch, a piece of scratch memory, the last error."""
+    if node.type != "call_expression":
+        return node.type == "kernel_call_syntax"
+    called = source.text(node.child_by_field_name("function"))
+    return called in _LAUNCH_CALLS or _SCRATCH.match(called) is not None or _CHECKS.match(called) is not None
 
 
 def _words(node: Node) -> list[tuple[str, Node]]:
@@ -106,11 +184,10 @@ def _defined(source: Source, statement: Node) -> str | None:
 
 def _calls(statement: Node) -> bool:
     """Does it call anything but a constructor of dim3 or a minimum, maximum or ceiling?"""
-    harmless = {b"dim3", b"min", b"max", b"ceil", b"std::min", b"std::max", b"int", b"unsigned"}
     for node in walk(statement):
         if node.type == "call_expression":
             called = node.child_by_field_name("function")
-            if called is None or called.text not in harmless:
+            if called is None or (called.text or b"").decode("utf-8", "surrogateescape") not in _HARMLESS:
                 return True
         elif node.type in ("lambda_expression", "assignment_expression", "update_expression"):
             return True

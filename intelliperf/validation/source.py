@@ -86,10 +86,8 @@ class Source:
         return self.text(named)
 
     def _function(self, node: Node) -> Function:
-        body = node.child_by_field_name("body")
-        header = [self.text(leaf) for leaf in leaves(node) if body is None or leaf.start_byte < body.start_byte]
         found = set()
-        for word in header:
+        for word in self._header(node):
             found |= {q for q in _QUALIFIERS if q in expanded(word, self.macros)}
         kind = "host"
         if "__global__" in found:
@@ -97,6 +95,14 @@ class Source:
         elif "__device__" in found and "__host__" not in found:
             kind = "device"
         return Function(self._function_name(node), kind, node)
+
+    def header(self, function: Function) -> list[str]:
+        """The words before the body."""
+        return self._header(function.node)
+
+    def _header(self, node: Node) -> list[str]:
+        body = node.child_by_field_name("body")
+        return [self.text(leaf) for leaf in leaves(node) if body is None or leaf.start_byte < body.start_byte]
 
     def _function_name(self, node: Node) -> str:
         """The name, also where a macro makes it."""

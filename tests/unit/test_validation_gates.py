@@ -96,6 +96,44 @@ def test_restrict_and_launch_bounds_may_be_added_to_the_target():
 
 
 FORBIDDEN = {
+    "a variable that looks like a prototype": [
+        ("__global__ void other", "__device__ float* kept[(2)];\n__global__ void other")
+    ],
+    "a changing pointer to constants": [
+        ("__global__ void other", "__device__ const float* kept;\n__global__ void other")
+    ],
+    "a static pointer to constants": [("int i = blockIdx", "static const float* kept; int i = blockIdx")],
+    "a static array sized by a constant": [
+        ("int i = blockIdx", "static float kept[sizeof(const int)]; int i = blockIdx")
+    ],
+    "a variable of the thread": [("int i = blockIdx", "thread_local float kept; int i = blockIdx")],
+    "a static member": [
+        ("__global__ void other", "struct Kept { static inline __device__ float v[2]; };\n__global__ void other")
+    ],
+    "a constant with a member that changes": [
+        (
+            "__global__ void other",
+            "struct Kept { mutable float v; };\n__device__ const Kept kept = {};\n__global__ void other",
+        )
+    ],
+    "a host function with a constant inside": [
+        ("__global__ void other", "int late() { constexpr int k = 1; return k; }\n__global__ void other")
+    ],
+    "a function by a library's name": [
+        (
+            "__global__ void other",
+            'extern "C" __device__ void* memcpy(void* d, void*, long) { return d; }\n__global__ void other',
+        )
+    ],
+    "a prototype of a library's function": [
+        ("__global__ void other", 'extern "C" __device__ int usleep(unsigned);\n__global__ void other')
+    ],
+    "a prototype of what nothing defines": [
+        ("__global__ void other", "__device__ int later(int);\n__global__ void other")
+    ],
+    "a builtin of the host": [("int i = blockIdx", '__builtin_puts("PASS"); int i = blockIdx')],
+    "a way to the caller": [("int i = blockIdx", "void* who = __builtin_return_address(0); int i = blockIdx")],
+    "a question for the host's system": [("int i = blockIdx", "const bool here = __linux__; int i = blockIdx")],
     "another kernel": [("out[0] = tools::twice(out[0]);", "out[0] = 0;")],
     "host code": [("const int n = 1000;", "const int n = 10;")],
     "the launch": [("scale<<<grid, block>>>(out, in, n);", ";")],
@@ -119,7 +157,7 @@ FORBIDDEN = {
     "a timer": [(BODY, "if (clock64() > 0) " + BODY)],
     "the removal of an assertion": [("assert(n > 0);", "")],
     "printing": [(BODY, BODY + ' printf("PASS");')],
-    "a global variable": [("__global__ void other", "__device__ float cache[1000];\n__global__ void other")],
+    "a global variable": [("__global__ void other", "__device__ float cache[1000] = {1};\n__global__ void other")],
     "a static variable": [(BODY, "static float cache; " + BODY)],
     "a constructor": [("__global__ void other", "struct Early { Early() {} };\n__global__ void other")],
     "a host function": [("__global__ void other", "int early() { return 1; }\n__global__ void other")],
@@ -249,3 +287,42 @@ def test_kernels_that_macros_of_a_header_define_are_known(old, new, refused):
     candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), Declaration())
     sources = {"app.hip": MACRO_SOURCE, "macros.h": MACROS}
     assert bool(examine(candidate, sources, set(sources), "scale").refusal) is refused
+
+
+ACTING = {
+    "a call": "scale<<<grid.x + hipFree(in) * 0, block>>>(out, in, n);",
+    "an assignment": "scale<<<grid, (in = out, block)>>>(out, in, n);",
+    "a lambda": "scale<<<[&] { return grid; }(), block>>>(out, in, n);",
+}
+
+
+@pytest.mark.parametrize("name", ACTING)
+@pytest.mark.parametrize("declares", (Declaration(geometry=True), Declaration(kernels=True)))
+def test_a_declared_launch_computes_and_does_not_act(name, declares):
+    assert verdict(("scale<<<grid, block>>>(out, in, n);", ACTING[name]), declares=declares).refusal != ""
+
+
+def test_scratch_memory_may_stand_before_and_after_lines_that_look_like_it():
+    """The difference of two rows of words may begin in the middle of a statement that did not change."""
+    found = verdict(
+        ("float *in, *out;", "float* parts;\n  hipMalloc(&parts, 4);\n  float *in, *out;"),
+        ("CHECK(hipDeviceSynchronize());", "CHECK(hipFree(parts));\n  CHECK(hipDeviceSynchronize());"),
+        declares=Declaration(kernels=True),
+    )
+    assert found.refusal == ""
+
+
+def test_a_counter_of_blocks_may_be_added_for_the_comparison_to_watch():
+    assert verdict(("__global__ void other", "__device__ unsigned int done;\n__global__ void other")).refusal == ""
+
+
+def test_a_helper_may_stand_in_the_block_of_plain_names_in_which_the_kernel_stands():
+    source = SOURCE.replace("__global__ void scale", 'extern "C" {\n__global__ void scale').replace(
+        "int main", "}\nint main"
+    )
+    text = source.replace(
+        "__global__ void scale", "__device__ float thrice(float x) { return 3 * x; }\n__global__ void scale"
+    )
+    edit = FileEdit("app.hip", content_hash(source), text)
+    found = examine(Candidate((edit,), "", Origin(OriginKind.USER, "test")), {"app.hip": source}, {"app.hip"}, "scale")
+    assert found.refusal == ""

@@ -96,6 +96,10 @@ Session* session() {
   return instance;
 }
 
+bool is_target(const Session& s, const std::string& kernel) {
+  return s.all_kernels || std::find(s.targets.begin(), s.targets.end(), kernel) != s.targets.end();
+}
+
 const char* kind_name(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::kDevice: return "device";
@@ -168,11 +172,18 @@ __attribute__((destructor)) void end_at_exit() { export_end(); }
 
 bool exporting() { return session() != nullptr; }
 
+bool export_awaits(const Kernel& kernel, uint64_t* launches) {
+  Session* s = session();
+  if (!s) return false;
+  *launches = s->seen[kernel.name];
+  return is_target(*s, kernel.name);
+}
+
 void export_dispatch(const LaunchRequest& request, int status) {
   Session* s = session();
   if (!s) return;
   const std::string& name = request.kernel->name;
-  const bool target = s->all_kernels || std::find(s->targets.begin(), s->targets.end(), name) != s->targets.end();
+  const bool target = is_target(*s, name);
   JsonWriter json;
   json.begin_object().key("type").string("dispatch").key("index").number(s->dispatches++);
   json.key("nth").number(s->seen[name]++).key("kernel").string(name);

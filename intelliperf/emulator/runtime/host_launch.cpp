@@ -7,6 +7,7 @@
 #include "device_file.h"
 #include "export.h"
 #include "host_api.h"
+#include "other_numbers.h"
 #include "properties.h"
 
 namespace simt::host {
@@ -79,13 +80,23 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
   return copied;
 }
 
+// Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
+bool shown_on_other_numbers(const LaunchRequest& request) {
+  uint64_t launches = 0;
+  if (!export_awaits(*request.kernel, &launches) || !OtherNumbers::due(launches)) return false;
+  const OtherNumbers numbers(request);
+  export_dispatch(request, launch(request).status);
+  return true;
+}
+
 int run(const LaunchRequest& request, Stream& stream) {
   mirror_to_device(*request.kernel->module);
+  const bool shown = shown_on_other_numbers(request);
   const LaunchOutcome outcome = launch(request);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   check_canaries(report_damage, request.kernel);
-  export_dispatch(request, outcome.status);
+  if (!shown) export_dispatch(request, outcome.status);
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;

@@ -45,6 +45,11 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.size = entry["size"].unsigned_or(0);
     parameter.pointer = entry["pointer"].boolean();
     if (parameter.pointer) parameter.pointers.push_back(0);
+    const std::string& encoding = entry["element"]["encoding"].text();
+    if (encoding == "float") parameter.element = NumberKind::kFloat;
+    if (encoding == "signed" || encoding == "unsigned") parameter.element = NumberKind::kInteger;
+    parameter.element_bytes = static_cast<uint32_t>(entry["element"]["bytes"].unsigned_or(0));
+    parameter.constant = entry["const"].boolean();
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
     kernel.parameters.push_back(std::move(parameter));

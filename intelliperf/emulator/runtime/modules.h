@@ -16,11 +16,16 @@ using KernelEntry = void (*)(void** arguments);
 
 struct Module;
 
+enum class NumberKind : uint8_t { kNone, kFloat, kInteger };
+
 struct Parameter {
   uint32_t index;
   uint64_t size;                   // bytes at arguments[index]
   bool pointer;                    // the parameter itself is a pointer
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
+  NumberKind element = NumberKind::kNone;  // what a pointer points to, as far as it is a plain number
+  uint32_t element_bytes = 0;
+  bool constant = false;  // const behind the pointer
 };
 
 // Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as

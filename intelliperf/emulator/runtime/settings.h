@@ -18,6 +18,7 @@ struct Settings {
   bool lockstep_always = false;
   Order lanes, blocks;
   uint8_t poison = 0xA5;
+  bool other_numbers = false;  // waited-for launches run on altered memory first; see other_numbers.h
   double clock_scale = 1;  // of every time that the program can read
 };
 

@@ -1,0 +1,135 @@
+"""Answers that are remembered or known beforehand pass on the program's own data; on other numbers they are wrong.
+
+The program launches its kernel three times with the same arguments on the same data, as benchmarks do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.process import run
+from intelliperf.records import (
+    Application,
+    Candidate,
+    CheckStatus,
+    FileEdit,
+    Finding,
+    Metric,
+    Origin,
+    OriginKind,
+    Outcome,
+    Verdict,
+    content_hash,
+)
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
+
+BODY = """  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  const int i = (t % 64) * (n / 64) + t / 64;
+  out[i] = sqrtf(in[i] + 1.0f) + bias[0];
+"""
+SOURCE = f"""#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+__global__ void root(float* out, const float* in, const float* bias, int n) {{
+{BODY}}}
+int main() {{
+  const int n = 64 * 128;
+  std::vector<float> host(n);
+  for (int i = 0; i < n; ++i) host[i] = 0.25f * (i % 777);
+  float *in, *out, *bias;
+  cudaMalloc(&in, n * 4);
+  cudaMalloc(&out, n * 4);
+  cudaMalloc(&bias, 4);
+  cudaMemcpy(in, host.data(), n * 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(bias, host.data() + 1, 4, cudaMemcpyHostToDevice);
+  cudaMemset(out, 0, n * 4);
+  for (int round = 0; round < 3; ++round) root<<<n / 128, 128>>>(out, in, bias, n);
+  cudaMemcpy(host.data(), out, n * 4, cudaMemcpyDeviceToHost);
+  double sum = 0;
+  for (float v : host) sum += v;
+  std::printf("%.3f\\n", sum);
+}}
+"""
+FAST = BODY.replace("(t % 64) * (n / 64) + t / 64", "t")
+KEEP = "if (out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
+
+
+@dataclass
+class Bench:
+    root: Path
+    backend: EmulatorBackend
+    judge: Judge
+
+    def build(self, name: str, text: str) -> Application | BuildFailure:
+        directory = self.root / name
+        directory.mkdir(exist_ok=True)
+        (directory / "app.cu").write_text(text)
+        argv = ("nvcc", "-O2", "app.cu", "-o", "app")
+        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
+        if not done.ok:
+            return BuildFailure(tuple(done.tail().splitlines()[:3]))
+        return Application((str(directory / "app"),), directory, directory)
+
+    def verdict(self, body: str, before: str = "") -> Verdict:
+        reference = self.build("reference", SOURCE)
+        assert isinstance(reference, Application), reference
+        (profile,) = self.backend.profile(reference, 60.0).kernels
+        text = SOURCE.replace(BODY, body).replace("__global__", f"{before}__global__")
+        return self.judge.judge(
+            Case(
+                candidate=Candidate(
+                    (FileEdit("app.cu", content_hash(SOURCE), text),), "", Origin(OriginKind.USER, "planted")
+                ),
+                finding=Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0),
+                reference=reference,
+                baseline=reference,
+                sources={"app.cu": SOURCE},
+                allowed={"app.cu"},
+                build=lambda: self.build("candidate", text),
+                logs=self.root / "candidate" / "logs",
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    root = tmp_path_factory.mktemp("numbers")
+    sandbox = Sandbox.probe(root)
+    backend = EmulatorBackend(root / "device", sandbox=sandbox)
+    return Bench(root, backend, Judge(backend, sandbox, Settings(60.0, 5.0)))
+
+
+def test_a_right_rewrite_is_right_on_other_numbers_too(bench):
+    verdict = bench.verdict(FAST)
+    assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
+    (check,) = (check for check in verdict.checks if check.name == "other numbers")
+    assert check.status is CheckStatus.PASSED
+
+
+CHEATS = {
+    "the answer of the launch before is left where it is": FAST.replace("out[i]", KEEP),
+    "the input is known beforehand": FAST.replace("in[i]", "(0.25f * (i % 777))"),
+    "a small input is known beforehand": FAST.replace("bias[0]", "0.25f"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_an_answer_that_is_known_beforehand_is_refused(bench, name):
+    verdict = bench.verdict(CHEATS[name])
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "on other numbers" in verdict.detail
+
+
+COUNTED = "  if (threadIdx.x == 0 && atomicAdd(&blocks, 1u) == gridDim.x - 1) blocks = {};\n"
+
+
+@pytest.mark.parametrize(("left", "outcome"), [("0", Outcome.ACCEPTED), ("1", Outcome.FORBIDDEN_EDIT)])
+def test_a_new_variable_of_the_device_must_be_zero_after_every_launch(bench, left, outcome):
+    counted = FAST + COUNTED.replace("{}", left)
+    verdict = bench.verdict(counted, "__device__ unsigned int blocks;\n")
+    assert verdict.outcome in (outcome, Outcome.NOT_FASTER if left == "0" else outcome), verdict.detail
