@@ -61,7 +61,7 @@ def step(folder: Path, *argv: str) -> Completed:
     return done
 
 
-@pytest.mark.parametrize("name", ["algorithms", "language"])
+@pytest.mark.parametrize("name", ["algorithms", "language", "libraries"])
 def test_a_program_in_the_style_of_others_builds_and_agrees(name: str, tmp_path: Path) -> None:
     step(tmp_path, "hipcc", "-std=c++17", str(PROGRAMS / f"{name}.hip"), "-o", "app")
     assert step(tmp_path, "./app").tail("stdout").strip() == "all good"

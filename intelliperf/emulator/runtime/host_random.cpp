@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <vector>
 
 #include "export.h"
 #include "host_api.h"
@@ -12,6 +13,7 @@ namespace simt {
 
 struct Generator {
   bool on_host = false;
+  unsigned int dimensions = 0;  // of a quasi-random generator; a pseudo-random one has none
   uint64_t seed = 0, offset = 0;
   Stream* stream = nullptr;
 };
@@ -31,6 +33,8 @@ enum RandomStatus : int {
 
 constexpr double kTwoPi = 6.283185307179586476925;
 constexpr double kLargestInvertedLambda = 500;  // above, the normal approximation
+
+constexpr unsigned int kMostDimensions = 20000;
 
 std::set<Generator*>& generators() {
   static auto* const instance = new std::set<Generator*>;
@@ -93,30 +97,82 @@ unsigned int poisson(Words& words, double lambda) {
   return count;
 }
 
-template <class Element, class Draw>
-int generate(Generator* generator, Element* out, size_t count, Draw draw) {
-  if (!generators().count(generator)) return kRandomNotInitialized;
-  if (count == 0) return kRandomSuccess;
-  const size_t bytes = count * sizeof(Element);
-  if (!out || (!generator->on_host && !inside(reinterpret_cast<uintptr_t>(out), bytes))) return kRandomLaunchFailure;
-  Words words(*generator);
-  for (size_t i = 0; i < count; ++i) out[i] = static_cast<Element>(draw(words));
-  Stream* stream = resolve_stream(generator->stream);
-  if (generator->on_host || !stream) return kRandomSuccess;
+// Evenly spread points for any number of dimensions: the additive recurrence x[i] = i * a mod 1 with the powers of 1/g,
+// g the root of g^(d+1) = g + 1 (the golden ratio in one dimension), in fractions of 2^64.
+class QuasiPoints {
+ public:
+  explicit QuasiPoints(unsigned int dimensions) {
+    long double root = 1.5L;
+    for (int i = 0; i < 64; ++i) root = std::pow(1 + root, 1.0L / (dimensions + 1));
+    long double step = 1;
+    for (unsigned int d = 0; d < dimensions; ++d) {
+      step /= root;
+      steps_.push_back(static_cast<uint64_t>(std::ldexp(step, 64)));
+    }
+  }
+  // (0, 1]
+  double at(uint64_t point, size_t dimension) const {
+    const uint64_t x = (uint64_t{1} << 63) + steps_[dimension] * (point + 1);
+    return (static_cast<double>(x >> 12) + 1) * 0x1p-52;
+  }
+
+ private:
+  std::vector<uint64_t> steps_;
+};
+
+bool writable(const Generator& generator, const void* out, size_t bytes) {
+  return out && (generator.on_host || inside(reinterpret_cast<uintptr_t>(out), bytes));
+}
+
+int written(const Generator& generator, size_t bytes) {
+  Stream* stream = resolve_stream(generator.stream);
+  if (generator.on_host || !stream) return kRandomSuccess;
   advance(*stream, record_transfer("memset", bytes, stream->id), false);  // modelled as what it writes
   export_transfer("memset", bytes);
   return kRandomSuccess;
 }
 
+template <class Element, class Draw>
+int generate(Generator* generator, Element* out, size_t count, Draw draw) {
+  if (!generators().count(generator)) return kRandomNotInitialized;
+  if (count == 0) return kRandomSuccess;
+  const size_t bytes = count * sizeof(Element);
+  if (!writable(*generator, out, bytes)) return kRandomLaunchFailure;
+  if (generator->dimensions) {
+    not_supported("other than uniform numbers from a quasi-random generator");
+    return kRandomTypeError;
+  }
+  Words words(*generator);
+  for (size_t i = 0; i < count; ++i) out[i] = static_cast<Element>(draw(words));
+  return written(*generator, bytes);
+}
+
+template <class Real>
+int generate_quasi(Generator* generator, Real* out, size_t count) {
+  const size_t points = count / generator->dimensions, bytes = count * sizeof(Real);
+  if (points * generator->dimensions != count) return kRandomLengthNotMultiple;
+  if (!writable(*generator, out, bytes)) return kRandomLaunchFailure;
+  const QuasiPoints quasi(generator->dimensions);
+  for (size_t d = 0; d < generator->dimensions; ++d)  // one dimension after the other
+    for (size_t i = 0; i < points; ++i) out[d * points + i] = static_cast<Real>(quasi.at(generator->offset + i, d));
+  generator->offset += points;
+  return written(*generator, bytes);
+}
+
+template <class Real, class Draw>
+int generate_uniform(Generator* generator, Real* out, size_t count, Draw draw) {
+  const bool quasi = generators().count(generator) && generator->dimensions && count != 0;
+  return quasi ? generate_quasi(generator, out, count) : generate(generator, out, count, draw);
+}
+
 int make_generator(Generator** generator, int type, bool on_host) {
   if (!generator) return kRandomNotInitialized;
   const bool pseudo = (type >= 100 && type < 200) || (type >= 400 && type < 500);
-  if (!pseudo) {
-    not_supported("a quasi-random generator");
-    return kRandomTypeError;
-  }
+  const bool quasi = (type >= 200 && type < 300) || (type >= 500 && type < 600);
+  if (!pseudo && !quasi) return kRandomTypeError;
   *generator = new Generator;
   (*generator)->on_host = on_host;
+  (*generator)->dimensions = quasi ? 1 : 0;
   generators().insert(*generator);
   return kRandomSuccess;
 }
@@ -141,6 +197,12 @@ int RandDestroyGenerator(Generator* generator) {
 int RandSetPseudoRandomGeneratorSeed(Generator* generator, unsigned long long seed) {
   return change(generator, [&](Generator& g) { g.seed = seed, g.offset = 0; });
 }
+int RandSetQuasiRandomGeneratorDimensions(Generator* generator, unsigned int dimensions) {
+  if (!generators().count(generator)) return kRandomNotInitialized;
+  if (generator->dimensions == 0) return kRandomTypeError;
+  if (dimensions == 0 || dimensions > kMostDimensions) return kRandomOutOfRange;
+  return change(generator, [&](Generator& g) { g.dimensions = dimensions, g.offset = 0; });
+}
 int RandSetGeneratorOffset(Generator* generator, unsigned long long offset) {
   return change(generator, [&](Generator& g) { g.offset = offset; });
 }
@@ -154,10 +216,10 @@ int RandGenerate(Generator* generator, unsigned int* out, size_t count) {
   return generate(generator, out, count, [](Words& words) { return words.next(); });
 }
 int RandGenerateUniform(Generator* generator, float* out, size_t count) {
-  return generate(generator, out, count, [](Words& words) { return words.uniform(); });
+  return generate_uniform(generator, out, count, [](Words& words) { return words.uniform(); });
 }
 int RandGenerateUniformDouble(Generator* generator, double* out, size_t count) {
-  return generate(generator, out, count, [](Words& words) { return words.uniform_double(); });
+  return generate_uniform(generator, out, count, [](Words& words) { return words.uniform_double(); });
 }
 template <class Real>
 int generate_normal(Generator* generator, Real* out, size_t count, double mean, double deviation) {

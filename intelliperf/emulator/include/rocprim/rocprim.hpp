@@ -188,6 +188,52 @@ template <class Config = default_config, class In, class Out, class Begin, class
 detail::status_t segmented_reduce(SIMT_TWO_CALLS, In in, Out out, unsigned int segments, Begin begin, End end, _F combine = {}, _T init = {}, SIMT_MORE) {
   return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, static_cast<int>(segments), begin, end, combine, init, stream);
 }
+#define SIMT_SORTS(suffix, name)                                                                                         \
+  template <class Config = default_config, class _K, class Begin, class End>                                             \
+  detail::status_t segmented_radix_sort_keys##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, unsigned int n, unsigned int segments, \
+                                                     Begin begin, End end, unsigned int begin_bit = 0,                   \
+                                                     unsigned int end_bit = 8 * sizeof(_K), SIMT_MORE) {                 \
+    return cub::DeviceSegmentedRadixSort::SortKeys##name(storage, bytes, in, out, static_cast<int>(n), static_cast<int>(segments), \
+                                                         begin, end, static_cast<int>(begin_bit), static_cast<int>(end_bit), stream); \
+  }                                                                                                                      \
+  template <class Config = default_config, class _K, class _V, class Begin, class End>                                   \
+  detail::status_t segmented_radix_sort_pairs##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, \
+                                                      unsigned int n, unsigned int segments, Begin begin, End end,       \
+                                                      unsigned int begin_bit = 0, unsigned int end_bit = 8 * sizeof(_K), SIMT_MORE) { \
+    return cub::DeviceSegmentedRadixSort::SortPairs##name(storage, bytes, in, out, values, values_out, static_cast<int>(n), \
+                                                          static_cast<int>(segments), begin, end, static_cast<int>(begin_bit), \
+                                                          static_cast<int>(end_bit), stream);                            \
+  }
+SIMT_SORTS(, )
+SIMT_SORTS(_desc, Descending)
+#undef SIMT_SORTS
+
+// ---- sorted ranges and neighbours ------------------------------------------------------------------------------
+template <class Config = default_config, class _A, class _B, class Out, class Less = less<>>
+detail::status_t merge(SIMT_TWO_CALLS, _A a, _B b, Out out, size_t a_size, size_t b_size, Less less_than = {}, SIMT_MORE) {
+  SIMT_WORK {
+    thrust::merge(where, a, a + static_cast<std::ptrdiff_t>(a_size), b, b + static_cast<std::ptrdiff_t>(b_size), out, less_than);
+  });
+}
+#define SIMT_SEARCH(name, found)                                                                                         \
+  template <class Config = default_config, class In, class Wanted, class Out, class Less = less<>>                       \
+  detail::status_t name(SIMT_TWO_CALLS, In in, Wanted wanted, Out out, size_t n, size_t wanted_size, Less less_than = {}, SIMT_MORE) { \
+    SIMT_WORK {                                                                                                          \
+      const long size = static_cast<long>(n);                                                                            \
+      thrust::detail::for_each_index(where, static_cast<long>(wanted_size), [=] __host__ __device__(long i) mutable {    \
+        const detail::value_t<Wanted> key = wanted[i];                                                                   \
+        out[i] = found;                                                                                                  \
+      });                                                                                                                \
+    });                                                                                                                  \
+  }
+SIMT_SEARCH(lower_bound, thrust::detail::rank_of(in, size, key, less_than, false))
+SIMT_SEARCH(upper_bound, thrust::detail::rank_of(in, size, key, less_than, true))
+SIMT_SEARCH(binary_search, thrust::detail::rank_of(in, size, key, less_than, true) > thrust::detail::rank_of(in, size, key, less_than, false))
+#undef SIMT_SEARCH
+template <class Config = default_config, class In, class Out, class _F = minus<>, class = std::enable_if_t<!std::is_arithmetic_v<_F>>>
+detail::status_t adjacent_difference(SIMT_TWO_CALLS, In in, Out out, size_t n, _F f = {}, SIMT_MORE) {
+  SIMT_WORK { thrust::adjacent_difference(where, in, in + static_cast<std::ptrdiff_t>(n), out, f); });
+}
 template <class Config = default_config, class In, class Count, class Level>
 detail::status_t histogram_even(SIMT_TWO_CALLS, In in, unsigned int n, Count* histogram, unsigned int levels, Level lower, Level upper, SIMT_MORE) {
   return cub::DeviceHistogram::HistogramEven(storage, bytes, in, histogram, static_cast<int>(levels), lower, upper, static_cast<long>(n), stream);

@@ -17,20 +17,35 @@
   SIMT_D double SIMT_RANDOM(_log_normal_double)(State* state, double mean, double deviation) {                         \
     return ::exp(mean + deviation * __simt::random::normal_double(state));                                             \
   }                                                                                                                    \
-  SIMT_D unsigned int SIMT_RANDOM(_poisson)(State* state, double mean) { return __simt::random::poisson(state, mean); } \
-  SIMT_D void skipahead(unsigned long long n, State* state) { __simt::random::skip(state, n); }                        \
-  SIMT_D void skipahead_sequence(unsigned long long n, State* state) { __simt::random::skip_sequence(state, n); }      \
-  SIMT_D void skipahead_subsequence(unsigned long long n, State* state) { __simt::random::skip_sequence(state, n); }
+  SIMT_D float2 SIMT_RANDOM(_log_normal2)(State* state, float mean, float deviation) {                                 \
+    const float2 v = __simt::random::normal2(state);                                                                   \
+    return float2{::expf(mean + deviation * v.x), ::expf(mean + deviation * v.y)};                                     \
+  }                                                                                                                    \
+  SIMT_D unsigned int SIMT_RANDOM(_poisson)(State* state, double mean) { return __simt::random::poisson(state, mean); }
 SIMT_FOR_STATE(__simt::random::xorwow)
 SIMT_FOR_STATE(__simt::random::philox)
 SIMT_FOR_STATE(__simt::random::mrg32k3a)
 #undef SIMT_FOR_STATE
+
+#if !defined(SIMT_SKIPAHEAD)  // the vendors agree on these names
+#define SIMT_SKIPAHEAD(State)                                                                                          \
+  SIMT_D void skipahead(unsigned long long n, State* state) { __simt::random::skip(state, n); }                        \
+  SIMT_D void skipahead_sequence(unsigned long long n, State* state) { __simt::random::skip_sequence(state, n); }      \
+  SIMT_D void skipahead_subsequence(unsigned long long n, State* state) { __simt::random::skip_sequence(state, n); }
+SIMT_SKIPAHEAD(__simt::random::xorwow)
+SIMT_SKIPAHEAD(__simt::random::philox)
+SIMT_SKIPAHEAD(__simt::random::mrg32k3a)
+#endif
 
 SIMT_D uint4 SIMT_RANDOM(4)(__simt::random::philox* state) { return __simt::random::next4(state); }
 SIMT_D float4 SIMT_RANDOM(_uniform4)(__simt::random::philox* state) {
   const uint4 v = __simt::random::next4(state);
   return float4{__simt::random::to_uniform(v.x), __simt::random::to_uniform(v.y), __simt::random::to_uniform(v.z),
                 __simt::random::to_uniform(v.w)};
+}
+SIMT_D float2 SIMT_RANDOM(_uniform2)(__simt::random::philox* state) {
+  const float first = __simt::random::uniform(state);
+  return float2{first, __simt::random::uniform(state)};
 }
 SIMT_D double2 SIMT_RANDOM(_uniform2_double)(__simt::random::philox* state) {
   double2 out;
@@ -40,5 +55,9 @@ SIMT_D double2 SIMT_RANDOM(_uniform2_double)(__simt::random::philox* state) {
 }
 SIMT_D float4 SIMT_RANDOM(_normal4)(__simt::random::philox* state) {
   const float2 a = __simt::random::normal2(state), b = __simt::random::normal2(state);
+  return float4{a.x, a.y, b.x, b.y};
+}
+SIMT_D float4 SIMT_RANDOM(_log_normal4)(__simt::random::philox* state, float mean, float deviation) {
+  const float2 a = SIMT_RANDOM(_log_normal2)(state, mean, deviation), b = SIMT_RANDOM(_log_normal2)(state, mean, deviation);
   return float4{a.x, a.y, b.x, b.y};
 }

@@ -54,7 +54,8 @@ struct DeviceReduce {
   }
   template <class In, class Out, class Size>
   static detail::status_t Sum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
-    return Reduce(storage, bytes, in, out, n, cub::Sum(), detail::value_t<In>(), stream);
+    using Result = std::conditional_t<std::is_void_v<detail::value_t<Out>>, detail::value_t<In>, detail::value_t<Out>>;
+    return Reduce(storage, bytes, in, out, n, cub::Sum(), Result(), stream);  // a sum of flags is a count
   }
   template <class In, class Out, class Size>
   static detail::status_t Min(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
@@ -222,6 +223,24 @@ struct DeviceRunLengthEncode {
     SIMT_WORK {
       const auto end = thrust::reduce_by_key(where, in, in + n, thrust::constant_iterator<_L>(_L(1)), out, lengths);
       detail::put(where, runs, static_cast<detail::value_t<Runs>>(end.first - out));
+    });
+  }
+  template <class In, class Offsets, class Lengths, class Runs, class Size>
+  static detail::status_t NonTrivialRuns(SIMT_TWO_CALLS, In in, Offsets offsets, Lengths lengths, Runs runs, Size n, detail::stream_t stream = 0) {
+    const long size = static_cast<long>(n);
+    SIMT_WORK {
+      const thrust::counting_iterator<long> first(0);
+      const auto end = thrust::copy_if(where, first, first + size, offsets, [=] __host__ __device__(long i) {
+        return i + 1 < size && in[i] == in[i + 1] && (i == 0 || !(in[i - 1] == in[i]));
+      });
+      const long found = end - offsets;
+      thrust::detail::for_each_index(where, found, [=] __host__ __device__(long i) mutable {
+        const long from = static_cast<long>(offsets[i]);
+        long to = from + 1;
+        while (to < size && in[to] == in[from]) ++to;
+        lengths[i] = static_cast<detail::value_t<Lengths>>(to - from);
+      });
+      detail::put(where, runs, static_cast<detail::value_t<Runs>>(found));
     });
   }
 };

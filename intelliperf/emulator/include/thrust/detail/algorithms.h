@@ -7,6 +7,7 @@
 #include <thrust/detail/functional.h>
 #include <thrust/detail/iterators.h>
 
+#include <algorithm>  // programs rely on it coming along
 #include <vector>
 
 namespace thrust {
