@@ -76,6 +76,11 @@ template <class _T, class _F, class It, class Offset = std::ptrdiff_t>
 class TransformInputIterator : public thrust::transform_iterator<_F, It> {
  public:
   SIMT_HDT TransformInputIterator(It base, _F f) : thrust::transform_iterator<_F, It>(base, f) {}
+  SIMT_HDT TransformInputIterator operator+(std::ptrdiff_t n) const {
+    TransformInputIterator moved = *this;
+    moved.advance(n);
+    return moved;
+  }
 };
 template <int modifier, class _T, class Offset = std::ptrdiff_t>
 using CacheModifiedInputIterator = const _T*;
