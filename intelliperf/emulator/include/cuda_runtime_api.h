@@ -39,6 +39,13 @@ static inline cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache* config) {
 static inline cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 static inline cudaError_t cudaThreadGetLimit(size_t* value, enum cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
 
+// Hints about caches, which change no result.
+static inline cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
+static inline cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue* value) {
+  (void)stream, (void)attribute;
+  return value ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 static inline struct cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t xsize, size_t ysize) {
   struct cudaPitchedPtr made;
   made.ptr = pointer, made.pitch = pitch, made.xsize = xsize, made.ysize = ysize;

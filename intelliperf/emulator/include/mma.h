@@ -1,3 +1,3 @@
-// Tensor cores.
+// Matrix products of a warp.
 #pragma once
-#error "intelliperf: tensor cores (nvcuda::wmma) are not supported by the emulator"
+#include <simt/matrix_fragments.h>

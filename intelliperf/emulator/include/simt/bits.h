@@ -225,6 +225,15 @@ SIMT_DT unsigned int each(unsigned int a, unsigned int b, _F f) {
     out |= (static_cast<unsigned int>(f(static_cast<int>((a >> at) & mask), static_cast<int>((b >> at) & mask))) & mask) << at;
   return out;
 }
+template <int width>
+inline constexpr int ones = (1 << width) - 1;
+SIMT_D int kept_within(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
+template <int width>
+SIMT_DT unsigned int sum_of(unsigned int word) {
+  unsigned int sum = 0;
+  for (int at = 0; at < 32; at += width) sum += (word >> at) & static_cast<unsigned int>(ones<width>);
+  return sum;
+}
 }  // namespace __simt
 #define SIMT_IN_WORD(suffix, width, _S)                                                                               \
   SIMT_D unsigned int __vadd##suffix(unsigned int a, unsigned int b) {                                               \
@@ -266,6 +275,45 @@ SIMT_DT unsigned int each(unsigned int a, unsigned int b, _F f) {
   SIMT_D unsigned int __vcmpltu##suffix(unsigned int a, unsigned int b) {                                            \
     return __simt::each<width>(a, b, [](int x, int y) { return x < y ? -1 : 0; });                                   \
   }
+#define SIMT_MORE_IN_WORD(suffix, width, _S, low, high)                                                               \
+  SIMT_IN_WORD_BY(__vaddus##suffix, width, x + y > __simt::ones<width> ? __simt::ones<width> : x + y)                 \
+  SIMT_IN_WORD_BY(__vsubus##suffix, width, x > y ? x - y : 0)                                                         \
+  SIMT_IN_WORD_BY(__vaddss##suffix, width, __simt::kept_within(_S(x) + _S(y), low, high))                             \
+  SIMT_IN_WORD_BY(__vsubss##suffix, width, __simt::kept_within(_S(x) - _S(y), low, high))                             \
+  SIMT_IN_WORD_BY(__vabsdiffs##suffix, width, _S(x) > _S(y) ? _S(x) - _S(y) : _S(y) - _S(x))                          \
+  SIMT_IN_WORD_BY(__vhaddu##suffix, width, (x + y) >> 1)                                                              \
+  SIMT_IN_WORD_BY(__vavgs##suffix, width, (_S(x) + _S(y) + (_S(x) + _S(y) >= 0)) >> 1)                                \
+  SIMT_IN_WORD_BY(__vcmpgeu##suffix, width, x >= y ? -1 : 0)                                                          \
+  SIMT_IN_WORD_BY(__vcmpges##suffix, width, _S(x) >= _S(y) ? -1 : 0)                                                  \
+  SIMT_IN_WORD_BY(__vcmpleu##suffix, width, x <= y ? -1 : 0)                                                          \
+  SIMT_IN_WORD_BY(__vcmples##suffix, width, _S(x) <= _S(y) ? -1 : 0)                                                  \
+  SIMT_IN_WORD_BY(__vcmplts##suffix, width, _S(x) < _S(y) ? -1 : 0)                                                   \
+  SIMT_IN_WORD_BY(__vseteq##suffix, width, x == y)                                                                    \
+  SIMT_IN_WORD_BY(__vsetne##suffix, width, x != y)                                                                    \
+  SIMT_IN_WORD_BY(__vsetgtu##suffix, width, x > y)                                                                    \
+  SIMT_IN_WORD_BY(__vsetgeu##suffix, width, x >= y)                                                                   \
+  SIMT_IN_WORD_BY(__vsetltu##suffix, width, x < y)                                                                    \
+  SIMT_IN_WORD_BY(__vsetleu##suffix, width, x <= y)                                                                   \
+  SIMT_D unsigned int __vneg##suffix(unsigned int a) {                                                                \
+    return __simt::each<width>(a, a, [](int x, int) { return -x; });                                                  \
+  }                                                                                                                  \
+  SIMT_D unsigned int __vabs##suffix(unsigned int a) {                                                                \
+    return __simt::each<width>(a, a, [](int x, int) { return _S(x) < 0 ? -x : x; });                                  \
+  }                                                                                                                  \
+  SIMT_D unsigned int __vsadu##suffix(unsigned int a, unsigned int b) {                                               \
+    return __simt::sum_of<width>(__vabsdiffu##suffix(a, b));                                                          \
+  }                                                                                                                  \
+  SIMT_D unsigned int __vsads##suffix(unsigned int a, unsigned int b) {                                               \
+    return __simt::sum_of<width>(__vabsdiffs##suffix(a, b));                                                          \
+  }
+#define SIMT_IN_WORD_BY(name, width, expression)                                         \
+  SIMT_D unsigned int name(unsigned int a, unsigned int b) {                             \
+    return __simt::each<width>(a, b, [](int x, int y) { return int(expression); });      \
+  }
 SIMT_IN_WORD(2, 16, static_cast<short>)
 SIMT_IN_WORD(4, 8, static_cast<signed char>)
+SIMT_MORE_IN_WORD(2, 16, static_cast<short>, -32768, 32767)
+SIMT_MORE_IN_WORD(4, 8, static_cast<signed char>, -128, 127)
 #undef SIMT_IN_WORD
+#undef SIMT_MORE_IN_WORD
+#undef SIMT_IN_WORD_BY

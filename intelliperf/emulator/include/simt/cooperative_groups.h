@@ -119,6 +119,14 @@ class coalesced_group : public thread_group {
 };
 
 template <unsigned int n, class Parent = void>
+class thread_block_tile;
+namespace simt {
+template <class Group>
+inline constexpr unsigned int tile_size = 0;  // not a tile
+template <unsigned int n, class Parent>
+inline constexpr unsigned int tile_size<thread_block_tile<n, Parent>> = n;
+}  // namespace simt
+template <unsigned int n, class Parent>
 class thread_block_tile : public thread_group {
   static_assert(n != 0 && (n & (n - 1)) == 0, "a tile's size is a power of two");
   static_assert(n <= SIMT_WAVE_SIZE, "intelliperf: tiles larger than a wave are not supported by the emulator");
@@ -131,8 +139,8 @@ class thread_block_tile : public thread_group {
   static SIMT_HDT constexpr unsigned int size() { return n; }
   static SIMT_HDT constexpr unsigned int num_threads() { return n; }
   static SIMT_DT unsigned int thread_rank() { return __simt::thread_rank() % n; }
-  static SIMT_DT unsigned int meta_group_rank() { return __simt::thread_rank() / n; }
-  static SIMT_DT unsigned int meta_group_size() { return (__simt::block_threads() + n - 1) / n; }
+  static SIMT_DT unsigned int meta_group_rank() { return __simt::thread_rank() % parent_size() / n; }
+  static SIMT_DT unsigned int meta_group_size() { return (parent_size() + n - 1) / n; }
   template <class _T>
   SIMT_DT _T shfl(_T value, int rank) const {
     return __simt::shuffle(__simt::kShuffle, mask_, value, static_cast<unsigned int>(rank), n);
@@ -164,6 +172,7 @@ class thread_block_tile : public thread_group {
   }
 
  private:
+  static SIMT_DT unsigned int parent_size() { return simt::tile_size<Parent> ? simt::tile_size<Parent> : __simt::block_threads(); }
   SIMT_DT __simt::lane_mask shifted(unsigned long long bits) const {
     const unsigned int first = __simt::lane() & ~(n - 1u);
     return static_cast<__simt::lane_mask>((bits & mask_) >> first);

@@ -281,6 +281,8 @@ class BlockExchange {
     __simt::barrier();
     for (int i = 0; i < items; ++i) output[i] = temp_.values[rank * items + i];
   }
+  SIMT_DT void BlockedToStriped(_T (&both)[items]) { BlockedToStriped(both, both); }
+  SIMT_DT void StripedToBlocked(_T (&both)[items]) { StripedToBlocked(both, both); }
   template <class Offset>
   SIMT_DT void ScatterToBlocked(const _T (&input)[items], _T (&output)[items], const Offset (&ranks)[items]) {
     const int rank = static_cast<int>(__simt::thread_rank());

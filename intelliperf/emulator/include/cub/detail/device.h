@@ -370,6 +370,33 @@ struct DeviceFor {
     });
   }
 };
+
+struct DeviceAdjacentDifference {
+  template <class In, class Out, class Size, class _F = cub::Difference>
+  static detail::status_t SubtractLeftCopy(SIMT_TWO_CALLS, In in, Out out, Size n, _F f = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::adjacent_difference(where, in, in + n, out, f); });
+  }
+  template <class It, class Size, class _F = cub::Difference>
+  static detail::status_t SubtractLeft(SIMT_TWO_CALLS, It both, Size n, _F f = {}, detail::stream_t stream = 0) {
+    return SubtractLeftCopy(storage, bytes, both, both, n, f, stream);
+  }
+  template <class In, class Out, class Size, class _F = cub::Difference>
+  static detail::status_t SubtractRightCopy(SIMT_TWO_CALLS, In in, Out out, Size n, _F f = {}, detail::stream_t stream = 0) {
+    const auto last = static_cast<std::ptrdiff_t>(n) - 1;
+    SIMT_WORK {
+      thrust::detail::scratch<detail::value_t<In>, thrust::device_policy> kept(where, last + 1);
+      auto* old = kept.data();
+      thrust::copy(where, in, in + (last + 1), old);
+      thrust::detail::for_each_index(where, static_cast<long>(last + 1), [=] __host__ __device__(long i) mutable {
+        if (i == last) out[i] = old[i]; else out[i] = f(old[i], old[i + 1]);
+      });
+    });
+  }
+  template <class It, class Size, class _F = cub::Difference>
+  static detail::status_t SubtractRight(SIMT_TWO_CALLS, It both, Size n, _F f = {}, detail::stream_t stream = 0) {
+    return SubtractRightCopy(storage, bytes, both, both, n, f, stream);
+  }
+};
 #undef SIMT_WORK
 #undef SIMT_TWO_CALLS
 }  // namespace cub
