@@ -1,19 +1,23 @@
 """Inline assembly that has a meaning off the device: a few PTX and GCN instructions, in unoptimised IR.
 
-Each becomes a call into the runtime (runtime/assembly.cpp) or plain IR; what is not in the table is refused
-by name afterwards. clang itself rejects constraints that this processor lacks, such as PTX's "f".
+Each becomes a call into the runtime (runtime/assembly.cpp) or plain IR; what is not in the table longer than
+that is read by compiler/ptx.py; what neither knows is refused by name afterwards.
 """
 
 from __future__ import annotations
 
 import re
 
+from intelliperf.emulator.compiler.ptx import Unknown, ptx_function
+
 _CALL = re.compile(
-    r'(?P<head>^[ \t]+(?:%\S+ = )?)(?:tail )?call (?:contract )?(?P<type>void|i\d+|float|double) asm (?:sideeffect )?'
-    r'"(?P<text>[^"]*)", "[^"]*"\((?P<arguments>[^()]*)\)(?P<rest>[^\n]*)',
+    r'(?P<head>^[ \t]+(?:%\S+ = )?)(?:tail )?call (?:contract )?(?P<type>void|i\d+|float|double|ptr|\{[^{}]*\}) asm '
+    r'(?:sideeffect )?(?:alignstack )?"(?P<text>[^"]*)", "(?P<constraints>[^"]*)"'
+    r'\((?P<arguments>[^()]*)\)(?P<rest>[^\n]*)',
     re.MULTILINE,
 )  # fmt: skip
 _ESCAPE = re.compile(r"\\0[9A]")
+_INTRINSIC = re.compile(r"call (\w+) @(llvm\.[\w.]+)\(([^()]*)\)")
 _ATTRIBUTES = re.compile(r"(?:, !srcloc !\d+)")
 # One register read: what the runtime's function is called and its type.
 _REGISTERS = {
@@ -45,9 +49,37 @@ _ORDER = re.compile(r"(?:membar|fence)\.[\w.:]+$|s_waitcnt\b.*$|s_nop \d+$|s_sle
 def translate_assembly(ir: str) -> str:
     """`ir` with every known statement replaced; declarations of what it now calls are appended."""
     used: dict[str, str] = {}
-    changed = _CALL.sub(lambda match: _translated(match, used), ir)
+    written: list[str] = []
+    changed = _CALL.sub(lambda match: _as_function(match, used, written), ir)
+    intrinsics = sorted(set(_INTRINSIC.findall("".join(written))))
+    used |= {name: declaration for name, declaration in map(_declared, intrinsics)}
     missing = [text for name, text in used.items() if not re.search(rf"^declare [^\n]*@{name}\(", ir, re.MULTILINE)]
-    return "\n".join((changed, *missing, "")) if missing else changed
+    return "\n".join((changed, *missing, *written, "")) if missing or written else changed
+
+
+def _as_function(match: re.Match[str], used: dict[str, str], written: list[str]) -> str:
+    """As `_translated`; what its tables do not have becomes a call of a function of its own, if it can."""
+    simple = _translated(match, used)
+    if simple != match[0]:
+        return simple
+    result, constraints = match["type"], match["constraints"].split(",")
+    text = _ESCAPE.sub(" ", match["text"]).replace("$(", "{").replace("$)", "}")
+    outputs = [] if result == "void" else [part.strip() for part in result.strip("{} ").split(",")]
+    tied = [int(word) if word.isdigit() else None for word in constraints if not word.startswith(("=", "~"))]
+    inputs = [part.split(" ")[0] for part in match["arguments"].split(", ")] if match["arguments"] else []
+    name = f"__simt_ptx_statement_{len(written)}"
+    try:
+        written.append(ptx_function(name, text, outputs, list(zip(inputs, tied, strict=True))))
+    except (Unknown, ValueError):
+        return match[0]
+    rest = re.sub(r"^ #\d+", "", _ATTRIBUTES.sub("", match["rest"]))
+    return f"{match['head']}call {result} @{name}({match['arguments']}){rest}"
+
+
+def _declared(call: tuple[str, str, str]) -> tuple[str, str]:
+    result, name, arguments = call
+    types = ", ".join(part.split(" ")[0] for part in arguments.split(", "))
+    return name, f"declare {result} @{name}({types})"
 
 
 def _translated(match: re.Match[str], used: dict[str, str]) -> str:

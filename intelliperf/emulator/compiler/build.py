@@ -91,7 +91,7 @@ class Build:
             flags=(
                 *command.front,
                 *host_flags(command.openmp, self.toolchain),
-                *overlay_flags(Path(source.path), command.front, self.directory),
+                *overlay_flags(Path(source.path), command.front, self.directory, emulated=True),
             ),
             optimisation=command.optimisation,
             target=target,

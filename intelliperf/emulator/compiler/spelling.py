@@ -1,7 +1,7 @@
-"""Launches that nvcc reads and clang does not: `kernel<< <grid, block>> >(…)`, as some editors format them.
+"""What nvcc reads and clang does not: `kernel<< <grid, block>> >(…)`, and inline PTX's operands of other registers.
 
-Files that spell a launch so are shown to clang through a virtual file system in which the marks stand
-together. Lines and columns stay what they are.
+Files that have such are shown to clang through a virtual file system in which the marks stand together and,
+for the emulated device, PTX's constraints are this processor's. Lines and columns stay what they are.
 """
 
 from __future__ import annotations
@@ -17,18 +17,24 @@ from intelliperf.storage import cache_directory
 
 _LAUNCH = re.compile(r"(<<<|<<[ \t]+<)([^;{}]*?)(>>>|>>[ \t]+>)(?=\s*\()")
 _SUSPECT = re.compile(r"<<[ \t]+<|>>[ \t]+>")
+_ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
+_STRING_OR_PARENTHESIS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]')
+_CONSTRAINT = re.compile(r'"([=+&]*)([fh])"')
+_DOUBLE_CONSTRAINT = re.compile(r'"([=+&]*)d"')
+_DOUBLE = re.compile(r"\.[fb]64\b")
+_SPECIAL = re.compile(r"(?<=,) %(laneid|lanemask_\w\w|warpid|nwarpid|smid|nsmid|clock64|globaltimer)\b")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _LARGEST_BYTES = 4 * 1024**2
 
 
-def overlay_flags(source: Path, flags: Sequence[str], directory: Path) -> tuple[str, ...]:
+def overlay_flags(source: Path, flags: Sequence[str], directory: Path, *, emulated: bool = False) -> tuple[str, ...]:
     """Flags that let clang read `source` and the user's headers that it includes; none if it can already."""
     if not (directory / source).is_file():
         return ()
     changed = {
         path: joined
         for path, text in _files(directory / source, _include_directories(flags, directory))
-        if (joined := join_marks(text)) != text
+        if (joined := host_constraints(join_marks(text)) if emulated else join_marks(text)) != text
     }
     if not changed:
         return ()
@@ -40,6 +46,32 @@ def join_marks(text: str) -> str:
     if not _SUSPECT.search(text):
         return text
     return _LAUNCH.sub(lambda m: _joined(m[1]) + m[2] + _joined(m[3]), text)
+
+
+def host_constraints(text: str) -> str:
+    """`text` with the operands of inline PTX in registers of this processor: `"=f"` becomes `"=x"`."""
+    out, done = [], 0
+    for match in _ASSEMBLY.finditer(text):
+        if match.start() < done:
+            continue
+        end = _closing(text, match.end())
+        body = text[match.end() : end]
+        body = _CONSTRAINT.sub(lambda m: f'"{m[1]}{"r" if m[2] == "h" else "x"}"', body)
+        if _DOUBLE.search(body):
+            body = _DOUBLE_CONSTRAINT.sub(r'"\1x"', body)
+        out += [text[done : match.end()], _SPECIAL.sub(r"%%\1", body)]
+        done = end
+    return "".join((*out, text[done:]))
+
+
+def _closing(text: str, start: int) -> int:
+    """The place after the parenthesis that closes the one before `start`, strings left aside."""
+    depth = 1
+    for match in _STRING_OR_PARENTHESIS.finditer(text, start):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return len(text)
 
 
 def _joined(mark: str) -> str:

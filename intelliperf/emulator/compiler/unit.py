@@ -15,6 +15,7 @@ from pathlib import Path
 from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
 from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
+from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.isa import compile_for_target
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.errors import ToolchainError
@@ -83,8 +84,15 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object
     """
     architecture = str(unit.device["architecture"])
     source = unit.directory / unit.source
-    made = compile_for_target(source, unit.language, unit.flags, unit.directory, architecture, toolchain)
+    flags = (*_without_overlay(unit.flags), *overlay_flags(unit.source, unit.flags, unit.directory))
+    made = compile_for_target(source, unit.language, flags, unit.directory, architecture, toolchain)
     return {name: asdict(fact) for name, fact in made.facts.items()}
+
+
+def _without_overlay(flags: tuple[str, ...]) -> list[str]:
+    """The flags of the real target's compiler, which knows its own assembly."""
+    places = {at for i, flag in enumerate(flags) if flag == "-ivfsoverlay" for at in (i, i + 1)}
+    return [flag for i, flag in enumerate(flags) if i not in places]
 
 
 def _device_side(
