@@ -189,7 +189,7 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   uint32_t cold = 0;
   const uint64_t new_before = totals_.read_new_lines;
   if (device_.amd()) {
-    cold = first_read(line, 0, 4);
+    cold = first_read(line, 0, bits(result.filled));  // a store may have brought part of the line
   } else {
     for (uint32_t sector = 0; sector < 4; ++sector)
       if (result.filled >> sector & 1) cold += first_read(line, sector, 1);
