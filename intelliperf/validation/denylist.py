@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _LITERAL = re.compile(r"(?:\d|\.\d)|[\"']")
+_LONG_DOUBLE = re.compile(r"(?!0[xX])(?=[^lL]*[.eE])[\d.eE'+-]+[lL]|0[xX][^lL]*[.pP][^lL]*[lL]")
 _TABLE_LIMIT = 64  # numbers in a row
 
 
@@ -130,6 +131,8 @@ def violation(before: str, after: str) -> str | None:
     for name in _more(_attributes(new), _attributes(old)):
         if not _HARMLESS_ATTRIBUTES.fullmatch(name):
             return f"an attribute: {name}"
+    if _long_doubles(new) > _long_doubles(old):
+        return "a type that no GPU has, and whose size tells where the code runs: long double"
     if _longest_table(new) > max(_TABLE_LIMIT, _longest_table(old)):
         return f"a table of more than {_TABLE_LIMIT} literals"
     return _directive_violation(before, after)
@@ -160,6 +163,12 @@ def _attributes(row: list[str]) -> Counter[str]:
         if nesting <= 0 and token == closing:
             depth = 0
     return found
+
+
+def _long_doubles(row: list[str]) -> int:
+    """Mentions of the type and literals of it."""
+    named = sum({left, right} == {"long", "double"} for left, right in itertools.pairwise(row))
+    return named + sum(_LONG_DOUBLE.fullmatch(token) is not None for token in row)
 
 
 def _longest_table(row: list[str]) -> int:

@@ -176,6 +176,8 @@ FORBIDDEN = {
     "braces that end the kernel early": [(BODY, BODY + "}\nvoid evil() { ")],
     "a new kernel": [("__global__ void other", "__global__ void more() {}\n__global__ void other")],
     "a question about the compiler": [(BODY, "if (sizeof(__FILE__) > 3) " + BODY)],
+    "a type whose size tells where it runs": [(BODY, "if (sizeof(long double) == 8) " + BODY)],
+    "a literal of that type": [(BODY, "if (sizeof(1.0L) == 8) " + BODY)],
     "unbalanced code": [(BODY, BODY + " { ")],
     "the environment": [(BODY, 'if (getenv("X")) ' + BODY)],
     "an overload of a function in use": [
