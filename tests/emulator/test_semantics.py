@@ -13,7 +13,7 @@ import pytest
 from intelliperf.process import output_of
 
 PROGRAMS = Path(__file__).parent / "programs"
-SITE_RECORD = struct.Struct("<II25Q3d")  # SiteRecord of runtime/abi.h
+SITE_RECORD = struct.Struct("<II26Q3d")  # SiteRecord of runtime/abi.h
 REQUESTS, LANES = 2, 3
 
 

@@ -78,17 +78,9 @@ def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(p
     assert ended.report["patch"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "outcome"),
-    [
-        ("atomicAdd(energy, s * s);", "atomicAdd(energy, 1.01f * s * s);", "WRONG_OUTPUT"),
-        ("atomicAdd(energy, s * s);", "const float squared = s * s;\n    atomicAdd(energy, squared);", "NOT_FASTER"),
-    ],
-)
-def test_a_candidate_that_is_wrong_or_changes_nothing_is_rejected(
-    project: Path, old: str, new: str, outcome: str
-) -> None:
-    assert verdict_on(project, old, new) == outcome
+@pytest.mark.parametrize("new", ["atomicAdd(energy, 1.01f * s * s);", "(void)s;"])
+def test_a_candidate_that_computes_otherwise_or_nothing_is_rejected(project: Path, new: str) -> None:
+    assert verdict_on(project, "atomicAdd(energy, s * s);", new) == "WRONG_OUTPUT"
 
 
 def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> None:
