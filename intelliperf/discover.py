@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -33,16 +33,15 @@ class Recipe:
 def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
     """The recipe for `program` (as typed, seen from `directory`). Raises `UsageError` when none is known."""
     target = (directory / program).resolve() if "/" in program else directory / program
-    by_build_files = (_from_makefile(target, project), _from_cmake(target, project))
+    ways: tuple[Callable[[Path, Path], Recipe | None], ...] = (_from_makefile, _from_cmake)
     if _starts_another(program, target, project):
         # A script or interpreter: what it starts, and so what a compiler must make, is not to be seen.
-        by_program: tuple[Recipe | None, ...] = ()
         why = f"{program} starts something else, and how that is built cannot be told"
     else:
-        by_program = (_from_debug_information(target, project), _from_single_source(target, project))
+        ways = (*ways, _from_debug_information, _from_single_source)
         why = f"cannot tell how {program} is built"
-    for recipe in (*by_build_files, *by_program):
-        if recipe is not None:
+    for way in ways:
+        if (recipe := way(target, project)) is not None:
             return recipe
     raise UsageError(
         f"{why}: give the command with -b, as in "

@@ -96,6 +96,7 @@ class Run:
     judge: Judge
     journal: Journal
     while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
+    read_ahead: Callable[[State], None] = lambda state: None  # called with each version whose sources a rule may want
     notes: list[str] = field(default_factory=list)
     _attempts: list[Attempt] = field(default_factory=list)
     _profile: ApplicationProfile | None = None
@@ -144,6 +145,7 @@ class Run:
             raise UsageError(f"{changed[0]} is not what it was when this run began: start a new run")
 
     def profile(self, reference: State) -> ApplicationProfile:
+        self.read_ahead(reference)
         with self.stage("profile"):
             self._profile = self.journal.stage("profile", ApplicationProfile, lambda: self._measure(reference))
         return self._profile
@@ -294,6 +296,8 @@ class Run:
         def build() -> tuple[State, Built]:
             state, built = self._build_on(best, candidate, index)
             states.append(state)
+            if built.ok:
+                self.read_ahead(state)
             return state, built
 
         with self.stage("validate", attempt=index, origin=candidate.origin.name):

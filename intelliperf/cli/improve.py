@@ -8,11 +8,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
@@ -26,7 +26,11 @@ from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
 from intelliperf.run import STARTED, Run, Settings
 from intelliperf.sandbox import Sandbox
+from intelliperf.state import State, sources
 from intelliperf.storage import cache_directory, storage_errors
+
+if TYPE_CHECKING:
+    from intelliperf.codegen.rulebook import RuleRewriter
 
 _LATER = (
     "emulator.tracing",
@@ -165,7 +169,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
 
     formula = find_formula(options.formula)
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
-    rewriters = () if diagnose_only else _rewriters(options, application, journal)
+    rules = _Rules()
+    rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
     sandbox = Sandbox.probe(journal.directory)
     backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox, application)
     journal.event("note", text=f"backend: {why}")
@@ -187,6 +192,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         judge=judge_for(options, backend, sandbox),
         journal=journal,
         while_building=_preparation(sandbox),
+        read_ahead=rules.read_ahead if rewriters and formula.rules else lambda state: None,
     )
 
 
@@ -195,19 +201,28 @@ class _Rules:
 
     name = "rules"
 
-    def __init__(self) -> None:
-        self._rewriter: Rewriter | None = None
+    @cached_property
+    def _rewriter(self) -> RuleRewriter:
+        from intelliperf.codegen.rulebook import RuleRewriter
+        from intelliperf.codegen.syntax.clang import ClangParser
+        from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+
+        driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
+        return RuleRewriter(ClangParser(driver, environment=tool_environment(), kept_headers=headers))
 
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
-        if self._rewriter is None:
-            from intelliperf.codegen.rulebook import RuleRewriter
-            from intelliperf.codegen.syntax.clang import ClangParser
-            from intelliperf.emulator.toolchain import find_toolchain, tool_environment
-
-            driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
-            parser = ClangParser(driver, environment=tool_environment(), kept_headers=headers)
-            self._rewriter = RuleRewriter(parser)
         return self._rewriter.propose(task, attempts)
+
+    def read_ahead(self, state: State) -> None:
+        """In the background: parse what a rule will want, if the program turns out to need one."""
+        rewriter = self._rewriter
+        wanted = sources(state, ()), state.compile_arguments, state.workspace.tree
+
+        def work() -> None:
+            with contextlib.suppress(IntelliPerfError, OSError):  # whoever needs it meets the same error
+                rewriter.read_ahead(*wanted)
+
+        Thread(target=work, daemon=True).start()
 
 
 def _preparation(sandbox: Sandbox) -> Callable[[], None]:
@@ -226,11 +241,10 @@ def _preparation(sandbox: Sandbox) -> Callable[[], None]:
     return begin
 
 
-def _rewriters(options: Options, application: Application, journal: Journal) -> tuple[Rewriter, ...]:
+def _rewriters(options: Options, application: Application, journal: Journal, rules: Rewriter) -> tuple[Rewriter, ...]:
     """The rules, then the model or a replay if one was asked for; a model is checked before any work."""
     from intelliperf.codegen.budget import Budget
 
-    rules = _Rules()
     budget = Budget(options.budget_usd, options.budget_tokens, options.budget_minutes)
     if options.replay is not None:
         from intelliperf.codegen.replay import replay_rewriter

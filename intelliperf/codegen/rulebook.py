@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
@@ -10,7 +11,7 @@ from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
-from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule
+from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
@@ -44,6 +45,12 @@ class RuleRewriter:
     def __init__(self, parser: ClangParser, rules: Sequence[Rule] = RULES) -> None:
         self._parser = parser
         self._rules = {rule.name: rule for rule in rules}
+
+    def read_ahead(self, sources: Mapping[str, str], arguments: Mapping[str, Sequence[str]], project: Path) -> None:
+        """Parse what `propose` will want, as far as that can be known before a finding: the only unit of a project."""
+        if len(arguments) == 1:
+            (path,) = arguments
+            self._parser.read_ahead(unit_of(path, arguments[path], project), state_of(sources))
 
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
         tried = {name for attempt in _on_these_sources(attempts) if (name := _rule_of(attempt)) is not None}

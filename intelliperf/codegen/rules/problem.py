@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -66,10 +66,7 @@ class Problem:
         self.task = task
         self._parser = parser
         self._sources: dict[str, Source] = {}
-        digest = hashlib.sha256()
-        for path in sorted(task.sources):
-            digest.update(f"{path}\0{content_hash(task.sources[path])}\0".encode())
-        self._state = digest.hexdigest()
+        self._state = state_of(task.sources)
 
     def source(self, path: str) -> Source:
         """The file to edit; one object per file, so that edits of several lines add up."""
@@ -156,9 +153,7 @@ class Problem:
         for unit in self._units(path):
             arguments = self.task.compile_arguments.get(unit, ())
             try:
-                found += self._parser.declarations(
-                    Unit(project / unit, _directory(arguments, project), tuple(arguments)), name, disk, self._state
-                )
+                found += self._parser.declarations(unit_of(unit, arguments, project), name, disk, self._state)
             except ParseFailed as error:
                 failure = str(error)
             if found and unit == path:
@@ -186,6 +181,19 @@ class Problem:
             including |= more
             names |= {Path(other).name for other in more}
         return [unit for unit in units if unit in including]
+
+
+def state_of(sources: Mapping[str, str]) -> str:
+    """Identifies the content of all sources."""
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(f"{path}\0{content_hash(sources[path])}\0".encode())
+    return digest.hexdigest()
+
+
+def unit_of(path: str, arguments: Sequence[str], project: Path) -> Unit:
+    """The compilation of a project-relative source, as the build made it."""
+    return Unit(project / path, _directory(arguments, project), tuple(arguments))
 
 
 def _directory(arguments: Sequence[str], project: Path) -> Path:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from intelliperf import process
@@ -54,6 +55,7 @@ class ClangParser:
         self._environment = dict(environment or {})
         self._prefixes = Prefixes(kept_headers, self._environment, deadline_s) if kept_headers else None
         self._whole: dict[tuple[Unit, str], Dump | None] = {}
+        self._dumping = Lock()
         self._kept: dict[str, tuple[Node, ...]] = {}
 
     def declarations(self, unit: Unit, name: str, file: Path, state: str) -> tuple[Node, ...]:
@@ -67,10 +69,18 @@ class ClangParser:
             self._kept[key] = self._from_whole(unit, name, file, state) or self._parse(unit, name, file)
         return self._kept[key]
 
+    def read_ahead(self, unit: Unit, state: str) -> None:
+        """Parse a unit that will be asked for. For another thread; whoever asks meanwhile waits for it."""
+        self._whole_dump(unit, state)
+
+    def _whole_dump(self, unit: Unit, state: str) -> Dump | None:
+        with self._dumping:
+            if (unit, state) not in self._whole:
+                self._whole[unit, state] = self._dump_whole(unit)
+            return self._whole[unit, state]
+
     def _from_whole(self, unit: Unit, name: str, file: Path, state: str) -> tuple[Node, ...]:
-        if (unit, state) not in self._whole:
-            self._whole[unit, state] = self._dump_whole(unit)
-        dump = self._whole[unit, state]
+        dump = self._whole_dump(unit, state)
         return tuple(_in_file(dump.matching(name), unit.directory, file)) if dump is not None else ()
 
     def _dump_whole(self, unit: Unit) -> Dump | None:
