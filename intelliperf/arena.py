@@ -15,6 +15,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from intelliperf.errors import ProtocolError
+from intelliperf.protocols import Opened, SharedBuffer
 
 # Linux; missing from the fcntl module of some Python builds.
 _F_ADD_SEALS = 1033
@@ -61,6 +62,10 @@ class SharedArena:
         if self._map is not None:
             return memoryview(self._map)[offset : offset + size]
         return memoryview(self._copy(offset, size))
+
+    def open(self, shared: SharedBuffer, size: int) -> Opened:
+        """See `protocols.Memory.open`: here all buffers lie in the arena."""
+        return Opened(None, "handles are not opened here")
 
     def _copy(self, offset: int, size: int) -> bytes:
         parts = []

@@ -46,6 +46,27 @@ class Timing:
     notes: tuple[str, ...] = ()  # for the report: how it was measured, the least change that would have shown
 
 
+@dataclass(frozen=True)
+class SharedBuffer:
+    """How a paused child lets another process open a buffer, instead of copying it for that process.
+
+    `handle` stands for `size` bytes of device memory, in which the buffer begins `at` bytes from the start.
+    """
+
+    handle: bytes
+    size: int
+    at: int
+    style: str  # which kind of handle, in the backend's words
+
+
+@dataclass(frozen=True)
+class Opened:
+    """`view` is None where the handle leads nowhere; `how` it was opened, or why not."""
+
+    view: memoryview | None
+    how: str
+
+
 class Memory(Protocol):
     """The device memory of one paused child, as the backend opens it."""
 
@@ -54,6 +75,10 @@ class Memory(Protocol):
 
         Raises `ProtocolError` outside the device memory. See `arena.SharedArena`.
         """
+        ...
+
+    def open(self, shared: SharedBuffer, size: int) -> Opened:
+        """A copy of `size` bytes of a buffer, taken from the device. Raises `ProtocolError` where it is smaller."""
         ...
 
     def close(self) -> None: ...

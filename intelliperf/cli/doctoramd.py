@@ -108,7 +108,7 @@ def _versions() -> Iterator[Observation]:
     try:
         yield Observation("hip-python", State.GOOD, version("hip-python"))
     except PackageNotFoundError:
-        yield Observation("hip-python", State.OPTIONAL, "not installed, and not needed")
+        yield Observation("hip-python", State.OPTIONAL, "not installed: buffers are opened by HSA itself")
 
 
 def _permissions() -> Iterator[Observation]:
@@ -183,7 +183,28 @@ def _interception(chain: _Chain) -> str:
     geometry = launches[0].grid[0] * launches[0].block[0]
     if geometry != SELF_TEST_THREADS:
         raise IntelliPerfError(f"a dispatch of {geometry} threads was seen, {SELF_TEST_THREADS} were launched")
-    return f"{len(launches)} dispatch of {geometry} threads with its arguments, buffers through shared host memory"
+    return f"{len(launches)} dispatch of {geometry} threads with its arguments"
+
+
+def _buffers(chain: _Chain) -> str:
+    """Every buffer by its handle, if that can be, and as the application copies it: both must be the same."""
+    from intelliperf.records import Kernel
+    from intelliperf.validation.messages import Dispatch
+    from intelliperf.validation.side import Run, Side
+    from intelliperf.validation.wire import Deadline
+
+    deadline = Deadline.after(_DEADLINE_S)
+    run = Run("buffers", chain.built(), {"kernels": "*"})
+    with Side(run, chain.backend, Kernel(chain.symbol or "*", "probe"), chain.root / "buffers", UNCONFINED) as side:
+        side.connect(deadline)
+        dispatch = side.next(deadline)
+        if not isinstance(dispatch, Dispatch):
+            raise IntelliPerfError("the tools library saw no dispatch")
+        for allocation in dispatch.allocations:
+            if side.read(dispatch, allocation.id) != side.copied(allocation, deadline):
+                raise IntelliPerfError(f"the buffer of {allocation.size} bytes reads otherwise in another process")
+        ways = "; ".join(f"{len(buffers)} {way}" for way, buffers in sorted(side.ways.items()))
+    return f"{ways or 'all copied by the application'}; the same bytes as the application's copies"
 
 
 _STEPS: dict[str, Callable[[_Chain], str]] = {
@@ -192,4 +213,5 @@ _STEPS: dict[str, Callable[[_Chain], str]] = {
     "trace": _trace,
     "counters": _counters,
     "tools library": _interception,
+    "buffers": _buffers,
 }

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.arena import open_shared_arena
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, SourceNotFound, ToolchainError, UsageError
 from intelliperf.profiling import pairs
 from intelliperf.profiling.rocprofv3 import Trace, application_profile, collect, find_rocprof, trace
@@ -26,7 +25,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm import codeobject, counters, lines, native, probe, toolchain
+from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, toolchain
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
@@ -59,6 +58,7 @@ class RocmBackend:
         self._launcher = launcher
         self._device: Device | None = None
         self._runs = 0
+        self._reader: ipc.IpcReader | None = None
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
 
     def probe(self) -> Device:
@@ -129,11 +129,14 @@ class RocmBackend:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        native.refuse_other_tools(os.environ)
         exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
         return {**exported, **_scratch(socket.parent)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
-        return open_shared_arena(hello, descriptors)
+        if self._reader is None:
+            self._reader = ipc.IpcReader(self._launcher.words, self._logs("ipc"))
+        return ipc.open_memory(hello, descriptors, self._reader)
 
     def safety(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from intelliperf.errors import UsageError
 from intelliperf.interception.library import FLAGS, library, run_tool
 from intelliperf.rocm.stack import hsa_headers
 
 LIBRARY_NAME = "libintelliperf_hsa.so"
+# What rocprofv3, rocprof-sys and their like set, and other tools libraries.
+_OTHER_TOOLS = ("HSA_TOOLS_LIB", "ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "ROCPROFILER_REGISTER_LIBRARY")
+_PROFILER = re.compile(r"lib(rocprof|roctracer|omnitrace)[^/]*$")
 _SOURCES = Path(__file__).resolve().parent / "native"
 _FLAGS = (*FLAGS, "-Werror", "-DAMD_INTERNAL_BUILD")  # the define: the headers lie in one directory
 
@@ -27,11 +33,37 @@ def tools_library() -> Path:
     return library("rocm", LIBRARY_NAME, _SOURCES, key, compile_all)
 
 
+def refuse_other_tools(environment: Mapping[str, str]) -> None:
+    """Where a profiler's tool registers with ROCr, ROCr skips the libraries of HSA_TOOLS_LIB, ours too, in silence.
+
+    Raises `UsageError` that names the variable.
+    """
+    for name in _OTHER_TOOLS:
+        if environment.get(name):
+            raise UsageError(
+                f"{name}={environment[name]} is set: with another tool in the application, ROCr does not load the "
+                "library that shows its buffers; unset it for this run"
+            )
+    preloaded = [word for word in re.split(r"[\s:]+", environment.get("LD_PRELOAD", "")) if _PROFILER.search(word)]
+    if preloaded:
+        raise UsageError(
+            f"LD_PRELOAD holds {' and '.join(preloaded)}: with a profiler in the application, ROCr does not load the "
+            "library that shows its buffers; unset it for this run"
+        )
+
+
 def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*")."""
+    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
+
+    INTELLIPERF_EXPORT_MEMORY=copy in our own environment keeps to copies by the application.
+    """
     return {
         "HSA_TOOLS_LIB": str(tools_library()),
+        # ROCr 6 and later: load it even if the application itself registers a tool, and say so where that fails.
+        "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "1",
+        "HSA_TOOLS_REPORT_LOAD_FAILURE": "1",
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
+        "INTELLIPERF_EXPORT_MEMORY": os.environ.get("INTELLIPERF_EXPORT_MEMORY", "ipc"),
         **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
     }

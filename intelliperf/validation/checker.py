@@ -45,6 +45,7 @@ class Checker:
     weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
     controls: set[Key] = field(default_factory=set)
     allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
+    ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
@@ -73,6 +74,8 @@ class Checker:
                 continue
             scalar = known.get(mine.id, ("", BYTE))[1]
             problem = self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline)
+            for way, buffers in other.side.ways.items():
+                self.ways[way] = max(self.ways.get(way, 0), len(buffers))
             if problem is not None:
                 text = f"{sync.where}: {describe(mine, names)}: {problem}"
                 return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
@@ -151,6 +154,9 @@ class Checker:
         if self.controls:
             text = f"a planted error was noticed in each of {len(self.controls)} buffers"
             found.append(Check("positive control of the comparison", CheckStatus.PASSED, text))
+        if self.ways:
+            text = "; ".join(f"{count} {way}" for way, count in sorted(self.ways.items()))
+            found.append(Check("way to the buffers", CheckStatus.PASSED, text))
         if self.undefined_bytes:
             text = f"{self.undefined_bytes} bytes that the original leaves undefined were left out"
             found.append(Check("undefined bytes", CheckStatus.WEAK, text))

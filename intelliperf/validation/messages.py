@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from intelliperf.errors import ProtocolError
+from intelliperf.protocols import SharedBuffer
 
 PROTOCOL_VERSION = 1
 _UNSIGNED_LIMIT = 1 << 64
 _NAME_LIMIT = 1 << 16
+_HANDLE_BYTES = 32  # of HSA
 
 Object = Mapping[str, object]
 T = TypeVar("T")
@@ -71,12 +73,16 @@ class Argument:
 
 @dataclass(frozen=True)
 class Allocation:
+    """`base` lies in the memory that `hello` announced, unless the buffer is `shared` by a handle instead."""
+
     id: int
     base: int
     size: int
     kind: str
     sequence: int
     name: str | None
+    shared: SharedBuffer | None = None
+    unshared: str = ""  # where handles are used, why this buffer has none
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,14 @@ class Transfer:
 
     def describe(self) -> str:
         return f"{self.operation} of {self.size} bytes"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """The answer to a request for a copy of a buffer: where it lies in the shared memory."""
+
+    allocation: int
+    base: int
 
 
 @dataclass(frozen=True)
@@ -138,12 +152,14 @@ def parse_hello(message: Object) -> Hello:
     )
 
 
-def parse_message(message: Object) -> Message:
+def parse_message(message: Object) -> Message | Copied:
     kind = _text(message, "type")
     if kind == "dispatch":
         return _dispatch(message)
     if kind == "transfer":
         return Transfer(_text(message, "operation"), _natural(message, "bytes"))
+    if kind == "copied":
+        return Copied(_natural(message, "allocation"), _natural(message, "base"))
     if kind == "end":
         return End(_natural(message, "dispatches"))
     raise ProtocolError(f"a message of unknown type {kind[:40]!r}")
@@ -184,15 +200,27 @@ def _allocation(entry: Object) -> Allocation:
         kind=_text(entry, "kind"),
         sequence=_natural(entry, "sequence"),
         name=None if name is None else _text(entry, "name"),
+        shared=_shared(_object(entry["shared"])) if "shared" in entry else None,
+        unshared=_text(entry, "unshared") if "unshared" in entry else "",
     )
 
 
+def _shared(entry: Object) -> SharedBuffer:
+    handle = _hexadecimal(entry, "handle")
+    if len(handle) != _HANDLE_BYTES:
+        raise ProtocolError(f"dispatch: a handle of {len(handle)} bytes")
+    return SharedBuffer(handle, _natural(entry, "bytes"), _natural(entry, "at"), _text(entry, "style"))
+
+
 def _argument(entry: Object) -> Argument:
+    return Argument(_natural(entry, "index"), _hexadecimal(entry, "hex"), _list(entry, "pointers", _pointer))
+
+
+def _hexadecimal(entry: Object, key: str) -> bytes:
     try:
-        value = bytes.fromhex(_text(entry, "hex"))
+        return bytes.fromhex(_text(entry, key))
     except ValueError as error:
-        raise ProtocolError("dispatch: an argument's bytes are not hexadecimal") from error
-    return Argument(_natural(entry, "index"), value, _list(entry, "pointers", _pointer))
+        raise ProtocolError(f"dispatch: {key!r} is not hexadecimal") from error
 
 
 def _pointer(entry: Object) -> Pointer:

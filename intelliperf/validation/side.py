@@ -19,13 +19,14 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.process import Child, Completed
-from intelliperf.protocols import Backend, Memory
+from intelliperf.protocols import Backend, Memory, SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.sandbox import Sandbox
-from intelliperf.validation.messages import Dispatch, End, Hello, Message
+from intelliperf.validation.messages import Allocation, Dispatch, End, Hello, Message
 from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
 
 _POLL_S = 0.05
+_COPY_S = 120.0  # for one buffer
 _STDERR_LINES = 6
 _RUNTIME = "intelliperf: "
 
@@ -68,6 +69,7 @@ class Side:
         self._channel: Channel | None = None
         self.memory: Memory | None = None
         self.hello: Hello | None = None
+        self.ways: dict[str, set[tuple[int, int]]] = {}  # how buffers were read, where that is not always the same
         self._dispatches = 0  # of all processes so far
         self._earlier = 0  # of those that ended
         application = run.application
@@ -169,9 +171,37 @@ class Side:
         if self.memory is None:
             raise ProtocolError("no memory before the hello")
         try:
+            if found.shared is not None and found.size:
+                return self._open(self.memory, found, found.shared)
+            if found.unshared:
+                self._tell(f"copied by the application ({found.unshared})", found)
             return self.memory.read(found.base, found.size)
+        except PeerTimeout as error:
+            raise self._failed(Failure.TIMED_OUT, str(error)) from error
+        except PeerClosed as error:
+            raise self._failed(Failure.CRASHED, self._end().describe()) from error
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
+
+    def _open(self, memory: Memory, found: Allocation, shared: SharedBuffer) -> memoryview:
+        """By the handle; where that leads nowhere, the child copies the buffer."""
+        opened = memory.open(shared, found.size)
+        if opened.view is not None:
+            self._tell(opened.how, found)
+            return opened.view
+        copied = self.copied(found, Deadline.after(_COPY_S))
+        self._tell(f"copied by the application ({opened.how})", found)
+        return copied
+
+    def copied(self, buffer: Allocation, deadline: Deadline) -> memoryview:
+        """The paused child's own copy of a buffer."""
+        if self.memory is None:
+            raise ProtocolError("no memory before the hello")
+        base = self._connected().copy(buffer.id, deadline) if buffer.shared and buffer.size else buffer.base
+        return self.memory.read(base, buffer.size)
+
+    def _tell(self, how: str, buffer: Allocation) -> None:
+        self.ways.setdefault(how, set()).add((self._earlier, buffer.id))
 
     def _connected(self) -> Channel:
         if self._channel is None:

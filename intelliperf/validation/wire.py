@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from intelliperf.errors import ProtocolError
-from intelliperf.validation.messages import Hello, Message, parse_hello, parse_message
+from intelliperf.validation.messages import Copied, Hello, Message, parse_hello, parse_message
 
 MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024
 DESCRIPTOR_LIMIT = 64
@@ -82,6 +82,12 @@ class Channel:
         return hello, taken
 
     def next(self, deadline: Deadline) -> Message:
+        message = self._next(deadline)
+        if isinstance(message, Copied):
+            raise ProtocolError("a copy of a buffer that nobody asked for")
+        return message
+
+    def _next(self, deadline: Deadline) -> Message | Copied:
         message = parse_message(decode(self._receive(deadline)))
         if self._descriptors:
             raise ProtocolError("descriptors outside the hello message")
@@ -90,6 +96,14 @@ class Channel:
     def proceed(self) -> None:
         """Let the paused child go on."""
         self._send({"type": "continue"})
+
+    def copy(self, allocation: int, deadline: Deadline) -> int:
+        """Have the paused child copy a buffer into the memory that it shares; where it lies there."""
+        self._send({"type": "copy", "allocation": allocation})
+        answer = self._next(deadline)
+        if not isinstance(answer, Copied) or answer.allocation != allocation:
+            raise ProtocolError(f"the child did not answer the request for a copy of buffer {allocation}")
+        return answer.base
 
     def stop(self) -> None:
         """Ask the paused child to end; it exits with status 125."""

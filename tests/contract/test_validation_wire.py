@@ -12,6 +12,7 @@ import pytest
 
 from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.errors import ProtocolError
+from intelliperf.protocols import SharedBuffer
 from intelliperf.validation.messages import Dispatch, End, Transfer
 from intelliperf.validation.wire import Channel, Deadline, PeerClosed, PeerTimeout
 
@@ -25,6 +26,13 @@ DISPATCH = {
     "arguments": [{"index": 0, "hex": "0010000000000000", "pointers": [{"offset": 0, "allocation": 1, "at": 0}]}],
     "allocations": [{"id": 1, "base": 4096, "size": 16, "kind": "device", "sequence": 1, "name": None}],
 }  # fmt: skip
+
+
+ALLOCATION = DISPATCH["allocations"][0]
+
+
+def shared(handle: str) -> dict[str, object]:
+    return {"handle": handle, "bytes": 4096, "at": 64, "style": "legacy"}
 
 
 @pytest.fixture
@@ -102,8 +110,30 @@ MALFORMED = {
     "arguments that are not hexadecimal": message(
         {**DISPATCH, "arguments": [{"index": 0, "hex": "zz", "pointers": []}]}
     ),
+    "a handle of another length": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": shared("ab" * 31)}]}),
+    "a handle that is not hexadecimal": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": shared("zz")}]}),
+    "a handle without its object": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": "ab" * 32}]}),
+    "a copy that nobody asked for": message({"type": "copied", "allocation": 1, "base": 4096}),
     "two allocations with one id": message({**DISPATCH, "allocations": DISPATCH["allocations"] * 2}),
 }
+
+
+def test_a_handle_stands_for_a_buffer_that_is_not_copied(ends):
+    channel, child = ends
+    child.sendall(message({**DISPATCH, "allocations": [{**ALLOCATION, "base": 0, "shared": shared("ab" * 32)}]}))
+    (allocation,) = channel.next(soon()).allocations
+    assert allocation.shared == SharedBuffer(b"\xab" * 32, 4096, 64, "legacy")
+
+
+def test_a_child_may_be_asked_for_a_copy_and_must_answer_for_that_buffer(ends):
+    channel, child = ends
+    child.sendall(message({"type": "copied", "allocation": 3, "base": 4096}))
+    assert channel.copy(3, soon()) == 4096
+    (length,) = struct.unpack("<I", child.recv(4))
+    assert json.loads(child.recv(length)) == {"type": "copy", "allocation": 3}
+    child.sendall(message({"type": "copied", "allocation": 4, "base": 4096}))
+    with pytest.raises(ProtocolError, match="copy of buffer 3"):
+        channel.copy(3, soon())
 
 
 @pytest.mark.parametrize("name", MALFORMED)

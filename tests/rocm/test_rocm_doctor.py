@@ -8,11 +8,16 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from rocmdevice import LAUNCHER, STAND_IN
+from rocmdevice import LAUNCHER, STAND_IN, build_device
 
 from intelliperf.cli.doctoramd import examine_amd
 
 pytestmark = pytest.mark.gfx90a
+
+
+@pytest.fixture(autouse=True)
+def _device() -> None:
+    build_device()
 
 
 def test_every_step_is_tried_and_the_bundle_holds_its_logs(
@@ -25,6 +30,7 @@ def test_every_step_is_tried_and_the_bundle_holds_its_logs(
     assert status == 0, said
     assert "[ok] device: Software gfx90a" in said and "no hardware but the software gfx90a" in said
     assert "[ok] tools library: 1 dispatch of 1024 threads" in said
+    assert "[ok] buffers: " in said and "with a legacy handle, then copied device to host" in said
     with tarfile.open(bundle) as archive:
         names = archive.getnames()
     assert "intelliperf-doctor-amd/doctor.txt" in names

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rocmdevice import LAUNCHER, STAND_IN
+from rocmdevice import LAUNCHER, STAND_IN, build_device
 
 pytestmark = pytest.mark.gfx90a
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "reduction"
@@ -48,6 +48,7 @@ def intelliperf(project: Path, *arguments: str) -> Ended:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    build_device()
     copy = tmp_path / "reduction"
     shutil.copytree(EXAMPLE, copy, ignore=RUNS)
     return copy
@@ -76,6 +77,7 @@ def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(p
     assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}
     assert "on the software gfx90a" in ended.words and "not measured on hardware" in ended.words
     assert ended.report["patch"]
+    assert "with a legacy handle, then copied device to host" in json.dumps(ended.report)
 
 
 @pytest.mark.parametrize("new", ["atomicAdd(energy, 1.01f * s * s);", "(void)s;"])

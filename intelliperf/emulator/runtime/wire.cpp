@@ -79,14 +79,18 @@ void wire_send(int to, const std::string& body, int descriptor) {
   }
 }
 
-void wire_wait(int from) {
+std::string wire_receive(int from) {
   uint32_t length = 0;
   receive_exactly(from, &length, sizeof length);
   if (length > kLongestReply) wire_leave("the validating process sent nonsense");
   std::string body(length, '\0');
   receive_exactly(from, body.data(), length);
+  return body;
+}
+
+void wire_wait(int from) {
   bool ok = false;
-  const JsonValue reply = JsonValue::parse(body, &ok);
+  const JsonValue reply = JsonValue::parse(wire_receive(from), &ok);
   if (!ok || reply["type"].text() != "continue") wire_leave("");
 }
 

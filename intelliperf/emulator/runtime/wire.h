@@ -13,6 +13,9 @@ int wire_connect(const char* path);
 // Sends one message of JSON; the descriptor, if any, rides on its first byte.
 void wire_send(int to, const std::string& body, int descriptor = -1);
 
+// The next message of the other side. Does not return if the connection ends.
+std::string wire_receive(int from);
+
 // Waits until the other side says to go on.
 void wire_wait(int from);
 

@@ -10,6 +10,15 @@ namespace intelliperf {
 // kRuntime: host memory that the application or its runtime made; it is shown only where an argument leads into it.
 enum class MemoryKind : uint8_t { kDevice, kPool, kManaged, kPinned, kSymbol, kRuntime };
 
+// How another process opens a buffer: the handle of the memory that it lies in, that memory's size, its place there.
+struct Shared {
+  std::string handle;  // empty: it cannot be opened, see `why`
+  uint64_t bytes = 0;
+  uint64_t at = 0;
+  const char* style = "";  // which kind of handle
+  std::string why;
+};
+
 struct Buffer {
   uint64_t id = 0;
   uint64_t base = 0;
@@ -18,6 +27,8 @@ struct Buffer {
   uint64_t sequence = 0;  // counts allocations of the run
   std::string name;       // of a symbol
   uint64_t staging = 0;   // place in the arena, 0 for none yet
+  bool asked = false;     // whether `shared` is known
+  Shared shared;
 };
 
 class Allocations {

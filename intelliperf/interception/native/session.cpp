@@ -11,6 +11,7 @@
 
 namespace intelliperf {
 
+using simt::JsonValue;
 using simt::JsonWriter;
 
 namespace {
@@ -24,6 +25,18 @@ const char* kind_name(MemoryKind kind) {
     case MemoryKind::kRuntime: return "pinned";
     default: return "symbol";
   }
+}
+
+// As a copy or by its handle; others are not part of the message.
+bool is_shown(const Buffer& buffer) { return buffer.staging || !buffer.shared.handle.empty(); }
+
+void write_shared(JsonWriter& json, const Shared& shared) {
+  if (shared.handle.empty()) {
+    json.key("unshared").string(shared.why);
+    return;
+  }
+  json.key("shared").begin_object().key("handle").string(simt::hexadecimal(shared.handle.data(), shared.handle.size()));
+  json.key("bytes").number(shared.bytes).key("at").number(shared.at).key("style").string(shared.style).end_object();
 }
 
 void write_shape(JsonWriter& json, const char* name, const unsigned (&shape)[3]) {
@@ -64,7 +77,7 @@ void write_arguments(JsonWriter& json, const Launch& launch, const std::vector<P
       uint64_t address = 0;
       std::memcpy(&address, value.data() + offset, sizeof address);
       const Buffer* buffer = allocations.find(address);
-      if (!buffer || !buffer->staging) continue;  // not shown below
+      if (!buffer || !is_shown(*buffer)) continue;
       json.begin_object().key("offset").number(offset).key("allocation").number(buffer->id);
       json.key("at").number(address - buffer->base).end_object();
     }
@@ -86,6 +99,8 @@ void Session::open(const char* socket, const Vendor& vendor) {
   }
   all_kernels_ = std::find(targets_.begin(), targets_.end(), "*") != targets_.end();
   owner_ = getpid();
+  const char* memory = std::getenv("INTELLIPERF_EXPORT_MEMORY");
+  by_handle_ = vendor_.share && memory && std::strcmp(memory, "ipc") == 0;
   if (!arena_.open()) simt::wire_leave("no memory to show buffers in (file size limit), so they cannot be compared");
   socket_ = simt::wire_connect(socket);
 }
@@ -110,6 +125,31 @@ bool Session::stage(Buffer& buffer) {
   if (!buffer.staging) buffer.staging = arena_.reserve(buffer.bytes);
   if (!buffer.staging) return false;
   return vendor_.copy(reinterpret_cast<void*>(buffer.staging), buffer);  // NOLINT(performance-no-int-to-ptr)
+}
+
+bool Session::show(Buffer& buffer) {
+  if (by_handle_ && !buffer.asked) {
+    buffer.shared = vendor_.share(buffer);
+    buffer.asked = true;
+  }
+  return !buffer.shared.handle.empty() || stage(buffer);
+}
+
+void Session::answer() {
+  for (;;) {
+    bool ok = false;
+    const JsonValue asked = JsonValue::parse(simt::wire_receive(socket_), &ok);
+    if (ok && asked["type"].text() == "continue") return;
+    if (!ok || asked["type"].text() != "copy") simt::wire_leave("");
+    const auto id = asked["allocation"].unsigned_or(0);
+    auto& live = allocations_.live();
+    const auto found = std::find_if(live.begin(), live.end(), [&](const auto& one) { return one.second.id == id; });
+    if (found == live.end() || !stage(found->second)) simt::wire_leave("a buffer cannot be copied to be compared");
+    JsonWriter json;
+    json.begin_object().key("type").string("copied").key("allocation").number(id);
+    json.key("base").number(found->second.staging).end_object();
+    simt::wire_send(socket_, json.text());
+  }
 }
 
 std::set<uint64_t> Session::reached(const Launch& launch) const {
@@ -141,16 +181,17 @@ std::string Session::message(const Launch& launch, int status, bool target) {
     return buffer.kind != MemoryKind::kRuntime || led_to.count(buffer.id) > 0;
   };
   for (auto& [base, buffer] : allocations_.live())
-    if (status == 0 && shown(buffer) && !stage(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
+    if (status == 0 && shown(buffer) && !show(buffer)) simt::wire_leave("a buffer cannot be copied to be compared");
   write_parameters(json, launch, types);
   write_arguments(json, launch, types, allocations_);
   json.key("allocations").begin_array();
   for (const auto& [base, buffer] : allocations_.live()) {
-    if (!buffer.staging || !shown(buffer)) continue;
+    if (!is_shown(buffer) || !shown(buffer)) continue;
     json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
     json.key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
     if (buffer.name.empty()) json.null();
     else json.string(buffer.name);
+    if (by_handle_) write_shared(json, buffer.shared);
     json.end_object();
   }
   json.end_array().end_object();
@@ -160,7 +201,7 @@ std::string Session::message(const Launch& launch, int status, bool target) {
 void Session::dispatch(const Launch& launch, int status, bool target) {
   greet();
   simt::wire_send(socket_, message(launch, status, target));
-  if (target) simt::wire_wait(socket_);
+  if (target) answer();
 }
 
 void Session::transfer(const char* operation, uint64_t bytes) {

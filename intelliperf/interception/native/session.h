@@ -23,6 +23,7 @@ struct Vendor {
   std::string (*device_name)();
   unsigned (*wave_size)();
   bool (*copy)(void* to, const Buffer& from);  // of a whole buffer to host memory
+  Shared (*share)(const Buffer& buffer) = nullptr;  // where there are handles for other processes
 };
 
 struct Launch {
@@ -36,7 +37,8 @@ struct Launch {
 
 class Session {
  public:
-  // Of INTELLIPERF_EXPORT_KERNEL (comma list of mangled names, or "*").
+  // Of INTELLIPERF_EXPORT_KERNEL (comma list of mangled names, or "*") and INTELLIPERF_EXPORT_MEMORY: "ipc" lets the
+  // other process open buffers by handles; without it, and where there is no handle, they are copied for it.
   void open(const char* socket, const Vendor& vendor);
   Allocations& allocations() { return allocations_; }
   bool is_target(const std::string& kernel) const;
@@ -49,12 +51,15 @@ class Session {
   void greet();
   std::string message(const Launch& launch, int status, bool target);
   bool stage(Buffer& buffer);
+  bool show(Buffer& buffer);  // by handle or as a copy
+  void answer();              // until the other process says to go on
   std::set<uint64_t> reached(const Launch& launch) const;  // ids of the allocations that an argument leads into
 
   Vendor vendor_{};
   int socket_ = -1;
   bool greeted_ = false;
   bool ended_ = false;
+  bool by_handle_ = false;
   int owner_ = 0;
   bool all_kernels_ = false;
   std::vector<std::string> targets_;

@@ -10,6 +10,7 @@
 #include "pools.h"
 #include "programs.h"
 #include "session.h"
+#include "share.h"
 
 namespace intelliperf {
 
@@ -90,6 +91,8 @@ bool copy(void* to, const Buffer& from) {
   std::memcpy(to, source, from.bytes);
   return true;
 }
+
+Shared share(const Buffer& buffer) { return share_memory(state->runtime, buffer); }
 
 // ---- programs --------------------------------------------------------------------------------
 
@@ -247,7 +250,7 @@ void start_intercept(HsaApiTable& table, const Functions& runtime) {
   state->owner = getpid();
   const char* poison = std::getenv("INTELLIPERF_POISON");
   if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
-  state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy});
+  state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy, share});
   table.core_->hsa_queue_create_fn = create_queue;
   table.core_->hsa_memory_allocate_fn = region_allocate;
   table.core_->hsa_memory_free_fn = region_free;
