@@ -20,10 +20,40 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from intelliperf.cuda import driver_api, native, toolchain
+from intelliperf.cuda.backend import CudaBackend
+from intelliperf.cuda.comparing import DeviceComparer
 from intelliperf.cuda.probe import device_record
+from intelliperf.protocols import Numbers, SharedBuffer
+from intelliperf.records import Application, Kernel
+from intelliperf.sandbox import UNCONFINED
+from intelliperf.validation.compare import CHUNK_BYTES
+from intelliperf.validation.lockstep import Setting, record
+from intelliperf.validation.side import Run
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 REPEATS = 9
+COMPARED_BYTES = 1 << 30
+# Two equal buffers and their handles; then, for each line of input, the seconds of a copy on the device.
+HOLDER = """
+import ctypes, sys, time
+from intelliperf.cuda.driver_api import driver
+driver, context, size = driver(), ctypes.c_void_p(), ctypes.c_uint64(int(sys.argv[1]))
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+driver.cuCtxSetCurrent(context)
+buffers = [ctypes.c_uint64() for _ in range(2)]
+for buffer in buffers:
+    handle = (ctypes.c_ubyte * 64)()
+    assert driver.cuMemAlloc_v2(ctypes.byref(buffer), size) == 0
+    assert driver.cuMemsetD32_v2(buffer, 0x3f800000, ctypes.c_uint64(size.value // 4)) == 0
+    assert driver.cuCtxSynchronize() == 0
+    assert driver.cuIpcGetMemHandle(handle, buffer) == 0
+    print(bytes(handle).hex(), flush=True)
+for _ in sys.stdin:
+    started = time.perf_counter()
+    assert driver.cuMemcpyDtoD_v2(buffers[0], buffers[1], size) == 0
+    assert driver.cuCtxSynchronize() == 0
+    print(time.perf_counter() - started, flush=True)
+"""
 CASES = (
     ("reduction", "atomicContention", "make app-cuda", "./app-cuda"),
     ("histogram", "atomicContention", "./build.sh", "./histogram"),
@@ -84,6 +114,50 @@ def overheads(root: Path) -> None:
     print(f"| activity records, whole process of `scan` | {ratio:.2f} × the plain run's wall time |")
 
 
+def interception(root: Path) -> None:
+    """Paused after each of its dispatches, all buffers shown by handle or copy, and let go on at once."""
+    directory = project(root / "interception", "scan")
+    backend = CudaBackend(root / "device")
+    environment = {**os.environ, **backend.build_environment()}
+    subprocess.run(["make"], cwd=directory, env=environment, check=True, capture_output=True)
+    setting = Setting(backend, Kernel("", "all"), UNCONFINED, root / "logs", 120.0)
+    run = Run("scan", Application(("./scan",), directory, directory), {"kernels": "*"})
+    plain, paused, events = [], [], 0
+    for _ in range(REPEATS):
+        plain.append(seconds("./scan", directory, {}))
+        seen, done = record(setting, run)
+        paused.append(done.seconds)
+        events = len(seen)
+    ratio = statistics.median(p / q for p, q in zip(paused, plain, strict=True))
+    what = f"interception, whole process of `scan`, {events} dispatches and transfers"
+    print(f"| {what} | {ratio:.2f} × the plain run's wall time |")
+
+
+def comparison() -> None:
+    """Rates by the traffic: what a comparison reads, what a copy reads and writes."""
+    comparer = DeviceComparer(device_record("", driver_api.attributes()).architecture)
+    argv = [sys.executable, "-c", HOLDER, str(COMPARED_BYTES)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdin is not None
+        left, right = (
+            SharedBuffer(bytes.fromhex(holder.stdout.readline()), COMPARED_BYTES, 0, "CUDA") for _ in range(2)
+        )
+        numbers = Numbers("float", 4, 0.0, 0.0)
+        compared = []
+        for _ in range(REPEATS):
+            started = time.perf_counter()
+            if comparer.differing(left, right, COMPARED_BYTES, CHUNK_BYTES, numbers) != ():
+                raise SystemExit("equal buffers are said to differ")
+            compared.append(time.perf_counter() - started)
+        holder.stdin.write("copy\n" * REPEATS)
+        holder.stdin.close()
+        copied = [float(holder.stdout.readline()) for _ in range(REPEATS)]
+    comparer.close()
+    rates = [2 * COMPARED_BYTES / statistics.median(samples) / 1e12 for samples in (compared, copied)]
+    told = f"{rates[0]:.2f} TB/s, {rates[0] / rates[1]:.2f} × the device's own copy ({rates[1]:.2f} TB/s)"
+    print(f"| comparison of two buffers of 1 GiB of another process, handles opened and closed | {told} |")
+
+
 def gains(root: Path) -> None:
     for name, formula, build, program in CASES:
         directory = project(root, name)
@@ -107,7 +181,10 @@ def main() -> None:
     print("|---|---|")
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "overhead").mkdir()
+        (Path(name) / "interception").mkdir()
         overheads(Path(name))
+        interception(Path(name))
+        comparison()
         gains(Path(name))
 
 

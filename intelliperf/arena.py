@@ -15,7 +15,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from intelliperf.errors import ProtocolError
-from intelliperf.protocols import Opened, SharedBuffer
+from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
 
 # Linux; missing from the fcntl module of some Python builds.
 _F_ADD_SEALS = 1033
@@ -66,6 +66,12 @@ class SharedArena:
     def open(self, shared: SharedBuffer, size: int) -> Opened:
         """See `protocols.Memory.open`: here all buffers lie in the arena."""
         return Opened(None, "handles are not opened here")
+
+    def differing(
+        self, mine: SharedBuffer, theirs: SharedBuffer, size: int, chunk: int, numbers: Numbers
+    ) -> tuple[Difference, ...] | None:
+        """See `protocols.Memory.differing`: here buffers are compared on the host."""
+        return None
 
     def _copy(self, offset: int, size: int) -> bytes:
         parts = []

@@ -67,6 +67,33 @@ class Opened:
     how: str
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """What the elements of a buffer are, and which distance between two of them is small: atol + rtol |reference|.
+
+    `encoding` as in `validation.elements.Scalar`. What is no floating-point number is compared by its bits.
+    """
+
+    encoding: str
+    size: int  # bytes
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one chunk of a buffer differs from its counterpart; the measures of distance are the largest seen."""
+
+    number: int  # of the chunk
+    elements: int  # not equal bit for bit
+    first: int  # the first of them, counted from the chunk's start
+    beyond: int  # of them, those whose distance is not small
+    specials: int  # of these, those with a NaN or an infinity where the other has none
+    ulps: int
+    absolute: float
+    relative: float
+
+
 class Memory(Protocol):
     """The device memory of one paused child, as the backend opens it."""
 
@@ -79,6 +106,15 @@ class Memory(Protocol):
 
     def open(self, shared: SharedBuffer, size: int) -> Opened:
         """A copy of `size` bytes of a buffer, taken from the device. Raises `ProtocolError` where it is smaller."""
+        ...
+
+    def differing(
+        self, mine: SharedBuffer, theirs: SharedBuffer, size: int, chunk: int, numbers: Numbers
+    ) -> tuple[Difference, ...] | None:
+        """The chunks of `chunk` bytes that are not equal, compared on the device; None where it cannot do that.
+
+        Raises `ProtocolError` where a buffer is smaller than `size`.
+        """
         ...
 
     def close(self) -> None: ...

@@ -201,7 +201,7 @@ def _buffers(chain: _Chain) -> str:
         if not isinstance(dispatch, Dispatch):
             raise IntelliPerfError("the tools library saw no dispatch")
         for allocation in dispatch.allocations:
-            if side.read(dispatch, allocation.id) != side.copied(allocation, deadline):
+            if side.read(allocation) != side.copied(allocation, deadline):
                 raise IntelliPerfError(f"the buffer of {allocation.size} bytes reads otherwise in another process")
         ways = "; ".join(f"{len(buffers)} {way}" for way, buffers in sorted(side.ways.items()))
     return f"{ways or 'all copied by the application'}; the same bytes as the application's copies"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.arena import open_shared_arena
 from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
+from intelliperf.cuda.comparing import DeviceComparer, open_memory
 from intelliperf.cuda.inlining import Located, chains_of
 from intelliperf.cuda.probe import device_record
 from intelliperf.cuda.sanitizer import Sanitizer
@@ -58,6 +58,7 @@ class CudaBackend:
         self._device: Device | None = None
         self._sanitizer: Sanitizer | None = None
         self._runs = 0
+        self._comparer: DeviceComparer | None = None
         self._profiled: dict[tuple[Path, int, str], tuple[ProfiledKernel, ...]] = {}
 
     def probe(self) -> Device:
@@ -130,7 +131,12 @@ class CudaBackend:
         return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
-        return open_shared_arena(hello, descriptors)
+        return open_memory(hello, descriptors, self._comparing())
+
+    def _comparing(self) -> DeviceComparer:
+        if self._comparer is None:
+            self._comparer = DeviceComparer(self.probe().architecture)
+        return self._comparer
 
     def safety(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
@@ -146,6 +152,8 @@ class CudaBackend:
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
+        if self._comparer is not None:
+            self._comparer.close()  # nothing of ours on the device while others are timed
         known: set[str] = set()
         gpu = _watched_gpu()
 

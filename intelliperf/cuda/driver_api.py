@@ -18,17 +18,17 @@ _REMEDIES = {
 
 
 @lru_cache(maxsize=1)
-def _driver() -> ctypes.CDLL:
+def driver() -> ctypes.CDLL:
     """The initialised driver. Raises `BackendUnavailable` with the remedy."""
     try:
-        driver = ctypes.CDLL(_LIBRARY)
+        library = ctypes.CDLL(_LIBRARY)
     except OSError as error:
         raise BackendUnavailable(f"no NVIDIA driver here ({_LIBRARY} cannot be loaded): {error}") from error
-    status = driver.cuInit(0)
+    status = library.cuInit(0)
     if status != _SUCCESS:
         remedy = _REMEDIES.get(status, "see `nvidia-smi`")
         raise BackendUnavailable(f"the NVIDIA driver does not start (error {status}): {remedy}")
-    return driver
+    return library
 
 
 def _checked(status: int, what: str) -> None:
@@ -39,7 +39,7 @@ def _checked(status: int, what: str) -> None:
 def device_name() -> str:
     """As "NVIDIA H100 80GB HBM3". Raises `BackendUnavailable`."""
     name = ctypes.create_string_buffer(256)
-    _checked(_driver().cuDeviceGetName(name, len(name), 0), "the device's name")
+    _checked(driver().cuDeviceGetName(name, len(name), 0), "the device's name")
     return name.value.decode("utf-8", "replace")
 
 
@@ -48,7 +48,7 @@ def attributes() -> dict[Attribute, int]:
     values: dict[Attribute, int] = {}
     for attribute in Attribute:
         value = ctypes.c_int()
-        _checked(_driver().cuDeviceGetAttribute(ctypes.byref(value), int(attribute), 0), attribute.name.lower())
+        _checked(driver().cuDeviceGetAttribute(ctypes.byref(value), int(attribute), 0), attribute.name.lower())
         values[attribute] = value.value
     return values
 
@@ -56,5 +56,5 @@ def attributes() -> dict[Attribute, int]:
 def driver_version() -> tuple[int, int]:
     """The newest CUDA version that the driver can run, as (13, 0)."""
     version = ctypes.c_int()
-    _checked(_driver().cuDriverGetVersion(ctypes.byref(version)), "its version")
+    _checked(driver().cuDriverGetVersion(ctypes.byref(version)), "its version")
     return version.value // 1000, version.value % 1000 // 10

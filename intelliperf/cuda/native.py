@@ -54,5 +54,6 @@ def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[s
         "INTELLIPERF_CUDA_MODE": "export",
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
+        "INTELLIPERF_EXPORT_MEMORY": "ipc",
         **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
     }

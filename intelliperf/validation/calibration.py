@@ -16,7 +16,8 @@ import numpy as np
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.compare import POISONS, as_bytes, differing_chunks, same_multiset
+from intelliperf.validation.compare import POISONS, same_multiset
+from intelliperf.validation.content import chunks_that_differ
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.messages import Dispatch, Hello
@@ -24,7 +25,7 @@ from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.reach import chosen
 from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.tolerance import Allowance, Spread, Steadiness
+from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness
 from intelliperf.validation.wire import Deadline
 
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
@@ -138,16 +139,17 @@ class Calibrator:
             key = key_of(mine)
             named = {id: name for id, (name, _) in known.items()}
             self.names[key] = describe(mine, named) if mine.id in named or key not in self.names else self.names[key]
-            left, right = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
+            left, right = base.buffer(mine.id), other.buffer(theirs.id)
             self.compared_bytes += left.size
             scalar = known.get(mine.id, ("", BYTE))[1]
-            for offset, expected, found in differing_chunks(left, right, deadline):
+            told = left.differences(right, BITS)
+            for offset, expected, found in chunks_that_differ(left, right, deadline, told):
                 if other.side.label == TWIN:
                     self.undefined.add(base.dispatch.index, key, offset, undefined_bytes(scalar, expected, found))
                     continue
                 spread = self.spreads.setdefault(key, Spread(scalar))
                 if not spread.add(expected, found):
-                    same = same_multiset(scalar, left, right)
+                    same = same_multiset(scalar, left.whole(), right.whole())
                     worst = Steadiness.UNORDERED if same else Steadiness.ERRATIC
                     spread.steadiness = max(spread.steadiness, worst)
         return None

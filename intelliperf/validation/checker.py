@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from intelliperf.errors import ToolchainError
+from intelliperf.protocols import Difference
 from intelliperf.records import Check, CheckStatus, Outcome
 from intelliperf.validation.calibration import Calibration, scalars
 from intelliperf.validation.compare import (
@@ -17,6 +19,7 @@ from intelliperf.validation.compare import (
     same_multiset,
     wrong_elements,
 )
+from intelliperf.validation.content import Content, chunks_that_differ
 from intelliperf.validation.elements import BYTE, Bytes, Scalar
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.messages import Allocation
@@ -45,6 +48,7 @@ class Checker:
     weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
     controls: set[Key] = field(default_factory=set)
     allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
+    ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
 
     def compare(
@@ -103,14 +107,19 @@ class Checker:
         allowance = self._allowance(key, scalar)
         if allowance.steadiness is Steadiness.ERRATIC or mine.size == 0:
             return None
-        left, right = as_bytes(here.content(mine.id)), as_bytes(there.content(theirs.id))
+        left, right = here.buffer(mine.id), there.buffer(theirs.id)
         self._prove(sync, key, describe(mine, {}), allowance, left)
         self.compared_bytes += left.size
         if allowance.steadiness is Steadiness.UNORDERED:
-            same = same_multiset(allowance.scalar, left, right)
+            same = same_multiset(allowance.scalar, left.whole(), right.whole())
             return None if same else "holds other elements than expected, in whatever order"
         builder = MismatchBuilder(allowance.scalar, left.size)
-        for offset, expected, found in differing_chunks(left, right, deadline):
+        told = left.differences(right, allowance.numbers)
+        if told is not None:
+            self._measured(key, told)
+            # What is near even without regard to the chunk's scale (`tolerance.allowed`) need not be looked at again.
+            told = tuple(one for one in told if one.beyond)
+        for offset, expected, found in chunks_that_differ(left, right, deadline, told):
             if not allowance.scalar.floating:
                 found = same_pointers(pairing, expected, found)
             found = self._defined(here.dispatch.index, key, offset, expected, found)
@@ -125,6 +134,11 @@ class Checker:
             self.allowances[self.calibration.names.get(key, str(key))] = allowance.describe()
         return allowance
 
+    def _measured(self, key: Key, told: Sequence[Difference]) -> None:
+        if told and key in self.calibration.allowances:
+            name = self.calibration.names.get(key, str(key))
+            self.ulps[name] = max(self.ulps.get(name, 0), *(one.ulps for one in told))
+
     def _defined(self, dispatch: int, key: Key, offset: int, expected: Bytes, found: Bytes) -> Bytes:
         """`found` with the bytes that the reference itself leaves undefined taken from it."""
         mask = self.calibration.undefined.get(dispatch, key, offset, expected.size)
@@ -135,11 +149,11 @@ class Checker:
         self.compared_bytes -= excluded
         return np.where(mask, expected, found)
 
-    def _prove(self, sync: Sync, key: Key, name: str, allowance: Allowance, content: Bytes) -> None:
+    def _prove(self, sync: Sync, key: Key, name: str, allowance: Allowance, content: Content) -> None:
         """On live content, at the first, second, fourth, … comparison: planted errors must be noticed."""
         if sync.number & (sync.number - 1) and key in self.controls:
             return
-        sample = content[:_SAMPLE_BYTES].copy()
+        sample = content.part(0, _SAMPLE_BYTES)
         if allowance.steadiness is Steadiness.NUMERIC:
             passing = wrongly_accepted(allowance, sample)
             if passing:
@@ -165,6 +179,9 @@ class Checker:
             found.append(Check("additional buffers", CheckStatus.PASSED, text))
         return tuple(found)
 
+    def _distance(self, buffer: str) -> str:
+        return f", at most {self.ulps[buffer]} units in the last place apart" if buffer in self.ulps else ""
+
     def _tolerance_check(self) -> Check:
         name = "tolerance"
         erratic = self.calibration.erratic()
@@ -174,7 +191,7 @@ class Checker:
             return Check(name, CheckStatus.WEAK, "weakly checkable: " + "; ".join([*weak, *told]))
         if not self.allowances:
             return Check(name, CheckStatus.PASSED, "bit-exact")
-        told = [f"{buffer}: {rule}" for buffer, rule in sorted(self.allowances.items())]
+        told = [f"{buffer}: {rule}{self._distance(buffer)}" for buffer, rule in sorted(self.allowances.items())]
         return Check(name, CheckStatus.PASSED, "; ".join(told) + "; everything else bit-exact")
 
 

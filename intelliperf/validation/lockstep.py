@@ -19,7 +19,8 @@ from intelliperf.process import Completed
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
 from intelliperf.sandbox import Sandbox
-from intelliperf.validation.messages import Dispatch, End, Message, Transfer
+from intelliperf.validation.content import Content
+from intelliperf.validation.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.validation.pairing import Pairing, pair
 from intelliperf.validation.side import Failure, Run, Side, SideFailed
 from intelliperf.validation.wire import Deadline, PeerTimeout
@@ -68,7 +69,14 @@ class Paused:
     dispatch: Dispatch
 
     def content(self, allocation: int) -> memoryview:
-        return self.side.read(self.dispatch, allocation)
+        return self.side.read(self._found(allocation))
+
+    def buffer(self, allocation: int) -> Content:
+        return Content(self.side, self._found(allocation))
+
+    def _found(self, allocation: int) -> Allocation:
+        (found,) = (one for one in self.dispatch.allocations if one.id == allocation)
+        return found
 
 
 @dataclass(frozen=True)

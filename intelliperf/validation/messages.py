@@ -16,7 +16,7 @@ from intelliperf.protocols import SharedBuffer
 PROTOCOL_VERSION = 1
 _UNSIGNED_LIMIT = 1 << 64
 _NAME_LIMIT = 1 << 16
-_HANDLE_BYTES = 32  # of HSA
+_HANDLE_LIMIT = 64  # CUDA's have as many bytes, HSA's 32
 
 Object = Mapping[str, object]
 T = TypeVar("T")
@@ -73,7 +73,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class Allocation:
-    """`base` lies in the memory that `hello` announced, unless the buffer is `shared` by a handle instead."""
+    """`base` lies in the memory that `hello` announced, unless the buffer is `shared` by a handle instead.
+
+    `address` is where the kernel sees it, and so what pointers to it hold.
+    """
 
     id: int
     base: int
@@ -81,6 +84,7 @@ class Allocation:
     kind: str
     sequence: int
     name: str | None
+    address: int
     shared: SharedBuffer | None = None
     unshared: str = ""  # where handles are used, why this buffer has none
 
@@ -200,6 +204,7 @@ def _allocation(entry: Object) -> Allocation:
         kind=_text(entry, "kind"),
         sequence=_natural(entry, "sequence"),
         name=None if name is None else _text(entry, "name"),
+        address=_natural(entry, "address" if "address" in entry else "base"),
         shared=_shared(_object(entry["shared"])) if "shared" in entry else None,
         unshared=_text(entry, "unshared") if "unshared" in entry else "",
     )
@@ -207,7 +212,7 @@ def _allocation(entry: Object) -> Allocation:
 
 def _shared(entry: Object) -> SharedBuffer:
     handle = _hexadecimal(entry, "handle")
-    if len(handle) != _HANDLE_BYTES:
+    if not 0 < len(handle) <= _HANDLE_LIMIT:
         raise ProtocolError(f"dispatch: a handle of {len(handle)} bytes")
     return SharedBuffer(handle, _natural(entry, "bytes"), _natural(entry, "at"), _text(entry, "style"))
 

@@ -125,10 +125,10 @@ def same_pointers(pairing: Pairing, reference: Bytes, candidate: Bytes) -> Bytes
         return candidate
     left, right = reference.view(np.uint64), candidate.view(np.uint64)
     places = np.flatnonzero(left != right)
-    order = sorted(pairing.pairs, key=lambda p: p[0].base)
-    bases = np.array([a.base for a, _ in order], dtype=np.uint64)
+    order = sorted(pairing.pairs, key=lambda p: p[0].address)
+    bases = np.array([a.address for a, _ in order], dtype=np.uint64)
     sizes = np.array([a.size for a, _ in order], dtype=np.uint64)
-    others = np.array([b.base for _, b in order], dtype=np.uint64)
+    others = np.array([b.address for _, b in order], dtype=np.uint64)
     slot = np.searchsorted(bases, left[places], side="right") - 1
     known = slot >= 0
     places, slot = places[known], slot[known]

@@ -30,9 +30,9 @@ def reachable(paused: Paused) -> set[int]:
     dispatch = paused.dispatch
     found = {pointer.allocation for argument in dispatch.arguments for pointer in argument.pointers}
     found |= {allocation.id for allocation in dispatch.allocations if allocation.name is not None}
-    order = sorted(dispatch.allocations, key=lambda allocation: allocation.base)
-    bases = np.array([allocation.base for allocation in order], dtype=np.uint64)
-    ends = np.array([allocation.base + allocation.size for allocation in order], dtype=np.uint64)
+    order = sorted(dispatch.allocations, key=lambda allocation: allocation.address)
+    bases = np.array([allocation.address for allocation in order], dtype=np.uint64)
+    ends = np.array([allocation.address + allocation.size for allocation in order], dtype=np.uint64)
     sizes = {allocation.id: allocation.size for allocation in order}
     waiting = list(found)
     while waiting:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.process import Child, Completed
-from intelliperf.protocols import Backend, Memory, SharedBuffer
+from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.sandbox import Sandbox
 from intelliperf.validation.messages import Allocation, Dispatch, End, Hello, Message
@@ -165,17 +165,17 @@ class Side:
             raise self._failed(Failure.CRASHED, ended.describe())
         return ended
 
-    def read(self, dispatch: Dispatch, allocation: int) -> memoryview:
-        """The content of one of the dispatch's allocations. Raises `SideFailed` if it lies outside."""
-        (found,) = (a for a in dispatch.allocations if a.id == allocation)
+    def read(self, buffer: Allocation, start: int = 0, size: int | None = None) -> memoryview:
+        """`size` bytes from `start`, all by default. Raises `SideFailed` if the buffer lies outside."""
+        size = buffer.size - start if size is None else size
         if self.memory is None:
             raise ProtocolError("no memory before the hello")
         try:
-            if found.shared is not None and found.size:
-                return self._open(self.memory, found, found.shared)
-            if found.unshared:
-                self._tell(f"copied by the application ({found.unshared})", found)
-            return self.memory.read(found.base, found.size)
+            if buffer.shared is not None and size:
+                return self._open(self.memory, buffer, buffer.shared, start, size)
+            if buffer.unshared:
+                self._tell(f"copied by the application ({buffer.unshared})", buffer)
+            return self.memory.read(buffer.base + start, size)
         except PeerTimeout as error:
             raise self._failed(Failure.TIMED_OUT, str(error)) from error
         except PeerClosed as error:
@@ -183,15 +183,29 @@ class Side:
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 
-    def _open(self, memory: Memory, found: Allocation, shared: SharedBuffer) -> memoryview:
+    def differences(
+        self, mine: Allocation, other: Side, theirs: Allocation, chunk: int, numbers: Numbers
+    ) -> tuple[Difference, ...] | None:
+        """See `protocols.Memory.differing`. Raises `SideFailed` of the other side if a buffer lies outside."""
+        if self.memory is None or mine.shared is None or theirs.shared is None or mine.size == 0:
+            return None
+        try:
+            found = self.memory.differing(mine.shared, theirs.shared, mine.size, chunk, numbers)
+            if found is not None:
+                other._tell(f"opened by {theirs.shared.style} IPC handles and compared on the device", theirs)
+            return found
+        except ProtocolError as error:
+            raise other._failed(Failure.MALFORMED, str(error)) from error
+
+    def _open(self, memory: Memory, buffer: Allocation, shared: SharedBuffer, start: int, size: int) -> memoryview:
         """By the handle; where that leads nowhere, the child copies the buffer."""
-        opened = memory.open(shared, found.size)
+        opened = memory.open(dataclasses.replace(shared, at=shared.at + start), size)
         if opened.view is not None:
-            self._tell(opened.how, found)
+            self._tell(opened.how, buffer)
             return opened.view
-        copied = self.copied(found, Deadline.after(_COPY_S))
-        self._tell(f"copied by the application ({opened.how})", found)
-        return copied
+        copied = self.copied(buffer, Deadline.after(_COPY_S))
+        self._tell(f"copied by the application ({opened.how})", buffer)
+        return copied[start : start + size]
 
     def copied(self, buffer: Allocation, deadline: Deadline) -> memoryview:
         """The paused child's own copy of a buffer."""

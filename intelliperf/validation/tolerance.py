@@ -21,6 +21,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from intelliperf.protocols import Numbers
 from intelliperf.validation.elements import BYTE, FLOAT32, FLOAT64, Bytes, Floats, Mask, Scalar, round_to_bfloat
 
 FACTOR = 8.0
@@ -31,6 +32,9 @@ FLOOR_ULPS = 16.0
 # Algorithms, 4.2); for terms of one sign up to five times that was seen on an H100. Adding them in a tree does not.
 SUMMATION = 8.0
 CAP = 1e-2  # of float and double; `cap` widens it for narrower types
+
+
+BITS = Numbers("bits", 1, 0.0, 0.0)
 
 
 class Steadiness(IntEnum):
@@ -51,6 +55,12 @@ class Allowance:
     rtol: float = 0.0
     atol: float = 0.0
     by_user: bool = False
+
+    @property
+    def numbers(self) -> Numbers:
+        """For a comparison that knows no chunk's scale: nothing that it finds near is too far by `allowed`."""
+        numeric = self.steadiness is Steadiness.NUMERIC and self.scalar.floating
+        return Numbers(self.scalar.encoding, self.scalar.size, self.rtol, self.atol) if numeric else BITS
 
     def describe(self) -> str:
         if self.steadiness is Steadiness.NUMERIC:

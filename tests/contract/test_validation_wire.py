@@ -110,7 +110,7 @@ MALFORMED = {
     "arguments that are not hexadecimal": message(
         {**DISPATCH, "arguments": [{"index": 0, "hex": "zz", "pointers": []}]}
     ),
-    "a handle of another length": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": shared("ab" * 31)}]}),
+    "a handle of another length": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": shared("ab" * 65)}]}),
     "a handle that is not hexadecimal": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": shared("zz")}]}),
     "a handle without its object": message({**DISPATCH, "allocations": [{**ALLOCATION, "shared": "ab" * 32}]}),
     "a copy that nobody asked for": message({"type": "copied", "allocation": 1, "base": 4096}),

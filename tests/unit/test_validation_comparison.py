@@ -220,7 +220,8 @@ def test_printed_floats_may_differ_as_far_as_the_buffers_may(tmp_path):
 
 
 def allocation(number: int, size: int, base: int = 0, kind: str = "device", name: str | None = None) -> Allocation:
-    return Allocation(number, base or number << 20, size, kind, number, name)
+    where = base or number << 20
+    return Allocation(number, where, size, kind, number, name, where)
 
 
 def dispatch(kernel: str, allocations: tuple[Allocation, ...] = (), arguments: tuple[Argument, ...] = ()) -> Dispatch:

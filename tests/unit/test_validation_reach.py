@@ -10,10 +10,10 @@ from intelliperf.validation.messages import Allocation, Argument, Dispatch, Poin
 from intelliperf.validation.reach import all_due, chosen
 
 GIB = 1 << 30
-TABLE = Allocation(1, 0x1000, 64, "device", 1, None)
-BEHIND = Allocation(2, 0x100000, 4096, "device", 2, None)
-IDLE = Allocation(3, 0x200000, GIB, "device", 3, None)
-SYMBOL = Allocation(4, 0x90000000, 4, "symbol", 4, "counter")
+TABLE = Allocation(1, 0x1000, 64, "device", 1, None, 0x1000)
+BEHIND = Allocation(2, 0x100000, 4096, "device", 2, None, 0x100000)
+IDLE = Allocation(3, 0x200000, GIB, "device", 3, None, 0x200000)
+SYMBOL = Allocation(4, 0x90000000, 4, "symbol", 4, "counter", 0x90000000)
 HANDED = Argument(0, struct.pack("<Q", TABLE.base), (Pointer(0, TABLE.id, 0),))
 
 

@@ -21,6 +21,8 @@ const std::map<std::string, CallFacts>& known_calls() {
       {"cuMemAllocFromPoolAsync", {Call::kAllocateAsync}},
       {"cuMemAllocHost", {Call::kAllocateHost}},
       {"cuMemHostAlloc", {Call::kHostAllocate}},
+      {"cuMemSetAccess", {Call::kMap}},
+      {"cuMemUnmap", {Call::kFree}},
       {"cuMemFree", {Call::kFree}},
       {"cuMemFreeAsync", {Call::kFreeAsync}},
       {"cuMemFreeHost", {Call::kFreeHost}},

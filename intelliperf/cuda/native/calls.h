@@ -12,6 +12,7 @@ enum class Call {
   kAllocateAsync,   // from a pool
   kAllocateHost,    // pinned
   kHostAllocate,    // pinned, with flags
+  kMap,             // addresses become usable: cuMemSetAccess
   kFree,
   kFreeAsync,
   kFreeHost,

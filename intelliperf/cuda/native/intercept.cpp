@@ -62,6 +62,12 @@ void on_allocation(const CallFacts& facts, const CUpti_CallbackData* info) {
       const auto& p = parameters<cuMemAllocManaged_params>(info);
       return fresh(*p.dptr, p.bytesize, MemoryKind::kManaged);
     }
+    case Call::kMap: {
+      const auto& p = parameters<cuMemSetAccess_params>(info);
+      // Asked again for the same addresses, it says nothing new about them.
+      const Buffer* known = state->session.allocations().find(p.ptr);
+      return known ? void() : fresh(p.ptr, p.size, MemoryKind::kMapped);
+    }
     case Call::kAllocateAsync: {
       const auto& p = parameters<cuMemAllocAsync_params>(info);
       cuStreamSynchronize(p.hStream);  // until then the memory is the stream's only
@@ -328,7 +334,8 @@ void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
     case Call::kAllocateManaged:
     case Call::kAllocateAsync:
     case Call::kAllocateHost:
-    case Call::kHostAllocate: return on_allocation(facts, info);
+    case Call::kHostAllocate:
+    case Call::kMap: return on_allocation(facts, info);
     case Call::kGraphInstantiate: return on_instantiate(info);
     default: return on_transfer(facts, info);
   }
@@ -369,6 +376,24 @@ bool copy(void* to, const Buffer& from) {
   return true;
 }
 
+Shared share(const Buffer& buffer) {
+  Shared shared;
+  if (buffer.kind != MemoryKind::kDevice || buffer.bytes == 0) {
+    shared.why = "no memory of cudaMalloc";  // CUDA has IPC handles for that alone
+    return shared;
+  }
+  CUipcMemHandle handle;
+  const CUresult made = cuIpcGetMemHandle(&handle, buffer.base);
+  if (made != CUDA_SUCCESS) {
+    shared.why = "cuIpcGetMemHandle fails with " + std::to_string(made);
+    return shared;
+  }
+  shared.handle.assign(handle.reserved, sizeof handle.reserved);
+  shared.bytes = buffer.bytes;
+  shared.style = "CUDA";
+  return shared;
+}
+
 void finish() {
   if (getpid() == state->owner) state->session.end();
 }
@@ -390,7 +415,7 @@ void start_intercept() {
   state->owner = getpid();
   const char* poison = std::getenv("INTELLIPERF_POISON");
   if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
-  state->session.open(socket, {"cuda", device_name, wave_size, copy});
+  state->session.open(socket, {"cuda", device_name, wave_size, copy, share});
   CUpti_SubscriberHandle subscriber = nullptr;
   require(cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(called), nullptr),
           "calls cannot be intercepted (another profiler in this process?)");

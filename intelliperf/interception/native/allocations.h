@@ -8,7 +8,8 @@
 namespace intelliperf {
 
 // kRuntime: host memory that the application or its runtime made; it is shown only where an argument leads into it.
-enum class MemoryKind : uint8_t { kDevice, kPool, kManaged, kPinned, kSymbol, kRuntime };
+// kMapped: addresses to which the application itself mapped device memory.
+enum class MemoryKind : uint8_t { kDevice, kPool, kManaged, kMapped, kPinned, kSymbol, kRuntime };
 
 // How another process opens a buffer: the handle of the memory that it lies in, that memory's size, its place there.
 struct Shared {

@@ -21,6 +21,7 @@ const char* kind_name(MemoryKind kind) {
     case MemoryKind::kDevice: return "device";
     case MemoryKind::kPool: return "pool";
     case MemoryKind::kManaged: return "managed";
+    case MemoryKind::kMapped: return "mapped";
     case MemoryKind::kPinned:
     case MemoryKind::kRuntime: return "pinned";
     default: return "symbol";
@@ -188,7 +189,7 @@ std::string Session::message(const Launch& launch, int status, bool target) {
   for (const auto& [base, buffer] : allocations_.live()) {
     if (!is_shown(buffer) || !shown(buffer)) continue;
     json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
-    json.key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
+    json.key("address").number(buffer.base).key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
     if (buffer.name.empty()) json.null();
     else json.string(buffer.name);
     if (by_handle_) write_shared(json, buffer.shared);
