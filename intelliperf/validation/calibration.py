@@ -93,6 +93,7 @@ class Calibration:
     output: OutputModel
     notes: tuple[str, ...]
     names: Mapping[Key, str]
+    uncovered: tuple[str, ...] = ()  # what the reference does that cannot be compared
 
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
@@ -225,4 +226,5 @@ def calibrate(
         output=OutputModel.learn(followed.ended[BASE], others),
         notes=tuple(notes),
         names=calibrator.names,
+        uncovered=followed.uncovered,
     )

@@ -171,6 +171,8 @@ class Checker:
         if self.ways:
             text = "; ".join(f"{count} {way}" for way, count in sorted(self.ways.items()))
             found.append(Check("way to the buffers", CheckStatus.PASSED, text))
+        if self.calibration.uncovered:
+            found.append(Check("not covered", CheckStatus.NOT_RUN, "; ".join(self.calibration.uncovered)))
         if self.undefined_bytes:
             text = f"{self.undefined_bytes} bytes that the original leaves undefined were left out"
             found.append(Check("undefined bytes", CheckStatus.WEAK, text))

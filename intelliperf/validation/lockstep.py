@@ -103,6 +103,7 @@ class Followed:
     divergences: Mapping[str, Divergence]
     events: tuple[Event, ...]
     syncs: int
+    uncovered: tuple[str, ...] = ()  # what the base did that cannot be compared
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class _Progress:
     divergences: dict[str, Divergence] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     syncs: int = 0
+    uncovered: tuple[str, ...] = ()
 
 
 def follow(
@@ -137,6 +139,7 @@ def follow(
             message = base.next(deadline)
             others = [s for s in others if _keeps_up(progress, base, message, s, rule, observer, deadline)]
             if isinstance(message, End):
+                progress.uncovered = message.uncovered
                 break
             progress.events.append(bare(message))
             if isinstance(message, Dispatch):
@@ -148,7 +151,7 @@ def follow(
             ended[base.label] = base.finish(deadline)
         for side in others:
             _survives(progress, side, lambda s: ended.update({s.label: s.finish(deadline)}))
-    return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs)
+    return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered)
 
 
 def _keeps_up(

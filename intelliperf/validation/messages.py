@@ -128,6 +128,7 @@ class Copied:
 @dataclass(frozen=True)
 class End:
     dispatches: int
+    uncovered: tuple[str, ...] = ()  # what the run did that cannot be compared, in words
 
 
 Message = Dispatch | Transfer | End
@@ -165,8 +166,13 @@ def parse_message(message: Object) -> Message | Copied:
     if kind == "copied":
         return Copied(_natural(message, "allocation"), _natural(message, "base"))
     if kind == "end":
-        return End(_natural(message, "dispatches"))
+        uncovered = _list(message, "uncovered", _words) if "uncovered" in message else ()
+        return End(_natural(message, "dispatches"), uncovered)
     raise ProtocolError(f"a message of unknown type {kind[:40]!r}")
+
+
+def _words(entry: Object) -> str:
+    return _text(entry, "what")
 
 
 def _dispatch(message: Object) -> Dispatch:

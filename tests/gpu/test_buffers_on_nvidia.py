@@ -110,7 +110,7 @@ def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     from intelliperf.cuda.backend import CudaBackend
     from intelliperf.records import Application, Kernel
     from intelliperf.sandbox import UNCONFINED
-    from intelliperf.validation.messages import Dispatch
+    from intelliperf.validation.messages import Dispatch, End
     from intelliperf.validation.side import Run, Side
     from intelliperf.validation.wire import Deadline
 
@@ -138,3 +138,6 @@ def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
             5: ("mapped", False), 6: ("pinned", False), 7: ("symbol", False),
         }  # fmt: skip
         side.proceed()
+        while not isinstance(end := side.next(deadline), End):
+            pass
+        assert end.uncovered == ("texture memory (arrays)",)

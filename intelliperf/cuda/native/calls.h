@@ -26,6 +26,7 @@ enum class Call {
   kCopy3d,
   kFill,            // destination, value, count
   kFill2d,
+  kUncovered,       // what is not compared: `operation` says it
 };
 
 struct CallFacts {

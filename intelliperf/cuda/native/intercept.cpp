@@ -337,6 +337,7 @@ void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
     case Call::kHostAllocate:
     case Call::kMap: return on_allocation(facts, info);
     case Call::kGraphInstantiate: return on_instantiate(info);
+    case Call::kUncovered: return state->session.cannot_compare(facts.operation);
     default: return on_transfer(facts, info);
   }
 }

@@ -217,7 +217,10 @@ void Session::end() {
   if (ended_ || !greeted_ || owner_ != getpid()) return;
   ended_ = true;
   JsonWriter json;
-  json.begin_object().key("type").string("end").key("dispatches").number(dispatches_).end_object();
+  json.begin_object().key("type").string("end").key("dispatches").number(dispatches_);
+  json.key("uncovered").begin_array();
+  for (const std::string& what : uncovered_) json.begin_object().key("what").string(what).end_object();
+  json.end_array().end_object();
   simt::wire_send(socket_, json.text());
   close(socket_);
 }

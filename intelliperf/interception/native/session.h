@@ -45,6 +45,7 @@ class Session {
   // Sends the dispatch; a target's with all it can reach, and then waits.
   void dispatch(const Launch& launch, int status, bool target);
   void transfer(const char* operation, uint64_t bytes);
+  void cannot_compare(const char* what) { uncovered_.insert(what); }  // told at the end
   void end();
 
  private:
@@ -64,6 +65,7 @@ class Session {
   bool all_kernels_ = false;
   std::vector<std::string> targets_;
   std::map<std::string, uint64_t> seen_;
+  std::set<std::string> uncovered_;
   uint64_t dispatches_ = 0;
   Allocations allocations_;
   Arena arena_;

@@ -44,6 +44,9 @@ int main() {
   cudaMallocAsync(&pool, bytes, nullptr);
   cudaMallocManaged(&managed, bytes);
   cudaMallocHost(&pinned, bytes);
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc texels = cudaCreateChannelDesc<float>();
+  cudaMallocArray(&array, &texels, 64, 64);
   int* mapped = map_memory(bytes);
   if (!plain || !pitched || !pool || !managed || !pinned || !mapped) return std::puts("no memory"), 1;
   cudaMemset(pitched, 0, 2 * pitch);
