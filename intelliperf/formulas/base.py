@@ -184,8 +184,13 @@ def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
     kind = profile.time_provenance.value
     return (
         f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
-        f"application's device time: at most {ceiling:.3g}x faster as a whole"
+        f"application's device time: at most {times(ceiling)} faster as a whole"
     )
+
+
+def times(gain: float) -> str:
+    """As "5.27x"; of gains near 1 so much that they differ from it: "1.005x"."""
+    return f"{gain:.3g}x" if gain >= 1.1 else f"{gain:.4g}x"
 
 
 def percent(share: float) -> str:
