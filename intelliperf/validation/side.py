@@ -12,10 +12,11 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from intelliperf.errors import ProtocolError
 from intelliperf.process import Child, Completed
@@ -24,6 +25,8 @@ from intelliperf.records import Application, Kernel
 from intelliperf.sandbox import Sandbox
 from intelliperf.validation.messages import Dispatch, End, Hello, Message
 from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
+
+T = TypeVar("T")
 
 _POLL_S = 0.05
 _STDERR_LINES = 6
@@ -165,11 +168,18 @@ class Side:
 
     def read(self, dispatch: Dispatch, allocation: int) -> memoryview:
         """The content of one of the dispatch's allocations. Raises `SideFailed` if it lies outside."""
+        return self._on_memory(dispatch, allocation, lambda memory, base, size: memory.read(base, size))
+
+    def spoil(self, dispatch: Dispatch, allocation: int) -> None:
+        """Make garbage of what an allocation holds. Zeros stay: counters that are back at zero are no answer."""
+        self._on_memory(dispatch, allocation, lambda memory, base, size: memory.spoil(base, size))
+
+    def _on_memory(self, dispatch: Dispatch, allocation: int, act: Callable[[Memory, int, int], T]) -> T:
         (found,) = (a for a in dispatch.allocations if a.id == allocation)
         if self.memory is None:
             raise ProtocolError("no memory before the hello")
         try:
-            return self.memory.read(found.base, found.size)
+            return act(self.memory, found.base, found.size)
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 

@@ -257,9 +257,8 @@ class DebugInfo:
             node = self.node(node.reference("baseType"))
         return False
 
-    def element(self, number: int | None) -> dict[str, Any]:
-        """What a pointer points to: name, bytes, encoding."""
-        target = self.resolved(number).reference("baseType")
+    def element(self, target: int | None) -> dict[str, Any]:
+        """Of what a pointer points to, or a parameter is: name, bytes, encoding."""
         node = self.resolved(target)
         if node.kind == "DIBasicType":
             encoding = _ENCODINGS.get(node.text("encoding"), "unknown")
@@ -315,7 +314,8 @@ class DebugInfo:
             "pointer": pointer,
             "const": self.is_const(target),
             "restrict": self.is_restrict(number),
-            "element": self.element(number) if pointer else None,
+            "element": self.element(target) if pointer else None,
+            "number": self.element(number) if self.resolved(number).kind == "DIBasicType" else None,
         }
 
 

@@ -37,6 +37,11 @@ Registry& registry() {
   std::_Exit(1);
 }
 
+NumberKind number_kind(const std::string& encoding) {
+  if (encoding == "float") return NumberKind::kFloat;
+  return encoding == "signed" || encoding == "unsigned" ? NumberKind::kInteger : NumberKind::kNone;
+}
+
 void read_parameters(const JsonValue& described, Kernel& kernel) {
   kernel.has_parameters = true;
   for (const JsonValue& entry : described["parameters"].items()) {
@@ -45,11 +50,11 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.size = entry["size"].unsigned_or(0);
     parameter.pointer = entry["pointer"].boolean();
     if (parameter.pointer) parameter.pointers.push_back(0);
-    const std::string& encoding = entry["element"]["encoding"].text();
-    if (encoding == "float") parameter.element = NumberKind::kFloat;
-    if (encoding == "signed" || encoding == "unsigned") parameter.element = NumberKind::kInteger;
+    parameter.element = number_kind(entry["element"]["encoding"].text());
     parameter.element_bytes = static_cast<uint32_t>(entry["element"]["bytes"].unsigned_or(0));
     parameter.constant = entry["const"].boolean();
+    parameter.plain = number_kind(entry["number"]["encoding"].text());
+    parameter.plain_bytes = static_cast<uint32_t>(entry["number"]["bytes"].unsigned_or(0));
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
     kernel.parameters.push_back(std::move(parameter));

@@ -26,6 +26,8 @@ struct Parameter {
   NumberKind element = NumberKind::kNone;  // what a pointer points to, as far as it is a plain number
   uint32_t element_bytes = 0;
   bool constant = false;  // const behind the pointer
+  NumberKind plain = NumberKind::kNone;  // what the parameter itself is, if that is a plain number
+  uint32_t plain_bytes = 0;
 };
 
 // Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as

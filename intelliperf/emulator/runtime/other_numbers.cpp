@@ -1,8 +1,11 @@
 #include "other_numbers.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <type_traits>
 
 #include "settings.h"
 
@@ -11,7 +14,11 @@ namespace {
 
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint64_t kEarlyLaunches = 8;
+constexpr uint32_t kMostArguments = 6;
 constexpr int kPowers[] = {1, -1, 2, -2, 3, -3};
+constexpr size_t kSample = 1024;     // numbers of a buffer that its range is drawn from
+constexpr size_t kShare = 8;         // an eighth of the numbers lies in the range
+constexpr int64_t kLeastSize = 34;   // of an integer argument that is altered: what is below is often a mode
 
 struct Numbers {  // what a parameter says that an allocation holds
   NumberKind kind = NumberKind::kNone;
@@ -46,16 +53,159 @@ void lower(char* at, uint64_t bytes) {
   }
 }
 
-void alter(const Allocation& a, const Numbers& numbers) {
+uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+template <class Number>
+bool usual(Number value) {
+  if constexpr (std::is_floating_point_v<Number>) return std::isfinite(value);
+  return true;
+}
+
+template <class Number>
+Number lowered(Number value, Number towards) {
+  if constexpr (std::is_floating_point_v<Number>) return (value - towards) / 2 + towards;
+  return value > 1 ? Number(value - 1) : value;
+}
+
+// Moves the numbers of one range of values; where all are equal, an eighth of them.
+template <class Number>
+void alter_some(char* at, uint64_t bytes, uint64_t draw) {
+  const uint64_t count = bytes / sizeof(Number);
+  std::vector<Number> sample;
+  for (uint64_t i = 0; i < std::min<uint64_t>(count, kSample); ++i) {
+    Number value;
+    std::memcpy(&value, at + (count <= kSample ? i : mixed(draw + i) % count) * sizeof value, sizeof value);
+    if (usual(value)) sample.push_back(value);
+  }
+  if (sample.empty()) return;
+  std::sort(sample.begin(), sample.end());
+  const size_t first = mixed(draw) % sample.size();
+  auto low = std::lower_bound(sample.begin(), sample.end(), sample[first]);
+  auto high = std::upper_bound(low, sample.end(), sample[std::min(first + sample.size() / kShare, sample.size() - 1)]);
+  if (*low == *(high - 1)) high = sample.end();
+  if (*low == *(high - 1)) low = sample.begin();
+  const Number floor = *low, top = *(high - 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    Number value;
+    std::memcpy(&value, at + i * sizeof value, sizeof value);
+    const bool equal = floor == top && mixed(draw ^ i) % kShare == 0;
+    if (!usual(value) || !(equal || (value > floor && value <= top))) continue;
+    value = lowered(value, equal ? Number(0) : floor);
+    std::memcpy(at + i * sizeof value, &value, sizeof value);
+  }
+}
+
+template <class Number>
+void alter_as(char* at, uint64_t bytes, uint32_t order, uint64_t nth, bool some) {
+  if (some) return alter_some<Number>(at, bytes, mixed(nth * 64 + order));
+  if constexpr (std::is_floating_point_v<Number>)
+    scale<Number>(at, bytes, kPowers[order % std::size(kPowers)]);
+  else
+    lower<Number>(at, bytes);
+}
+
+void alter(const Allocation& a, const Numbers& numbers, uint64_t nth, bool some) {
   auto* at = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
-  const int power = kPowers[numbers.order % std::size(kPowers)];
-  if (numbers.kind == NumberKind::kFloat && numbers.bytes == 4) scale<float>(at, a.bytes, power);
-  if (numbers.kind == NumberKind::kFloat && numbers.bytes == 8) scale<double>(at, a.bytes, power);
+  const auto as = [&](auto number) { alter_as<decltype(number)>(at, a.bytes, numbers.order, nth, some); };
+  if (numbers.kind == NumberKind::kFloat && numbers.bytes == 4) as(float());
+  if (numbers.kind == NumberKind::kFloat && numbers.bytes == 8) as(double());
   if (numbers.kind != NumberKind::kInteger || numbers.constant) return;
-  if (numbers.bytes == 1) lower<int8_t>(at, a.bytes);
-  if (numbers.bytes == 2) lower<int16_t>(at, a.bytes);
-  if (numbers.bytes == 4) lower<int32_t>(at, a.bytes);
-  if (numbers.bytes == 8) lower<int64_t>(at, a.bytes);
+  if (numbers.bytes == 1) as(int8_t());
+  if (numbers.bytes == 2) as(int16_t());
+  if (numbers.bytes == 4) as(int32_t());
+  if (numbers.bytes == 8) as(int64_t());
+}
+
+// Another value for a plain argument, and the grid that goes with it.
+struct OtherArgument {
+  const Parameter* parameter;
+  uint64_t value;  // its bytes
+  Dim3 grid;
+};
+
+int64_t integer(const LaunchRequest& request, const Parameter& parameter) {
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  void* const into = parameter.size == 8 ? static_cast<void*>(&wide) : static_cast<void*>(&narrow);
+  std::memcpy(into, request.arguments[parameter.index], parameter.size);
+  return parameter.size == 8 ? wide : narrow;
+}
+
+bool is_integer(const Parameter& parameter) {
+  return parameter.plain == NumberKind::kInteger && parameter.size == parameter.plain_bytes &&
+         (parameter.size == 4 || parameter.size == 8);
+}
+
+// Whether `threads` in blocks of `block` are those that `size` items need, one each.
+bool covers(uint64_t threads, uint64_t block, int64_t size) {
+  return size > 0 && uint64_t(size) <= threads && threads - uint64_t(size) < block;
+}
+
+// The grid for `other` items where the launch has one for `size`. False: the two may have to do with each other in a
+// way that is not known, so that a launch with the one changed and the other not means nothing.
+bool fit_grid(const LaunchRequest& request, const std::vector<int64_t>& others, int64_t size, int64_t other, Dim3& grid) {
+  uint32_t* const blocks[3] = {&grid.x, &grid.y, &grid.z};
+  const uint32_t block[3] = {request.block.x, request.block.y, request.block.z};
+  const auto named = [&](uint64_t figure) { return std::find(others.begin(), others.end(), int64_t(figure)) != others.end(); };
+  const auto resize = [&](int d, int64_t items) {
+    const uint32_t before = *blocks[d];
+    *blocks[d] = uint32_t((uint64_t(items) + block[d] - 1) / block[d]);
+    return *blocks[d] == before || (!named(before) && !named(uint64_t(before) * block[d]));
+  };
+  for (int d = 0; d < 3; ++d)
+    if (covers(uint64_t(*blocks[d]) * block[d], block[d], size)) return resize(d, other);
+  if (grid.y == 1 && grid.z == 1) {
+    const uint64_t threads = uint64_t(grid.x) * block[0];
+    for (size_t i = 0; i < others.size(); ++i)
+      for (size_t k = i; k < others.size(); ++k) {
+        const int64_t factor = k == i ? others[i] : others[i] * others[k];
+        if (others[i] > 1 && others[k] > 1 && factor <= int64_t(threads) && covers(threads, block[0], factor * size))
+          return resize(0, factor * other);
+      }
+  }
+  const uint64_t figures[] = {grid.x, grid.y, grid.z, block[0], block[1], block[2], uint64_t(grid.x) * block[0],
+                              uint64_t(grid.y) * block[1], uint64_t(grid.z) * block[2], grid.count(),
+                              grid.count() * request.block.count()};
+  for (const uint64_t figure : figures)
+    if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return false;
+  return true;
+}
+
+template <class Number>
+bool doubled(const void* at, uint64_t& value) {
+  Number number;
+  std::memcpy(&number, at, sizeof number);
+  if (number == 0 || !std::isfinite(number * 2)) return false;
+  number *= 2;
+  std::memcpy(&value, &number, sizeof number);
+  return true;
+}
+
+std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
+  std::vector<OtherArgument> found;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    OtherArgument other{&parameter, 0, request.grid};
+    const void* at = request.arguments[parameter.index];
+    bool usable = false;
+    if (parameter.plain == NumberKind::kFloat && parameter.size == parameter.plain_bytes)
+      usable = parameter.size == 4 ? doubled<float>(at, other.value) : parameter.size == 8 && doubled<double>(at, other.value);
+    if (is_integer(parameter)) {
+      const int64_t size = integer(request, parameter), lowest = size & -size;
+      const int64_t lower = size == lowest ? size / 2 : size - lowest;
+      std::vector<int64_t> others;
+      for (const Parameter& beside : request.kernel->parameters)
+        if (&beside != &parameter && is_integer(beside)) others.push_back(integer(request, beside));
+      usable = size >= kLeastSize && lower >= kLeastSize - 2 && fit_grid(request, others, size, lower, other.grid);
+      other.value = uint64_t(lower);
+    }
+    if (usable) found.push_back(other);
+  }
+  return found;
 }
 
 std::map<const Allocation*, Numbers> behind_parameters(const LaunchRequest& request) {
@@ -87,22 +237,36 @@ void collect(const Allocation& a, void* into) {
 
 }  // namespace
 
-bool OtherNumbers::due(uint64_t nth) {
-  if (!settings().other_numbers || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return false;
+uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
+  const OtherNumbersMode mode = settings().other_numbers;
+  if (mode == OtherNumbersMode::kNone || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
-  return bytes <= kMostBytes;
+  if (bytes > kMostBytes) return 0;
+  if (mode != OtherNumbersMode::kArguments) return 1;
+  if (!request.kernel->has_parameters || request.cooperative) return 0;
+  return std::min(kMostArguments, uint32_t(other_arguments(request).size()));
 }
 
-OtherNumbers::OtherNumbers(const LaunchRequest& request) {
+OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant) : altered_(request) {
   std::vector<const Allocation*> live;
   for_each_allocation(collect, &live);
   for (const Allocation* a : live) {
     const auto* from = reinterpret_cast<const char*>(a->base);  // NOLINT(performance-no-int-to-ptr)
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
-  for (const auto& [allocation, numbers] : behind_parameters(request))
-    if (!numbers.mixed) alter(*allocation, numbers);
+  if (settings().other_numbers != OtherNumbersMode::kArguments) {
+    const bool some = settings().other_numbers == OtherNumbersMode::kSome;
+    for (const auto& [allocation, numbers] : behind_parameters(request))
+      if (!numbers.mixed) alter(*allocation, numbers, nth, some);
+    return;
+  }
+  const OtherArgument other = other_arguments(request)[variant];
+  argument_ = other.value;
+  arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
+  arguments_[other.parameter->index] = &argument_;
+  altered_.arguments = arguments_.data();
+  altered_.grid = other.grid;
 }
 
 OtherNumbers::~OtherNumbers() {
