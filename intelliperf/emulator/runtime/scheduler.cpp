@@ -105,7 +105,7 @@ void Scheduler::shape(Block& block) {
   }
 }
 
-void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed) {
+void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted) {
   const Dim3& wanted = request_.block;
   if (block.shape[0] != wanted.x || block.shape[1] != wanted.y || block.shape[2] != wanted.z) shape(block);
   // Lanes of a wave in lock-step have no order; waves have none in either mode.
@@ -129,6 +129,7 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
   block.state = BlockState::kFresh;
   block.traced = traced;
   block.analyzed = analyzed;
+  block.counted = counted;
   block.live = threads_;
 }
 
@@ -136,7 +137,7 @@ void Scheduler::start(Block& block, Wave& wave) {
   const uint32_t count = wave.unstarted;
   wave.unstarted = 0;
   park_counts = ParkCounts();
-  start_queue.entry = block.traced ? request_.kernel->trace : request_.kernel->fast;
+  start_queue.entry = block.traced || block.counted ? request_.kernel->trace : request_.kernel->fast;
   start_queue.arguments = request_.arguments;
   start_queue.next = start_queue.end = wave.lanes + count;
   if (block.traced) {
@@ -337,6 +338,7 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   }
   const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
   if (block.traced) pass_request(first.state == LaneState::kAccess);
+  if (first.state == LaneState::kAccess || first.state == LaneState::kRange) simt_counted += group_.size;
   if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
     analysis_->request(wave.index, group_);
   if (repeat != Repeat::kSpinning) return repeat;

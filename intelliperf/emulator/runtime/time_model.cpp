@@ -61,11 +61,11 @@ Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds
   return result;
 }
 
-LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks) {
+LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& extrapolation) {
   const TracedTotals& t = analysis.totals();
   LaunchTotals result;
   if (t.blocks == 0) return result;
-  const double rest = double(blocks - t.blocks), factor = double(blocks) / double(t.blocks);
+  const double factor = extrapolation.accesses, rest = double(t.blocks) * (factor - 1);
   result.events = double(t.events) * factor;
   result.atomic_lanes = double(t.atomic_lanes) * factor;
   const HotAddresses::Summary hot = analysis.hot().summary();
@@ -155,17 +155,17 @@ void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic
 
 }  // namespace
 
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
                        const Occupancy& resident, const Work& work) {
   const LocalTraffic traffic = local_traffic(request, resident, work);
-  const double factor = double(request.grid.count()) / double(traced.blocks);
+  const double factor = rest.instructions;
   totals.dram_read_bytes += traffic.dram_read * factor;
   totals.dram_once_bytes += traffic.dram_read * factor;
   totals.dram_write_bytes += traffic.dram_write * factor;
 }
 
 TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
-                     const Occupancy& resident, const Work& work, bool local) {
+                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local) {
   const Device& d = device();
   const uint64_t blocks = request.grid.count();
   TracedTotals t = traced;
@@ -174,14 +174,14 @@ TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, c
   if (t.blocks == 0) return parts;
   if (local) add_local(t, request, local_traffic(request, resident, work), work);
   const double cycle_ns = 1e9 / d.clock_hz;
-  const double units = d.compute_units, each = 1 / double(t.blocks);
+  const double units = d.compute_units, each = rest.accesses / double(blocks);
   const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit
   const auto on_unit = [&](double cycles) { return cycles * each * busiest * cycle_ns; };
 
-  parts.issue = on_unit(work.instructions / d.issue_per_cycle);
+  parts.issue = work.instructions / d.issue_per_cycle * rest.instructions / double(blocks) * busiest * cycle_ns;
   parts.lds = on_unit(double(t.lds_phases) * d.lds_banks * 4 / d.lds_bytes_per_cycle);
   parts.l1 = on_unit(std::max(double(t.l1_tag_cycles), double(t.l1_bytes) / d.l1_bytes_per_cycle));
-  const double factor = double(blocks) * each;
+  const double factor = rest.accesses;
   parts.l2 = double(t.l2_bytes) * factor / d.l2_bytes_per_s * 1e9;
   parts.dram = (totals.dram_read_bytes + totals.dram_write_bytes) / d.dram_bytes_per_s * 1e9;
   parts.atomic = std::max(totals.atomic_hottest_lanes * d.atomic_same_address_ns,

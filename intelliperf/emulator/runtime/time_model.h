@@ -60,7 +60,12 @@ struct LaunchTotals {
   double dram_read_bytes = 0, dram_write_bytes = 0;
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
 };
-LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks);
+// How much more all blocks do than the traced ones: by their number, or as counted.
+struct Extrapolation {
+  double accesses = 1, instructions = 1;
+};
+
+LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& rest);
 
 // What the traced blocks do besides their accesses, from the executions of basic blocks by waves.
 struct Work {
@@ -73,12 +78,12 @@ struct Work {
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves);
 
 // Adds what accesses to memory private to a thread move to and from memory; none of it counts as read again.
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
                        const Occupancy& resident, const Work& work);
 
 // With `local` the accesses to memory private to a thread count, and `totals` is to have their traffic.
 TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
-                     const Occupancy& resident, const Work& work, bool local);
+                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local);
 
 double transfer_time_ns(const char* operation, uint64_t bytes);
 
