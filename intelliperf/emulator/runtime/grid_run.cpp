@@ -1,5 +1,6 @@
 #include "grid_run.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
@@ -85,7 +86,9 @@ GridRun::Context GridRun::begin(uint64_t position) {
   if (plan_.analyze) {
     const double allowed = double(position + 1) / double(blocks_) * (1 - kBudgetHead) + kBudgetHead;
     const auto used = double(analysis_->totals().events), budget = double(plan_.event_budget);
-    const bool drawn = used <= budget * kBudgetHead || chosen(plan_.draw, position);
+    // Where there is budget for one more block as large as those before, nothing is left out.
+    const bool ample = used + used / double(std::max<uint64_t>(1, traced_)) <= budget * allowed;
+    const bool drawn = ample || used <= budget * kBudgetHead || chosen(plan_.draw, position);
     analyzed = (used <= budget * allowed && drawn) || request_.cooperative;
   }
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);

@@ -151,6 +151,7 @@ void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic
   t.dram_requests += uint64_t(work.local_loads * traffic.miss_l1 * traffic.miss_l2);
   const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / device().wave_size);
   t.longest_wave_requests += uint64_t(work.local_requests() / waves * double(t.blocks));
+  t.longest_wave_words += uint64_t(work.local_requests() / waves * double(t.blocks));
 }
 
 }  // namespace
@@ -188,15 +189,17 @@ TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, c
                           totals.atomic_lanes / d.atomic_l2_ops_per_s * 1e9);
 
   const double rounds = std::ceil(double(blocks) / (units * std::max(1u, resident.blocks)));
-  parts.phases = std::max(1.0, rounds * double(t.longest_wave_requests) * each / kInFlight);
+  const double chain = double(t.longest_wave_requests) * each;
+  parts.phases = std::max(1.0, rounds * double(t.longest_wave_words) * each / kInFlight);
   const double loads = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests + t.lds_requests);
   if (t.requests && loads > 0) {
     const double waiting = double(t.l1_hit_requests) * d.l1_latency_cycles +
                            double(t.l2_hit_requests) * d.l2_latency_cycles +
                            double(t.dram_requests) * d.dram_latency_cycles +
                            double(t.lds_requests) * d.lds_latency_cycles;
-    const double per_request = waiting / double(t.requests);
-    parts.latency = rounds * double(t.longest_wave_requests) * each * per_request / kInFlight * cycle_ns;
+    const double share = loads / double(t.requests);
+    const double turns = std::max(std::min(1.0, chain * share), chain * share / kInFlight);
+    parts.latency = rounds * turns * waiting / loads * cycle_ns;
   }
   return parts;
 }
