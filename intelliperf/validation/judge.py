@@ -310,7 +310,7 @@ class Judge:
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
         observer: Observer = Checker(calibration, self._settings.tolerance)
-        if alteration.of_arguments:
+        if alteration.doubtful:
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
                 Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)

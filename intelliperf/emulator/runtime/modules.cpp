@@ -37,9 +37,12 @@ Registry& registry() {
   std::_Exit(1);
 }
 
-NumberKind number_kind(const std::string& encoding) {
-  if (encoding == "float") return NumberKind::kFloat;
-  return encoding == "signed" || encoding == "unsigned" ? NumberKind::kInteger : NumberKind::kNone;
+Number read_number(const JsonValue& described) {
+  const std::string& encoding = described["encoding"].text();
+  NumberKind kind = NumberKind::kNone;
+  if (encoding == "float") kind = NumberKind::kFloat;
+  if (encoding == "signed" || encoding == "unsigned" || encoding == "char") kind = NumberKind::kInteger;
+  return Number{kind, static_cast<uint32_t>(described["bytes"].unsigned_or(0))};
 }
 
 void read_parameters(const JsonValue& described, Kernel& kernel) {
@@ -50,11 +53,8 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.size = entry["size"].unsigned_or(0);
     parameter.pointer = entry["pointer"].boolean();
     if (parameter.pointer) parameter.pointers.push_back(0);
-    parameter.element = number_kind(entry["element"]["encoding"].text());
-    parameter.element_bytes = static_cast<uint32_t>(entry["element"]["bytes"].unsigned_or(0));
+    parameter.number = read_number(entry["number"]);
     parameter.constant = entry["const"].boolean();
-    parameter.plain = number_kind(entry["number"]["encoding"].text());
-    parameter.plain_bytes = static_cast<uint32_t>(entry["number"]["bytes"].unsigned_or(0));
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
     kernel.parameters.push_back(std::move(parameter));
@@ -141,6 +141,7 @@ void resolve(Variable& variable) {
     return;
   }
   variable.address = symbol<void*>(*variable.module, variable.name);
+  variable.number = read_number(variable.module->metadata["symbols"][variable.name]["number"]);
   if (variable.address && variable.bytes)
     register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0, variable.name.c_str());
 }
