@@ -22,10 +22,12 @@ _F_ADD_SEALS = 1033
 _F_GET_SEALS = 1034
 _F_SEAL_SHRINK = 0x0002
 _ADDRESS_LIMIT = 1 << 64
+_SPOIL_BYTES = 1 << 20
+_SPOILT = bytes([0, *([0xD3] * 255)])  # what becomes of each byte: as a float large, as an integer negative
 
 
 class SharedArena:
-    """Read-only view of one arena. Addresses are the child's; file offset 0 is `base`."""
+    """One arena. Addresses are the child's; file offset 0 is `base`."""
 
     def __init__(self, descriptor: int, base: int, size: int) -> None:
         """Takes ownership of `descriptor`, also when it raises `ProtocolError`."""
@@ -56,9 +58,7 @@ class SharedArena:
 
     def read(self, base: int, size: int) -> memoryview:
         """See `protocols.Memory.read`. A view of live memory, not a copy, where it is mapped."""
-        offset = base - self._base
-        if size < 0 or offset < 0 or offset + size > self._size:
-            raise ProtocolError(f"{size} bytes at {base:#x} lie outside the child's arena")
+        offset = self._offset(base, size)
         if self._map is not None:
             return memoryview(self._map)[offset : offset + size]
         return memoryview(self._copy(offset, size))
@@ -72,6 +72,23 @@ class SharedArena:
     ) -> tuple[Difference, ...] | None:
         """See `protocols.Memory.differing`: here buffers are compared on the host."""
         return None
+
+    def spoil(self, base: int, size: int) -> None:
+        """See `protocols.Memory.spoil`. Holes of the file, which read as zeros, stay holes."""
+        offset = self._offset(base, size)
+        try:
+            for start in range(offset, offset + size, _SPOIL_BYTES):
+                part = os.pread(self._descriptor, min(_SPOIL_BYTES, offset + size - start), start)
+                if part.count(0) != len(part):
+                    os.pwrite(self._descriptor, part.translate(_SPOILT), start)
+        except OSError as error:
+            raise ProtocolError(f"the child's arena cannot be written: {error.strerror}") from error
+
+    def _offset(self, base: int, size: int) -> int:
+        offset = base - self._base
+        if size < 0 or offset < 0 or offset + size > self._size:
+            raise ProtocolError(f"{size} bytes at {base:#x} lie outside the child's arena")
+        return offset
 
     def _copy(self, offset: int, size: int) -> bytes:
         parts = []

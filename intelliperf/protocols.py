@@ -117,6 +117,10 @@ class Memory(Protocol):
         """
         ...
 
+    def spoil(self, base: int, size: int) -> None:
+        """Overwrite every byte that is not zero. The child sees it where the backend honours "live_memory"."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -182,6 +182,9 @@ class CudaMemory:
     ) -> tuple[Difference, ...] | None:
         return self._comparer.differing(mine, theirs, size, chunk, numbers)
 
+    def spoil(self, base: int, size: int) -> None:
+        raise ProtocolError("a copy of a buffer was to be written to, which the application would not see")
+
     def close(self) -> None:
         self._arena.close()
 

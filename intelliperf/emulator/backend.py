@@ -51,7 +51,7 @@ class EmulatorBackend:
     """
 
     name = "emulator"
-    honours = frozenset(_OPTIONS)
+    honours = frozenset({*_OPTIONS, "live_memory"})
 
     def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
         self._directory = directory

@@ -7,11 +7,12 @@ AMDGPU user guide). For NVIDIA the compiler gives PTX only; registers and spills
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ _BLOCK_START = re.compile(r"^(?:\.LBB\w+:|; %bb\.\d+:).*$", re.MULTILINE)
 _SCRATCH = re.compile(r"\t(?:scratch|buffer)_(load|store)_(\w+) ")
 _CALL = re.compile(r"\ts_(?:swappc|setpc)_b64 (?!s\[30:31\])")
 _ADDRESS = re.compile(r" ([\w.$]+)@(?:gotpc)?rel32@lo")
+_PTX_BOUND = re.compile(r"\.entry ([\w$.]+)\([^)]*\)\s*(?:\.(?!maxntid)\w+[^\n]*\n)*\.maxntid ([\d, ]+)")
 _PTXAS_FUNCTION = re.compile(r"Compiling entry function '([^']+)'")
 _PTXAS_REGISTERS = re.compile(r"Used (\d+) registers")
 _PTXAS_SHARED = re.compile(r"(\d+) bytes smem")
@@ -88,6 +90,7 @@ class StrictCompile:
     architecture: str
     errors: tuple[str, ...]
     facts: Mapping[str, KernelFacts]
+    most_threads: Mapping[str, int] = field(default_factory=dict)  # of a block, where the source bounds it
 
 
 def strict_compile(entry: Mapping[str, Any], architecture: str) -> StrictCompile:
@@ -114,8 +117,8 @@ def compile_for_target(
             return StrictCompile(architecture, _errors(err) or (f"clang: {done.describe()}",), {})
         text = assembly.read_text(encoding="utf-8", errors="replace")
         if language == "hip":
-            return StrictCompile(architecture, (), parse_amd_assembly(text, architecture))
-        return _assemble_ptx(text, architecture, Path(name))
+            return StrictCompile(architecture, (), parse_amd_assembly(text, architecture), amd_launch_bounds(text))
+        return replace(_assemble_ptx(text, architecture, Path(name)), most_threads=ptx_launch_bounds(text))
 
 
 def _command(
@@ -167,6 +170,23 @@ def parse_amd_assembly(text: str, architecture: str) -> dict[str, KernelFacts]:
             local=_local_accesses(text, name),
         )
     return found
+
+
+def amd_launch_bounds(text: str) -> dict[str, int]:
+    """The largest block of every kernel in AMDGPU assembly; the driver refuses larger ones."""
+    metadata = text.partition(".amdgpu_metadata")[2].partition(".end_amdgpu_metadata")[0]
+    return {
+        values["name"].strip("'\""): int(values["max_flat_workgroup_size"])
+        for values in _entries(metadata)
+        if "max_flat_workgroup_size" in values and "name" in values
+    }
+
+
+def ptx_launch_bounds(ptx: str) -> dict[str, int]:
+    """The largest block of those kernels in PTX that have a bound; the driver refuses larger ones."""
+    return {
+        name: math.prod(int(number) for number in re.findall(r"\d+", sizes)) for name, sizes in _PTX_BOUND.findall(ptx)
+    }
 
 
 def _entries(metadata: str) -> list[dict[str, str]]:

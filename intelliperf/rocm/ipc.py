@@ -163,6 +163,9 @@ class RocmMemory:
         """See `protocols.Memory.differing`: here buffers are compared on the host."""
         return None
 
+    def spoil(self, base: int, size: int) -> None:
+        raise ProtocolError("a copy of a buffer was to be written to, which the application would not see")
+
     def close(self) -> None:
         self._arena.close()
 

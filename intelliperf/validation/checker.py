@@ -40,6 +40,7 @@ class Checker:
     tolerance: UserTolerance = UserTolerance()
     free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
     restricted: bool = False  # the candidate adds __restrict__
+    forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
@@ -84,6 +85,9 @@ class Checker:
                 text = f"{sync.where}: {describe(mine, names)}: {problem}"
                 return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
         self.syncs.add(sync.number)
+        if self.forgets:
+            for extra in pairing.extra:
+                other.spoil(extra.id)
         return None
 
     def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
@@ -178,6 +182,7 @@ class Checker:
             found.append(Check("undefined bytes", CheckStatus.WEAK, text))
         if self.extra:
             text = f"{len(self.extra)} buffers that the original does not have (scratch memory)"
+            text += ", spoilt after every comparison" if self.forgets else ", which may hold earlier answers"
             found.append(Check("additional buffers", CheckStatus.PASSED, text))
         return tuple(found)
 

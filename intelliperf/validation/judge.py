@@ -34,8 +34,16 @@ from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration, calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
-from intelliperf.validation.lockstep import Divergence, Rule, Setting, follow, follow_planned, record
-from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.lockstep import (
+    Divergence,
+    Observer,
+    Rule,
+    Setting,
+    follow,
+    follow_planned,
+    record,
+)
+from intelliperf.validation.othernumbers import ALTERATIONS, OPTION, TWIN, TWIN_ORDER, Alteration, DoubtingChecker
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.source import base_name
 from intelliperf.validation.timing import time_refusal
@@ -55,8 +63,9 @@ GATES = (
 )
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
 _MARK = ("synchronisation", "races")
-_OTHER_NUMBERS = "other_numbers"  # the backend's option
-_KEPT_SCRATCH = "not available for declared kernels: their scratch memory may hold an answer of an earlier launch"
+_LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
+_ALTERED = "candidate on other numbers"
+_NO_REPETITION = "not available for declared kernels: no launch of one stands for a launch of the other"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -118,6 +127,7 @@ class _Trial:
     static: StaticVerdict = StaticVerdict()
     built: Application | None = None
     checker: Checker | None = None
+    points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
     timing: Timing = Timing(())
@@ -188,7 +198,13 @@ class Judge:
         """Lock-step in the normal order."""
         calibration, memory = self._calibration(trial)
         declared = trial.declared
-        trial.checker = Checker(calibration, self._settings.tolerance, declared.kernels, trial.static.restricted)
+        trial.checker = Checker(
+            calibration,
+            self._settings.tolerance,
+            free_arguments=declared.kernels,
+            restricted=trial.static.restricted,
+            forgets=declared.kernels and _LIVE_MEMORY in self._backend.honours,
+        )
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory}
         runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
         if declared.kernels:
@@ -222,6 +238,7 @@ class Judge:
         plan = align(calibration.events, events, trial.case.kernel.symbol)
         if plan.problem:
             return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
+        trial.points = plan.points
         followed = follow_planned(setting, runs, plan.points, checker)
         trial.note("declared kernels", CheckStatus.PASSED, f"compared at {len(plan.points)} points of the two runs")
         return followed.divergences.get("candidate"), followed.ended.get("candidate")
@@ -243,48 +260,73 @@ class Judge:
 
     def _orders(self, trial: _Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""
-        if trial.declared.kernels:
-            trial.note(GATES[4], CheckStatus.NOT_RUN, "not available for declared kernels")
-            return None
         calibration, memory = self._calibration(trial)
         common = {"kernels": self._kernels(trial), "poison": OTHER_POISON, "memory": memory}
-        runs = [Run(BASE, trial.case.reference, common)]
+        base = Run(BASE, trial.case.reference, common)
         orders = [(label, order) for label, order in ORDERS if self._backend.honours.issuperset(order)]
-        runs += [Run(label, trial.application, {**common, **order}) for label, order in orders]
-        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
-        followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, _checker(trial))
+        runs = [Run(label, trial.application, {**common, **order}) for label, order in orders]
+        divergences: dict[str, Divergence] = {}
+        if trial.declared.kernels:
+            for run_ in runs:
+                setting = self._setting(trial, calibration, 2)
+                divergences |= follow_planned(setting, (base, run_), trial.points, _checker(trial)).divergences
+        else:
+            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
+            setting = self._setting(trial, calibration, len(runs) + 1)
+            divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
         for label, _ in orders:
-            if label in followed.divergences:
-                return self._explained(trial, _order_rejection(label, followed.divergences[label]))
+            if label in divergences:
+                return self._explained(trial, _order_rejection(label, divergences[label]))
         told = ", ".join(label for label, _ in orders)
         missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
         trial.note(GATES[4], CheckStatus.PASSED, told + missing)
         return None
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
-        """Each launch once more on altered memory: an answer that is remembered or known beforehand is wrong there."""
-        reason = _KEPT_SCRATCH if trial.declared.kernels else ""
-        if _OTHER_NUMBERS not in self._backend.honours:
+        """Each launch once more, altered: an answer that is remembered or known beforehand is wrong there."""
+        reason = _NO_REPETITION if trial.declared.kernels else ""
+        if OPTION not in self._backend.honours:
             reason = "this device does not run launches twice"
-        if not reason:
-            calibration, memory = self._calibration(trial)
-            options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, _OTHER_NUMBERS: "1"}
-            runs = Run(BASE, trial.case.reference, options), Run("other numbers", trial.application, options)
-            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
-            checker = Checker(calibration, self._settings.tolerance)
-            try:
-                followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, checker)
-            except SideFailed as error:
-                reason = f"the original does not run on them: {error}"
-            else:
-                failed = next((e for e in followed.events if isinstance(e, Dispatch) and e.status != 0), None)
-                divergence = followed.divergences.get("other numbers")
-                if failed is None and divergence is not None:
-                    return Rejection(divergence.outcome, f"on other numbers in the same buffers: {divergence.detail}")
-                reason = "the original goes out of bounds on them" if failed is not None else ""
-        status = CheckStatus.NOT_RUN if reason else CheckStatus.PASSED
-        trial.note(GATES[5], status, reason or "floats scaled buffer by buffer, integers that may be written lowered")
+        if reason:
+            trial.note(GATES[5], CheckStatus.NOT_RUN, reason)
+            return None
+        passed: list[str] = []
+        failed: list[str] = []
+        for alteration in ALTERATIONS:
+            if alteration.of_arguments and trial.declared.geometry:
+                failed.append("plain arguments not altered: the grid that goes with them is the candidate's own")
+                continue
+            found = self._altered(trial, alteration)
+            if isinstance(found, Rejection):
+                return found
+            (failed if found else passed).append(found or alteration.passed)
+        status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
+        trial.note(GATES[5], status, "; ".join([*passed, *failed]))
         return None
+
+    def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | str:
+        """A rejection, or why there is nothing to compare with; empty where the candidate did right."""
+        calibration, memory = self._calibration(trial)
+        options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
+        runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
+        observer: Observer = Checker(calibration, self._settings.tolerance)
+        if alteration.doubtful:
+            runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
+            observer = DoubtingChecker(
+                Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)
+            )
+        geometry = trial.case.kernel.symbol if trial.declared.geometry else None
+        rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
+        try:
+            followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, observer)
+        except SideFailed as error:
+            return f"{alteration.wrong}: the original does not run: {error}"
+        divergence = followed.divergences.get(_ALTERED)
+        if TWIN in followed.divergences:
+            return f"{alteration.wrong}: the original has no one answer"
+        if divergence is not None:
+            return Rejection(divergence.outcome, f"{alteration.wrong}: {divergence.detail}")
+        return ""
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""

@@ -78,6 +78,10 @@ class Paused:
         (found,) = (one for one in self.dispatch.allocations if one.id == allocation)
         return found
 
+    def spoil(self, allocation: int) -> None:
+        """See `Side.spoil`."""
+        self.side.spoil(self._found(allocation))
+
 
 @dataclass(frozen=True)
 class Sync:
@@ -112,6 +116,7 @@ class Rule:
 
     compared: Callable[[Dispatch], bool]
     free_geometry: str | None = None  # the kernel whose grid, block and LDS may change
+    after_failures: bool = False  # a launch that fails in the base says nothing about the others'
 
 
 @dataclass
@@ -204,7 +209,7 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
         return None if expected == found else changed(f"{found.describe()}, expected {expected.describe()}")
     if expected.kernel != found.kernel or expected.target != found.target:
         return changed(f"{found.describe()}, expected {expected.describe()}")
-    if found.status != expected.status:
+    if found.status != expected.status and not (rule.after_failures and expected.status != 0):
         outcome = Outcome.MEMORY_ERROR if found.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
         what = _ERRORS.get(found.status, "an error")
         return Divergence(label, outcome, f"dispatch {found.nth} of {found.kernel} ended with {what} ({found.status})")

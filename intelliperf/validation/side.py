@@ -183,6 +183,15 @@ class Side:
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 
+    def spoil(self, buffer: Allocation) -> None:
+        """Make garbage of what a buffer holds. Zeros stay: counters that are back at zero are no answer."""
+        if self.memory is None:
+            raise ProtocolError("no memory before the hello")
+        try:
+            self.memory.spoil(buffer.base, buffer.size)
+        except ProtocolError as error:
+            raise self._failed(Failure.MALFORMED, str(error)) from error
+
     def differences(
         self, mine: Allocation, other: Side, theirs: Allocation, chunk: int, numbers: Numbers
     ) -> tuple[Difference, ...] | None:

@@ -30,25 +30,31 @@ from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
 
 BODY = """  const int t = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = (t % 64) * (n / 64) + t / 64;
-  out[i] = sqrtf(in[i] + 1.0f) + bias[0];
+  if (i < n) out[i] = gain * sqrtf(in[i] + 1.0f) + bias[key[i]];
 """
 SOURCE = f"""#include <cstdio>
 #include <vector>
 #include <cuda_runtime.h>
-__global__ void root(float* out, const float* in, const float* bias, int n) {{
+__global__ void root(float* out, const float* in, const float* bias,
+                     const unsigned char* key, int n, float gain) {{
 {BODY}}}
 int main() {{
-  const int n = 64 * 128;
+  const int n = 64 * 125;
   std::vector<float> host(n);
   for (int i = 0; i < n; ++i) host[i] = 0.25f * (i % 777);
+  std::vector<unsigned char> keys(n);
+  for (int i = 0; i < n; ++i) keys[i] = i % 3;
   float *in, *out, *bias;
+  unsigned char* key;
   cudaMalloc(&in, n * 4);
   cudaMalloc(&out, n * 4);
-  cudaMalloc(&bias, 4);
+  cudaMalloc(&bias, 12);
+  cudaMalloc(&key, n);
   cudaMemcpy(in, host.data(), n * 4, cudaMemcpyHostToDevice);
-  cudaMemcpy(bias, host.data() + 1, 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(bias, host.data() + 1, 12, cudaMemcpyHostToDevice);
+  cudaMemcpy(key, keys.data(), n, cudaMemcpyHostToDevice);
   cudaMemset(out, 0, n * 4);
-  for (int round = 0; round < 3; ++round) root<<<n / 128, 128>>>(out, in, bias, n);
+  for (int round = 0; round < 3; ++round) root<<<(n + 127) / 128, 128>>>(out, in, bias, key, n, 0.5f);
   cudaMemcpy(host.data(), out, n * 4, cudaMemcpyDeviceToHost);
   double sum = 0;
   for (float v : host) sum += v;
@@ -56,7 +62,8 @@ int main() {{
 }}
 """
 FAST = BODY.replace("(t % 64) * (n / 64) + t / 64", "t")
-KEEP = "if (out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
+STORE = "if (i < n) out[i]"
+KEEP = "if (i >= n || out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
 
 
 @dataclass
@@ -112,17 +119,25 @@ def test_a_right_rewrite_is_right_on_other_numbers_too(bench):
 
 
 CHEATS = {
-    "the answer of the launch before is left where it is": FAST.replace("out[i]", KEEP),
-    "the input is known beforehand": FAST.replace("in[i]", "(0.25f * (i % 777))"),
-    "a small input is known beforehand": FAST.replace("bias[0]", "0.25f"),
+    "the answer of the launch before is left where it is": (FAST.replace(STORE, KEEP), "on other numbers"),
+    "the input is known beforehand": (FAST.replace("in[i]", "(0.25f * (i % 777))"), "on other numbers"),
+    "a small input is known beforehand": (FAST.replace("bias[key[i]]", "0.25f * (key[i] + 1)"), "on other numbers"),
+    "the input is known by its first numbers": (
+        FAST.replace(STORE, f"if (i < n && in[1] == 0.25f && out[i] > 0.5f && out[i] < 100.0f) return;\n  {STORE}"),
+        "some of the numbers are others",
+    ),
+    "the indices are known beforehand": (FAST.replace("key[i]", "i % 3"), "some of the numbers are others"),
+    "the size is known beforehand": (FAST.replace("i < n", "i < 8000"), "with another value of a plain argument"),
+    "a factor is known beforehand": (FAST.replace("gain", "0.5f"), "with another value of a plain argument"),
 }
 
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_an_answer_that_is_known_beforehand_is_refused(bench, name):
-    verdict = bench.verdict(CHEATS[name])
+    body, told = CHEATS[name]
+    verdict = bench.verdict(body)
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
-    assert "on other numbers" in verdict.detail
+    assert told in verdict.detail
 
 
 COUNTED = "  if (threadIdx.x == 0 && atomicAdd(&blocks, 1u) == gridDim.x - 1) blocks = {};\n"

@@ -19,6 +19,7 @@ from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 
 COMPILE_DEADLINE_S = 1800.0
+MOST_THREADS = "max_threads"  # of a block, by the launch bounds: a fact that needs no assembler
 _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|;|\\0[9A]")
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
@@ -78,9 +79,9 @@ def _check_externals(names: Sequence[str]) -> None:
         raise CompilerMessage(f"{listed}\n(defined in another file? compile with -fgpu-rdc or -rdc=true)\n")
 
 
-def _placed(facts: Mapping[str, object] | None, kernel: str, instrumented: Instrumented) -> dict[str, object] | None:
+def _placed(facts: Mapping[str, object], kernel: str, instrumented: Instrumented) -> dict[str, object] | None:
     """The facts with each local access in the basic blocks that run as often: those of its line, or the entry."""
-    if facts is None:
+    if not facts.keys() - {MOST_THREADS}:
         return None
     local = facts["local"]
     if not isinstance(local, (list, tuple)):
@@ -126,5 +127,7 @@ def build_container(
     )  # fmt: skip
     static = facts()
     for name, kernel in instrumented.metadata["kernels"].items():
-        kernel["static"] = _placed(static.get(name), name, instrumented)
+        known = static.get(name, {})
+        kernel["static"] = _placed(known, name, instrumented)
+        kernel[MOST_THREADS] = known.get(MOST_THREADS, 0)
     return pack_container(shared.read_bytes(), {"abi": ABI_VERSION, **header, **instrumented.metadata})

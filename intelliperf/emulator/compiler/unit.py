@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from intelliperf.emulator.compiler.device import build_container, compile_front_end, run_tool
+from intelliperf.emulator.compiler.device import MOST_THREADS, build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
 from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
 from intelliperf.emulator.compiler.spelling import overlay_flags
@@ -78,7 +78,7 @@ def compile_module(unit: Unit, output: Path, toolchain: Toolchain) -> str:
 
 
 def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object]]:
-    """Registers, spills and sizes on the real target, by kernel; empty if its compiler refuses the source.
+    """Registers, spills, sizes and launch bounds on the real target, by kernel; empty if its compiler refuses it.
 
     A refusal is no error here: the emulator runs more than the GPU would; `strict_compile` tells.
     """
@@ -86,7 +86,10 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object
     source = unit.directory / unit.source
     flags = (*_without_overlay(unit.flags), *overlay_flags(unit.source, unit.flags, unit.directory))
     made = compile_for_target(source, unit.language, flags, unit.directory, architecture, toolchain)
-    return {name: asdict(fact) for name, fact in made.facts.items()}
+    facts: dict[str, dict[str, object]] = {name: asdict(fact) for name, fact in made.facts.items()}
+    for name, threads in made.most_threads.items():
+        facts.setdefault(name, {})[MOST_THREADS] = threads
+    return facts
 
 
 def _without_overlay(flags: tuple[str, ...]) -> list[str]:

@@ -257,9 +257,28 @@ class DebugInfo:
             node = self.node(node.reference("baseType"))
         return False
 
-    def element(self, number: int | None) -> dict[str, Any]:
+    def number(self, kind: int | None, depth: int = 0) -> dict[str, Any] | None:
+        """The one kind of number that a type consists of, itself or in arrays and structs; None for a mixture."""
+        node = self.resolved(kind)
+        if node.kind == "DIBasicType":
+            encoding = _ENCODINGS.get(node.text("encoding"), "unknown")
+            return {"bytes": self.size(kind), "encoding": encoding}
+        if node.text("tag") == "DW_TAG_array_type":
+            return self.number(node.reference("baseType"), depth)
+        if not self.is_aggregate(kind) or node.text("tag") == "DW_TAG_union_type" or depth > _MAX_NESTING:
+            return None
+        members = [self.node(operand) for operand in self.node(node.reference("elements")).operands]
+        held = [
+            self.number(member.reference("baseType"), depth + 1)
+            for member in members
+            if member.text("tag") in ("DW_TAG_member", "DW_TAG_inheritance")
+            and "DIFlagStaticMember" not in member.text("flags")
+            and not self.is_empty(member.reference("baseType"))
+        ]
+        return held[0] if held and all(other == held[0] for other in held) else None
+
+    def element(self, target: int | None) -> dict[str, Any]:
         """What a pointer points to: name, bytes, encoding."""
-        target = self.resolved(number).reference("baseType")
         node = self.resolved(target)
         if node.kind == "DIBasicType":
             encoding = _ENCODINGS.get(node.text("encoding"), "unknown")
@@ -315,7 +334,8 @@ class DebugInfo:
             "pointer": pointer,
             "const": self.is_const(target),
             "restrict": self.is_restrict(number),
-            "element": self.element(number) if pointer else None,
+            "element": self.element(target) if pointer else None,
+            "number": self.number(target) if pointer or self.resolved(number).kind == "DIBasicType" else None,
         }
 
 

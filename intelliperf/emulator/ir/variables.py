@@ -134,13 +134,16 @@ def _describe_symbol(
 ) -> None:
     attached = _DEBUG.search(line)
     type_name = kind
+    number = None
     if attached:
         expression = debug.node(int(attached[1]))
         variable = debug.node(expression.reference("var"))
         type_name = debug.type_name(variable.reference("type"))
+        number = debug.number(variable.reference("type"))
     result.symbols[unquoted(name)] = {
         "size": layout.size(kind),
         "type": re.sub(r"^const ", "", type_name),
         "constant": word == "constant",
+        "number": number,
         **({"mirrored": True} if f'section "{MANAGED_SECTION}"' in line else {}),
     }

@@ -1,5 +1,6 @@
 #include "analysis.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "memory.h"
@@ -44,6 +45,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
   wave_requests_.assign((threads + device_.wave_size - 1) / device_.wave_size, 0);
+  wave_words_.assign(wave_requests_.size(), 0);
 
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;
@@ -67,7 +69,8 @@ void Analysis::begin_block(const Block& block) {
   races_.begin_block(uint32_t(block.waves.size()));
   partition_ = uint32_t(block.number % l2_.size());
   l1_->invalidate();
-  for (uint64_t& requests : wave_requests_) requests = 0;
+  std::fill(wave_requests_.begin(), wave_requests_.end(), 0);
+  std::fill(wave_words_.begin(), wave_words_.end(), 0);
 }
 
 void Analysis::end_block(bool done) {
@@ -85,9 +88,8 @@ void Analysis::end_block(bool done) {
   }
   touched_sites_.clear();
   totals_.blocks += done;
-  uint64_t longest = 0;
-  for (uint64_t requests : wave_requests_) longest = requests > longest ? requests : longest;
-  totals_.longest_wave_requests += longest;
+  totals_.longest_wave_requests += *std::max_element(wave_requests_.begin(), wave_requests_.end());
+  totals_.longest_wave_words += *std::max_element(wave_words_.begin(), wave_words_.end());
   first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines});
   const FirstTouches& half = first_by_block_[(first_by_block_.size() - 1) / 2];
   totals_.read_cold_late = totals_.read_cold_lines - half.cold;
@@ -151,6 +153,7 @@ void Analysis::request(uint32_t wave, const Group& group) {
   request.bytes = request.site->bytes ? request.site->bytes : 1;
   totals_.events += group.size;
   wave_requests_[wave] += 1;
+  wave_words_[wave] += request.bytes > 4 ? request.bytes / 4 : 1;
   if (group.lane[0]->state == LaneState::kRange)
     pieces(group, request);
   else

@@ -33,6 +33,7 @@ struct TracedTotals {
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
   uint64_t barriers = 0;
   uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
+  uint64_t longest_wave_words = 0;      // likewise, each request as often as it has 4 bytes per lane
 };
 
 class Analysis {
@@ -126,7 +127,7 @@ class Analysis {
   };
   std::vector<AtBlockStart> before_;
   std::vector<uint32_t> touched_sites_;
-  std::vector<uint64_t> wave_requests_;
+  std::vector<uint64_t> wave_requests_, wave_words_;
   TracedTotals totals_;
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
   uint64_t arena_base_ = 0, arena_bytes_ = 0;

@@ -31,6 +31,7 @@ class BlockCounter {
   }
   uint64_t segment() const { return segment_; }
 
+  void count(uint32_t block) { ++executions_[block]; }
   void pass(uint32_t block) {
     ++executions_[block];
     State& state = states_[block];

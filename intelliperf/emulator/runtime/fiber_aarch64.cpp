@@ -10,6 +10,8 @@ static_assert(simt::kStackBytes == 262144 && uint32_t(simt::LaneState::kAccess) 
 asm(R"(
 .text
 .hidden simt_current
+.hidden simt_counting
+.hidden simt_counted
 .p2align 4
 .globl __simt_access
 .type __simt_access,%function
@@ -20,10 +22,18 @@ __simt_access:
   sub x11, x0, x11
   cmp x11, #64, lsl #12
   b.lo 1f
+  adrp x12, simt_counting
+  ldrb w12, [x12, #:lo12:simt_counting]
+  cbnz w12, .Lsimt_count
   str x0, [x10, #32]
   mov w12, #1
   stp w1, w12, [x10, #40]
   b .Lsimt_switch
+.Lsimt_count:
+  adrp x11, simt_counted
+  ldr x12, [x11, #:lo12:simt_counted]
+  add x12, x12, #1
+  str x12, [x11, #:lo12:simt_counted]
 1:
   ret
 .size __simt_access, .-__simt_access
@@ -39,6 +49,9 @@ __simt_access_range:
   cmp x11, #64, lsl #12
   b.lo 1f
   cbz x2, 1f
+  adrp x12, simt_counting
+  ldrb w12, [x12, #:lo12:simt_counting]
+  cbnz w12, .Lsimt_count
   str x0, [x10, #32]
   mov w12, #2
   stp w1, w12, [x10, #40]

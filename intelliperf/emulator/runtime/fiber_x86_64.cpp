@@ -8,7 +8,8 @@ static_assert(simt::kStackBytes == 262144 && uint32_t(simt::LaneState::kAccess) 
                   uint32_t(simt::LaneState::kRange) == 2,
               "immediates below");
 
-// __simt_access: an address on the lane's own stack is private and needs no event.
+// __simt_access: an address on the lane's own stack is private and needs no event. While accesses are only counted,
+// nothing else comes of them.
 asm(R"(
 .text
 .p2align 4
@@ -20,10 +21,14 @@ __simt_access:
   subq 48(%rax), %rcx
   cmpq $262144, %rcx
   jb 1f
+  cmpb $0, simt_counting(%rip)
+  jne .Lsimt_count
   movq %rdi, 32(%rax)
   movl %esi, 40(%rax)
   movl $1, 44(%rax)
   jmp .Lsimt_switch
+.Lsimt_count:
+  incq simt_counted(%rip)
 1:
   ret
 .size __simt_access, .-__simt_access
@@ -39,6 +44,8 @@ __simt_access_range:
   jb 1f
   testq %rdx, %rdx
   jz 1f
+  cmpb $0, simt_counting(%rip)
+  jne .Lsimt_count
   movq %rdi, 32(%rax)
   movl %esi, 40(%rax)
   movl $2, 44(%rax)

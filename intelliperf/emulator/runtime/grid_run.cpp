@@ -1,5 +1,6 @@
 #include "grid_run.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
@@ -22,6 +23,14 @@ std::unique_ptr<Block>& kept_block() {
   return *block;
 }
 
+// Every other position, in no regular row: what an author knows beforehand to be looked at could be made to look well.
+bool chosen(uint64_t draw, uint64_t position) {
+  uint64_t x = draw + position * 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return ((x ^ (x >> 31)) & 1) != 0;
+}
+
 }  // namespace
 
 double host_now_ns() {
@@ -40,6 +49,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       blocks_(request.grid.count()) {
   block_counter.begin_launch(module_.block_executions, module_.block_count);
   if (plan_.analyze) executions_.assign(module_.block_count, 0), waves_.assign(module_.block_count, 0);
+  if (plan_.count_rest) all_executions_.assign(module_.block_count, 0);
   needs_lockstep_ = plan.lockstep;
   idle_since_ns_ = host_now_ns();
 }
@@ -50,12 +60,13 @@ GridRun::~GridRun() {
     for (Context& block : *list) scheduler_.abandon(*block);
 }
 
-// Basic-block counters run in every traced block; only those of analysed blocks are wanted.
+// Basic-block counters run in every traced block; those of analysed blocks are kept apart.
 void GridRun::count_executions(bool analyzed) {
   if (analyzed == counting_ || !plan_.analyze) return;
   for (uint32_t i = 0; i < module_.block_count; ++i) {
     const uint64_t waves = block_counter.take_waves(i);
     if (counting_) executions_[i] += module_.block_executions[i], waves_[i] += waves;
+    if (plan_.count_rest) all_executions_[i] += module_.block_executions[i];
     module_.block_executions[i] = 0;
   }
   counting_ = analyzed;
@@ -74,10 +85,15 @@ GridRun::Context GridRun::begin(uint64_t position) {
   bool analyzed = false;
   if (plan_.analyze) {
     const double allowed = double(position + 1) / double(blocks_) * (1 - kBudgetHead) + kBudgetHead;
-    analyzed = double(analysis_->totals().events) <= double(plan_.event_budget) * allowed || request_.cooperative;
+    const auto used = double(analysis_->totals().events), budget = double(plan_.event_budget);
+    // Where there is budget for one more block as large as those before, nothing is left out.
+    const bool ample = used + used / double(std::max<uint64_t>(1, traced_)) <= budget * allowed;
+    const bool drawn = ample || used <= budget * kBudgetHead || chosen(plan_.draw, position);
+    analyzed = (used <= budget * allowed && drawn) || request_.cooperative;
   }
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
-  scheduler_.prepare(*block, order_[position], traced, analyzed);
+  const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
+  scheduler_.prepare(*block, order_[position], traced, analyzed, counted);
   traced_ += analyzed;
   return block;
 }
@@ -116,7 +132,12 @@ BlockStop GridRun::resume(Block& block) {
   enter(block);
   const bool timed_as_trace = block.traced;
   const double before = plan_.analyze ? host_now_ns() : 0;
+  const uint64_t accesses = simt_counted;
+  simt_counting = block.counted;
   const BlockStop stop = scheduler_.run(block);
+  simt_counting = false;
+  all_accesses_ += simt_counted - accesses;
+  if (block.analyzed) analyzed_accesses_ += simt_counted - accesses;
   if (plan_.analyze) (timed_as_trace ? trace_ns_ : fast_ns_) += host_now_ns() - before;
   if (block.analyzed && stop != BlockStop::kAborted) {
     analysis_->end_block(stop == BlockStop::kDone);
@@ -154,7 +175,7 @@ void GridRun::release_grid() {
 void GridRun::locate_fault(Block& block) {
   if (block.traced || !request_.kernel->trace) return;
   scheduler_.abandon(block);
-  scheduler_.prepare(block, block.number, true, false);
+  scheduler_.prepare(block, block.number, true, false, false);
   enter(block);
   const int status = abort_status;
   abort_status = 0;

@@ -14,6 +14,8 @@ namespace simt {
 struct RunPlan {
   bool analyze = false;          // count accesses in blocks as the budget allows
   uint64_t event_budget = 0;     // lane accesses
+  bool count_rest = false;       // number the accesses and basic blocks of all other blocks, too
+  uint64_t draw = 0;             // which of the blocks that the budget allows are analysed
   bool lockstep = false;         // run every block in lock-step
   uint64_t max_resident = 4096;  // blocks alive at once
 };
@@ -36,6 +38,10 @@ class GridRun {
   // Lane executions per basic block in analysed blocks.
   const std::vector<uint64_t>& executions() const { return executions_; }
   const std::vector<uint64_t>& counted_waves() const { return waves_; }  // see BlockCounter
+  // In all blocks; empty unless the rest was counted.
+  const std::vector<uint64_t>& all_executions() const { return all_executions_; }
+  uint64_t analyzed_accesses() const { return analyzed_accesses_; }
+  uint64_t all_accesses() const { return all_accesses_; }
 
  private:
   using Context = std::unique_ptr<Block>;
@@ -65,7 +71,8 @@ class GridRun {
   double idle_since_ns_ = 0, same_state_since_ns_ = 0;
   uint64_t states_before_ = 0;
   double fast_ns_ = 0, trace_ns_ = 0;
-  std::vector<uint64_t> executions_, waves_;
+  std::vector<uint64_t> executions_, waves_, all_executions_;
+  uint64_t analyzed_accesses_ = 0, all_accesses_ = 0;
 };
 
 double host_now_ns();

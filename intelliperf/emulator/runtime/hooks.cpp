@@ -66,7 +66,12 @@ SIMT_EXPORT Grid __simt_grid;
 
 SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->site = site; }
 
-SIMT_EXPORT void __simt_block(uint32_t block) { block_counter.pass(block); }
+SIMT_EXPORT void __simt_block(uint32_t block) {
+  if (simt_counting)
+    block_counter.count(block);
+  else
+    block_counter.pass(block);
+}
 
 SIMT_EXPORT void __simt_call(uint32_t site) {
   Lane* lane = simt_current;

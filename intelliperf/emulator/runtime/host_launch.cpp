@@ -83,10 +83,13 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
 // Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
 bool shown_on_other_numbers(const LaunchRequest& request) {
   uint64_t launches = 0;
-  if (!export_awaits(*request.kernel, &launches) || !OtherNumbers::due(launches)) return false;
-  const OtherNumbers numbers(request);
-  export_dispatch(request, launch(request).status);
-  return true;
+  if (!export_awaits(*request.kernel, &launches)) return false;
+  const uint32_t variants = OtherNumbers::variants(request, launches);
+  for (uint32_t variant = 0; variant < variants; ++variant) {
+    const OtherNumbers numbers(request, launches, variant);
+    export_dispatch(numbers.request(), launch(numbers.request()).status);
+  }
+  return variants > 0;
 }
 
 int run(const LaunchRequest& request, Stream& stream) {

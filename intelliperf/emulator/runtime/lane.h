@@ -108,6 +108,7 @@ struct Block {
   BlockState state = BlockState::kFresh;
   bool analyzed = false;  // its accesses are counted
   bool traced = false;    // runs the traced version, in lock-step
+  bool counted = false;   // runs the traced version as if it were the fast one: accesses are numbered, nothing else
   uint32_t live = 0;
   std::unique_ptr<Lane[]> lanes;
   std::vector<Wave> waves;
@@ -116,6 +117,8 @@ struct Block {
 
 extern "C" {
 extern __attribute__((visibility("hidden"))) Lane* simt_current;
+extern __attribute__((visibility("hidden"))) bool simt_counting;      // a counted block runs
+extern __attribute__((visibility("hidden"))) uint64_t simt_counted;   // accesses of lanes in all blocks but the fast
 }
 
 }  // namespace simt

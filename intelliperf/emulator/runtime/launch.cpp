@@ -61,6 +61,17 @@ uint32_t& traced_launches(History& history, const Geometry& geometry) {
   return history.counts.back().traced;
 }
 
+// The same wherever the same kernel is built.
+uint64_t draw_of(const Kernel& kernel) {
+  uint64_t mixed = 0xCBF29CE484222325ull;
+  const auto add = [&](uint64_t value) { mixed = (mixed ^ value) * 0x100000001B3ull; };
+  for (const char c : kernel.name) add(uint64_t(c));
+  add(kernel.module->site_count);
+  add(kernel.module->block_count);
+  add(kernel.facts.instructions);
+  return mixed;
+}
+
 RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geometry) {
   const Settings& wanted = settings();
   const bool recorded = Recorder::instance().active() &&
@@ -71,6 +82,8 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
   uint32_t& traced = traced_launches(history, geometry);
   plan.analyze = kernel.trace && history.modelled.size() < kMaxShapes * wanted.trace_launches + 1 && traced < (recorded ? wanted.trace_launches : 1);
   traced += plan.analyze;
+  plan.count_rest = plan.analyze && recorded;
+  plan.draw = draw_of(kernel);
   return plan;
 }
 
@@ -223,6 +236,17 @@ void set_grid(const LaunchRequest& request) {
   grid.grid_dim[0] = request.grid.x, grid.grid_dim[1] = request.grid.y, grid.grid_dim[2] = request.grid.z;
 }
 
+// A sample of blocks stands for all in proportion to what all do.
+Extrapolation extrapolation(const Kernel& kernel, const GridRun& run, uint64_t blocks) {
+  Extrapolation rest;
+  rest.accesses = rest.instructions = double(blocks) / double(run.traced_blocks());
+  if (run.all_executions().empty() || run.traced_blocks() == blocks) return rest;
+  if (run.analyzed_accesses()) rest.accesses = double(run.all_accesses()) / double(run.analyzed_accesses());
+  const double seen = weigh_work(kernel, run.executions()).instructions;
+  if (seen > 0) rest.instructions = weigh_work(kernel, run.all_executions()).instructions / seen;
+  return rest;
+}
+
 LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident) {
   Kernel& kernel = *request.kernel;
   const Module& module = *kernel.module;
@@ -255,17 +279,19 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
 
   TimeParts parts;
   LaunchTotals totals;
+  Extrapolation rest;
   std::vector<uint64_t> waves;
   Work work;
   double local_ns = 0;
   if (run.traced_blocks()) {
     const TracedTotals& traced = analysis().totals();
-    totals = scale_totals(analysis(), request.grid.count());
+    rest = extrapolation(kernel, run, request.grid.count());
+    totals = scale_totals(analysis(), rest);
     waves = wave_executions(module, run.executions(), run.counted_waves(), analysis().records());
     work = weigh_work(kernel, waves);
-    const double without_local_ns = model_time(request, traced, totals, resident, work, false).total();
-    add_local_traffic(totals, request, traced, resident, work);
-    parts = model_time(request, traced, totals, resident, work, true);
+    const double without_local_ns = model_time(request, traced, totals, rest, resident, work, false).total();
+    add_local_traffic(totals, request, rest, resident, work);
+    parts = model_time(request, traced, totals, rest, resident, work, true);
     local_ns = parts.total() - without_local_ns;
     history.modelled.push_back({geometry, parts, totals});
   } else {

@@ -37,6 +37,14 @@ Registry& registry() {
   std::_Exit(1);
 }
 
+Number read_number(const JsonValue& described) {
+  const std::string& encoding = described["encoding"].text();
+  NumberKind kind = NumberKind::kNone;
+  if (encoding == "float") kind = NumberKind::kFloat;
+  if (encoding == "signed" || encoding == "unsigned" || encoding == "char") kind = NumberKind::kInteger;
+  return Number{kind, static_cast<uint32_t>(described["bytes"].unsigned_or(0))};
+}
+
 void read_parameters(const JsonValue& described, Kernel& kernel) {
   kernel.has_parameters = true;
   for (const JsonValue& entry : described["parameters"].items()) {
@@ -45,10 +53,7 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.size = entry["size"].unsigned_or(0);
     parameter.pointer = entry["pointer"].boolean();
     if (parameter.pointer) parameter.pointers.push_back(0);
-    const std::string& encoding = entry["element"]["encoding"].text();
-    if (encoding == "float") parameter.element = NumberKind::kFloat;
-    if (encoding == "signed" || encoding == "unsigned") parameter.element = NumberKind::kInteger;
-    parameter.element_bytes = static_cast<uint32_t>(entry["element"]["bytes"].unsigned_or(0));
+    parameter.number = read_number(entry["number"]);
     parameter.constant = entry["const"].boolean();
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
@@ -136,6 +141,7 @@ void resolve(Variable& variable) {
     return;
   }
   variable.address = symbol<void*>(*variable.module, variable.name);
+  variable.number = read_number(variable.module->metadata["symbols"][variable.name]["number"]);
   if (variable.address && variable.bytes)
     register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0, variable.name.c_str());
 }

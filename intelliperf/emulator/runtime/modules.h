@@ -18,13 +18,18 @@ struct Module;
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger };
 
+struct Number {
+  NumberKind kind = NumberKind::kNone;
+  uint32_t bytes = 0;
+  bool operator==(const Number& o) const { return kind == o.kind && bytes == o.bytes; }
+};
+
 struct Parameter {
   uint32_t index;
   uint64_t size;                   // bytes at arguments[index]
   bool pointer;                    // the parameter itself is a pointer
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
-  NumberKind element = NumberKind::kNone;  // what a pointer points to, as far as it is a plain number
-  uint32_t element_bytes = 0;
+  Number number;          // what it is, or what all behind a pointer consists of
   bool constant = false;  // const behind the pointer
 };
 
@@ -68,6 +73,7 @@ struct Variable {
   void* host_variable = nullptr;  // the shadow's address, the handle of symbol functions
   uint64_t bytes = 0;
   bool constant = false;
+  Number number;  // what it consists of
   bool managed = false;
   bool mirrored = false;  // CUDA's __managed__: the host reads and writes its own copy between launches
   void* address = nullptr;  // null until the module is loaded

@@ -1,8 +1,17 @@
 // The same launch on other numbers: for a validation that an answer remembered, or known beforehand, cannot pass.
+// Asked for by INTELLIPERF_OTHER_NUMBERS.
 //
-// Floats behind pointer parameters are multiplied by powers of two, each buffer by another one, and integers that
-// the kernel may write are lowered by one where they are above one. Order, signs, zeros and the last digits of sums
-// stay as they are, and indices stay in their ranges. Asked for by INTELLIPERF_OTHER_NUMBERS=1.
+//   1  Floats behind pointer parameters are multiplied by powers of two, each buffer by another one, and integers
+//      that the kernel may write are lowered by one where they are above one. Order, signs, zeros and the last
+//      digits of sums stay as they are, and indices stay in their ranges.
+//   2  Only an eighth of each buffer's numbers, those of one range of values, which is drawn by launch and buffer:
+//      floats move half-way to the lower end of the range, integers as above; those that the kernel only reads, which
+//      may be indices, become its lowest one. Sorted numbers stay sorted. Whoever knows the data by some of it takes
+//      it for the same.
+//   3  Plain arguments, one per variant: integers from 34 on to a lower one that is divisible by the same
+//      power of two (a power of two to its half), floats doubled. Where the grid has a thread for each of so many
+//      items, alone or times other arguments, it shrinks with them; an integer that may have to do with the launch in
+//      another way stays. The original does less of the same then, or fails, which is for the parent to see.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,20 +24,27 @@ namespace simt {
 // Alters memory when made and puts back all device memory, the launch's results included, when it goes.
 class OtherNumbers {
  public:
-  explicit OtherNumbers(const LaunchRequest& request);
+  OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant);
   ~OtherNumbers();
   OtherNumbers(const OtherNumbers&) = delete;
   OtherNumbers& operator=(const OtherNumbers&) = delete;
 
-  // Whether the `nth` launch of a kernel (from 0) is one to repeat: asked for, an early one or one of a thinning row,
-  // and with little enough memory to put back. Equal for all versions of a program with the same allocations.
-  static bool due(uint64_t nth);
+  // The launch to run instead.
+  const LaunchRequest& request() const { return altered_; }
+
+  // How often the `nth` launch of a kernel (from 0) is to be repeated: 0 unless that is asked for, it is an early one
+  // or one of a thinning row, and there is little enough memory to put back. Equal for all versions of a program with
+  // the same allocations and parameters.
+  static uint32_t variants(const LaunchRequest& request, uint64_t nth);
 
  private:
   struct Saved {
     uintptr_t base;
     std::vector<char> content;
   };
+  LaunchRequest altered_;
+  std::vector<void*> arguments_;
+  uint64_t argument_ = 0;  // the altered one's value
   std::vector<Saved> saved_;
 };
 

@@ -32,6 +32,18 @@ void resume_chain(Lane* first) {
 
 uint64_t bit(const Lane& lane) { return uint64_t(1) << lane.wave_lane; }
 
+// Without a mask all lanes take part that can come: as on hardware, where those that left a branch or the loop's last
+// round behind are waited for.
+bool waits_for_others(const Lane& lane) {
+  return lane.state == LaneState::kCollective && lane.mask == 0 && Collective(lane.operation) != Collective::kYield;
+}
+
+// Which of two lanes at different places runs first.
+bool before(const Lane& a, const Lane& b) {
+  const bool waits = waits_for_others(a);
+  return waits == waits_for_others(b) ? earlier(a, b) : !waits;
+}
+
 // Whether all live lanes that `lane`'s mask names have come to the same collective.
 bool complete(const Wave& wave, const Lane& lane) {
   if (lane.mask == 0) return true;
@@ -105,7 +117,7 @@ void Scheduler::shape(Block& block) {
   }
 }
 
-void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed) {
+void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted) {
   const Dim3& wanted = request_.block;
   if (block.shape[0] != wanted.x || block.shape[1] != wanted.y || block.shape[2] != wanted.z) shape(block);
   // Lanes of a wave in lock-step have no order; waves have none in either mode.
@@ -129,6 +141,7 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
   block.state = BlockState::kFresh;
   block.traced = traced;
   block.analyzed = analyzed;
+  block.counted = counted;
   block.live = threads_;
 }
 
@@ -136,7 +149,7 @@ void Scheduler::start(Block& block, Wave& wave) {
   const uint32_t count = wave.unstarted;
   wave.unstarted = 0;
   park_counts = ParkCounts();
-  start_queue.entry = block.traced ? request_.kernel->trace : request_.kernel->fast;
+  start_queue.entry = block.traced || block.counted ? request_.kernel->trace : request_.kernel->fast;
   start_queue.arguments = request_.arguments;
   start_queue.next = start_queue.end = wave.lanes + count;
   if (block.traced) {
@@ -218,7 +231,7 @@ void Scheduler::gather(Wave& wave, const Lane& leader, uint64_t excluded) {
     }
     if (member)
       group_.lane[group_.size++] = lane;
-    else if (!lane->backing_off && (!runner_up_ || earlier(*lane, *runner_up_)))
+    else if (!lane->backing_off && (!runner_up_ || before(*lane, *runner_up_)))
       runner_up_ = lane;
   }
   group_.together();
@@ -258,7 +271,7 @@ bool Scheduler::choose(Wave& wave) {
       const Lane* lane = wave.lanes[i];
       if (!runnable(lane->state) || (excluded & bit(*lane))) continue;
       const Lane*& place = lane->backing_off ? reserve : best;
-      if (!place || (!same_place(*lane, *place) && earlier(*lane, *place))) place = lane;
+      if (!place || (!same_place(*lane, *place) && before(*lane, *place))) place = lane;
     }
     if (!best && reserve) {
       for (uint32_t i = 0; i < wave.live; ++i) wave.lanes[i]->backing_off = false;
@@ -283,7 +296,7 @@ bool Scheduler::keep_group(const Wave& wave) {
   if (!runnable(first.state) || first.state == LaneState::kPreempted) return false;
   if (!group_.together()) return false;
   if (first.state == LaneState::kCollective && first.mask != 0 && group_.size != wave.live) return false;
-  return !runner_up_ || earlier(first, *runner_up_);
+  return !runner_up_ || before(first, *runner_up_);
 }
 
 // Whether the group only repeats what it did lately: same place, lanes and address, and where it synchronises
@@ -337,6 +350,7 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   }
   const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
   if (block.traced) pass_request(first.state == LaneState::kAccess);
+  if (first.state == LaneState::kAccess || first.state == LaneState::kRange) simt_counted += group_.size;
   if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
     analysis_->request(wave.index, group_);
   if (repeat != Repeat::kSpinning) return repeat;

@@ -29,7 +29,7 @@ class Scheduler {
   Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis);
 
   // Makes `block` ready to run as `number`; keeps its memory from earlier uses.
-  void prepare(Block& block, uint64_t number, bool traced, bool analyzed);
+  void prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted);
   BlockStop run(Block& block);
   void release_grid_barrier(Block& block);
   // Gives the stacks of unfinished lanes back.

@@ -37,7 +37,7 @@ Settings read_environment() {
   s.trace_launches = uint32_t(unsigned_variable("INTELLIPERF_TRACE_LAUNCHES", s.trace_launches));
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
-  s.other_numbers = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0) == 1;
+  s.other_numbers = OtherNumbersMode(unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0) & 3);
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);

@@ -10,6 +10,8 @@ struct Order {
   uint64_t seed = 0;
 };
 
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments };  // see other_numbers.h
+
 struct Settings {
   std::string trace_directory;     // empty: no records
   uint64_t trace_events = 1000000;  // lane accesses per launch
@@ -18,7 +20,7 @@ struct Settings {
   bool lockstep_always = false;
   Order lanes, blocks;
   uint8_t poison = 0xA5;
-  bool other_numbers = false;  // waited-for launches run on altered memory first; see other_numbers.h
+  OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   double clock_scale = 1;  // of every time that the program can read
 };
 

@@ -61,11 +61,11 @@ Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds
   return result;
 }
 
-LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks) {
+LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& extrapolation) {
   const TracedTotals& t = analysis.totals();
   LaunchTotals result;
   if (t.blocks == 0) return result;
-  const double rest = double(blocks - t.blocks), factor = double(blocks) / double(t.blocks);
+  const double factor = extrapolation.accesses, rest = double(t.blocks) * (factor - 1);
   result.events = double(t.events) * factor;
   result.atomic_lanes = double(t.atomic_lanes) * factor;
   const HotAddresses::Summary hot = analysis.hot().summary();
@@ -151,21 +151,22 @@ void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic
   t.dram_requests += uint64_t(work.local_loads * traffic.miss_l1 * traffic.miss_l2);
   const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / device().wave_size);
   t.longest_wave_requests += uint64_t(work.local_requests() / waves * double(t.blocks));
+  t.longest_wave_words += uint64_t(work.local_requests() / waves * double(t.blocks));
 }
 
 }  // namespace
 
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
                        const Occupancy& resident, const Work& work) {
   const LocalTraffic traffic = local_traffic(request, resident, work);
-  const double factor = double(request.grid.count()) / double(traced.blocks);
+  const double factor = rest.instructions;
   totals.dram_read_bytes += traffic.dram_read * factor;
   totals.dram_once_bytes += traffic.dram_read * factor;
   totals.dram_write_bytes += traffic.dram_write * factor;
 }
 
 TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
-                     const Occupancy& resident, const Work& work, bool local) {
+                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local) {
   const Device& d = device();
   const uint64_t blocks = request.grid.count();
   TracedTotals t = traced;
@@ -174,29 +175,31 @@ TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, c
   if (t.blocks == 0) return parts;
   if (local) add_local(t, request, local_traffic(request, resident, work), work);
   const double cycle_ns = 1e9 / d.clock_hz;
-  const double units = d.compute_units, each = 1 / double(t.blocks);
+  const double units = d.compute_units, each = rest.accesses / double(blocks);
   const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit
   const auto on_unit = [&](double cycles) { return cycles * each * busiest * cycle_ns; };
 
-  parts.issue = on_unit(work.instructions / d.issue_per_cycle);
+  parts.issue = work.instructions / d.issue_per_cycle * rest.instructions / double(blocks) * busiest * cycle_ns;
   parts.lds = on_unit(double(t.lds_phases) * d.lds_banks * 4 / d.lds_bytes_per_cycle);
   parts.l1 = on_unit(std::max(double(t.l1_tag_cycles), double(t.l1_bytes) / d.l1_bytes_per_cycle));
-  const double factor = double(blocks) * each;
+  const double factor = rest.accesses;
   parts.l2 = double(t.l2_bytes) * factor / d.l2_bytes_per_s * 1e9;
   parts.dram = (totals.dram_read_bytes + totals.dram_write_bytes) / d.dram_bytes_per_s * 1e9;
   parts.atomic = std::max(totals.atomic_hottest_lanes * d.atomic_same_address_ns,
                           totals.atomic_lanes / d.atomic_l2_ops_per_s * 1e9);
 
   const double rounds = std::ceil(double(blocks) / (units * std::max(1u, resident.blocks)));
-  parts.phases = std::max(1.0, rounds * double(t.longest_wave_requests) * each / kInFlight);
+  const double chain = double(t.longest_wave_requests) * each;
+  parts.phases = std::max(1.0, rounds * double(t.longest_wave_words) * each / kInFlight);
   const double loads = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests + t.lds_requests);
   if (t.requests && loads > 0) {
     const double waiting = double(t.l1_hit_requests) * d.l1_latency_cycles +
                            double(t.l2_hit_requests) * d.l2_latency_cycles +
                            double(t.dram_requests) * d.dram_latency_cycles +
                            double(t.lds_requests) * d.lds_latency_cycles;
-    const double per_request = waiting / double(t.requests);
-    parts.latency = rounds * double(t.longest_wave_requests) * each * per_request / kInFlight * cycle_ns;
+    const double share = loads / double(t.requests);
+    const double turns = std::max(std::min(1.0, chain * share), chain * share / kInFlight);
+    parts.latency = rounds * turns * waiting / loads * cycle_ns;
   }
   return parts;
 }

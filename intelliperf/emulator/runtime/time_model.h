@@ -5,7 +5,8 @@
 // A wave goes through the stages one after another, so one phase of memory work costs their sum; with many
 // phases under way the stages work for different waves at once, and the longest one sets the pace (the usual
 // pipeline formula). phases = rounds of resident blocks x requests of a block's longest wave / kInFlight, at
-// least 1. Of a published MI300X pair (an uncoalesced and a tiled bf16 transpose, 8.57 and 6.13 us: about one
+// least 1; a request of 16 bytes per lane counts as four, for it passes the stages in as many parts (shared and L1
+// memory serve a quarter of a warp at a time then). Of a published MI300X pair (an uncoalesced and a tiled bf16 transpose, 8.57 and 6.13 us: about one
 // phase each) the sum explains both the times and their ratio, a maximum explains neither; that much overlap
 // follows from the phases is not calibrated.
 //
@@ -23,8 +24,9 @@
 //            are counted: compilers that combine the lanes of a wave first (nvcc, for integers on a uniform
 //            address) do better.
 //            A wave's instructions are counted as often as the wave runs their basic block, see block_counts.h.
-//   latency  rounds of resident blocks × requests of a block's longest wave × mean latency of their level,
-//            with kInFlight requests of a wave under way at once (assumption).
+//   latency  rounds of resident blocks × loads of a block's longest wave × mean latency of their level,
+//            with kInFlight requests of a wave under way at once (assumption), but no less than the one latency
+//            that a wave with few loads has to wait for in every round.
 //
 // Accesses to memory private to a thread (spilled registers) are the real target's compiler's, each taken to run
 // as often as its source line. They move whole lines through L1; stores go on to L2, and so do loads of what the
@@ -60,7 +62,12 @@ struct LaunchTotals {
   double dram_read_bytes = 0, dram_write_bytes = 0;
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
 };
-LaunchTotals scale_totals(const Analysis& analysis, uint64_t blocks);
+// How much more all blocks do than the traced ones: by their number, or as counted.
+struct Extrapolation {
+  double accesses = 1, instructions = 1;
+};
+
+LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& rest);
 
 // What the traced blocks do besides their accesses, from the executions of basic blocks by waves.
 struct Work {
@@ -73,12 +80,12 @@ struct Work {
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves);
 
 // Adds what accesses to memory private to a thread move to and from memory; none of it counts as read again.
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const TracedTotals& traced,
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
                        const Occupancy& resident, const Work& work);
 
 // With `local` the accesses to memory private to a thread count, and `totals` is to have their traffic.
 TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
-                     const Occupancy& resident, const Work& work, bool local);
+                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local);
 
 double transfer_time_ns(const char* operation, uint64_t bytes);
 
