@@ -27,6 +27,7 @@ from intelliperf.records import (
 )
 from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, toolchain
 from intelliperf.rocm.codeobject import Accesses
+from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
@@ -100,23 +101,30 @@ class RocmBackend:
             )
         except BackendUnavailable as error:
             return tuple(replace(k, notes=(*k.notes, f"no hardware counters: {error}")) for k in kernels)
-        widths, note = self._accesses(application)
+        widths, needs, note = self._code(application)
         done = []
         for profile in kernels:
-            known = counters.with_quantities(profile, counted, widths.get(profile.kernel.symbol), device)
+            symbol = profile.kernel.symbol
+            known = counters.with_quantities(profile, counted, widths.get(symbol), device, needs.get(symbol))
             done.append(replace(known, notes=(*known.notes, note)) if note else known)
             key = (*_identity(application), profile.kernel.symbol)
             self._whole[key] = known.quantities
         return tuple(done)
 
-    def _accesses(self, application: Application) -> tuple[Mapping[str, Accesses], str]:
-        """By symbol, and a note where they are not known."""
+    def _code(self, application: Application) -> tuple[Mapping[str, Accesses], Mapping[str, KernelNeeds], str]:
+        """What machine code and metadata tell, by symbol, and a note where they are not known."""
         scratch = self._logs("codeobjects")
+        widths: dict[str, Accesses] = {}
+        needs: dict[str, KernelNeeds] = {}
         try:
-            found = codeobject.from_program(_program(application), self.probe().architecture, scratch)
+            images = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
+            for image in images:
+                needs.update({plain(symbol): one for symbol, one in kernel_needs(image).items()})
+            for symbol, accesses in codeobject.from_images(images, self.probe().architecture, scratch).items():
+                widths[plain(symbol)] = accesses
         except ToolchainError as error:
-            return {}, f"how many bytes its lanes ask for is not known: {error}"
-        return {plain(symbol): accesses for symbol, accesses in found.items()}, ""
+            return widths, needs, f"how many bytes its lanes ask for is not known: {error}"
+        return widths, needs, ""
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
         """From the machine code's line table; what is counted for the whole kernel is told of its lines."""

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.errors import SourceNotFound, ToolchainError
-from intelliperf.process import output_of
+from intelliperf.errors import SourceNotFound
 from intelliperf.records import (
     AccessKind,
     Frame,
@@ -24,27 +23,17 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm.codeobject import find_tool
+from intelliperf.rocm.codeobject import tool_output, width_of
 from intelliperf.rocm.symbols import plain
 
-_DEADLINE_S = 120.0
 _LABEL = re.compile(r"^[0-9a-f]{8,} <(?P<name>[^>]+)>:")
 _ACCESS = re.compile(
-    r"^\s+(?P<text>(?P<space>global|flat|buffer|ds)_(?P<what>load|store|read|write|atomic|add|sub|min|max|and|or|xor|"
+    r"^\s+(?P<text>(?P<space>global|flat|buffer|ds)_(?P<what>load|storexchg|store|read|write|atomic|pk_add|add|sub|min|max|and|or|xor|"
     r"inc|dec|cmpst|wrxchg)\w*)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)"
 )
+_ATOMIC_BYTES = 4  # where the name says nothing
 _LOADS, _STORES = ("load", "read"), ("store", "write")
-_WIDTHS = (
-    ("x4", 16),
-    ("b128", 16),
-    ("x3", 12),
-    ("b96", 12),
-    ("x2", 8),
-    ("b64", 8),
-    ("f64", 8),
-    ("short", 2),
-    ("byte", 1),
-)
+_RETURNS = re.compile(r"\b(?:glc|sc0|TH_ATOMIC_RETURN)\b")
 
 
 @dataclass(frozen=True)
@@ -76,10 +65,9 @@ def _instruction(access: re.Match[str]) -> Instruction:
     elif what in _STORES:
         kind = AccessKind.STORE
     else:
-        returns = "_rtn" in name or bool(re.search(r"\b(glc|sc0)\b", access["operands"]))
+        returns = "_rtn" in name or _RETURNS.search(access["operands"]) is not None
         kind = AccessKind.ATOMIC if returns else AccessKind.REDUCTION
-    width = next((bytes_ for mark, bytes_ in _WIDTHS if mark in name), 4)
-    return Instruction(int(access["address"], 16), name, kind, space, width)
+    return Instruction(int(access["address"], 16), name, kind, space, width_of(name) or _ATOMIC_BYTES)
 
 
 def kernel_lines(
@@ -89,17 +77,10 @@ def kernel_lines(
     for number, content in enumerate(code):
         path = scratch / f"{number}.co"
         path.write_bytes(content)
-        items = parse_disassembly(_tool("llvm-objdump", "-d", str(path))).get(plain(kernel.symbol))
+        items = parse_disassembly(tool_output("llvm-objdump", "-d", str(path))).get(plain(kernel.symbol))
         if items is not None:
             return _located(items, _chains(path, items), kernel, project, whole)
     raise SourceNotFound(f"{kernel.name}: its machine code was not found in the program")
-
-
-def _tool(name: str, *arguments: str) -> str:
-    done, out, err = output_of([str(find_tool(name)), *arguments], _DEADLINE_S)
-    if not done.ok:
-        raise ToolchainError(f"{name} failed: {err.strip()[-300:] or done.describe()}")
-    return out
 
 
 def _chains(path: Path, items: Sequence[Instruction]) -> dict[int, tuple[Frame, ...]]:
@@ -107,7 +88,7 @@ def _chains(path: Path, items: Sequence[Instruction]) -> dict[int, tuple[Frame, 
     if not items:
         return {}
     addresses = [f"0x{item.address:x}" for item in items]
-    told = json.loads(_tool("llvm-symbolizer", f"--obj={path}", "--inlining", "--output-style=JSON", *addresses))
+    told = json.loads(tool_output("llvm-symbolizer", f"--obj={path}", "--inlining", "--output-style=JSON", *addresses))
     return {
         int(entry["Address"], 16): tuple(
             Frame(Path(frame["FileName"]), frame["Line"], frame["Column"], frame["FunctionName"])
