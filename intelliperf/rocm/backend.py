@@ -28,6 +28,7 @@ from intelliperf.records import (
 from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, toolchain
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
+from intelliperf.rocm.samples import Samples, sampled_kernel, take
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
@@ -60,6 +61,8 @@ class RocmBackend:
         self._device: Device | None = None
         self._runs = 0
         self._reader: ipc.IpcReader | None = None
+        self._line_notes: tuple[str, ...] = ()
+        self._samples: dict[tuple[Path, int], Samples] = {}
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
 
     def probe(self) -> Device:
@@ -127,14 +130,43 @@ class RocmBackend:
         return widths, needs, ""
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        """From the machine code's line table; what is counted for the whole kernel is told of its lines."""
+        """From the machine code's line table; time by PC samples, where this device takes any.
+
+        What is counted for the whole kernel is told of its lines.
+        """
         scratch = self._logs("lines")
+        device = self.probe()
+        samples = self._sampled(application, deadline_s)
         try:
-            code = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
+            code = codeobject.code_objects(_program(application), device.architecture, scratch)
             whole = self._whole.get((*_identity(application), kernel.symbol), {})
-            return lines.kernel_lines(code, kernel, application.project, whole, scratch)
+            sampled = sampled_kernel(samples, kernel, application.project)
+            self._line_notes = (
+                f"lines of {kernel.name}: from the line table of its machine code; {sampled.describe()}",
+            )
+            return lines.kernel_lines(
+                code, kernel, application.project, lines.Seen(whole, sampled, device.wave_size), scratch
+            )
         except ToolchainError as error:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
+
+    def line_notes(self) -> tuple[str, ...]:
+        return self._line_notes
+
+    def _sampled(self, application: Application, deadline_s: float) -> Samples:
+        """One run tells of all kernels."""
+        key = _identity(application)
+        if key not in self._samples:
+            words = application.launcher.words
+            architecture = self.probe().architecture
+            try:
+                rocprof = find_rocprof()
+            except BackendUnavailable as error:
+                return Samples((), "", str(error))
+            self._samples[key] = take(
+                rocprof, application, architecture, deadline_s, lambda: self._logs("samples"), words
+            )
+        return self._samples[key]
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)

@@ -17,6 +17,7 @@ from intelliperf.process import output_of
 from intelliperf.records import AccessKind, Kernel, MemorySpace
 from intelliperf.rocm import codeobject, lines
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
+from intelliperf.rocm.samples import SampledKernel
 
 pytestmark = pytest.mark.gfx90a  # its packages hold clang 19 and LLVM's tools
 SOURCE = HERE / "programs" / "needs.hip"
@@ -25,6 +26,7 @@ ARCHITECTURES = (*CLANG_19, "gfx950")
 KERNELS = ("light", "tiled", "heavy", "heavier", "spilling")
 FLAGS = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-g"]
 WAVE = {name: 32 if name.startswith("gfx1") else 64 for name in ARCHITECTURES}
+UNSEEN = lines.Seen({}, SampledKernel("", 0, {}, ""), 64)
 _NUMBER = re.compile(r"^\s+(?:- )?(\.\w+):\s+(\d+|true|false)$")
 
 
@@ -123,23 +125,25 @@ def line_of(text: str) -> int:
 @pytest.mark.parametrize("architecture", CLANG_19)
 def test_every_access_has_its_line_chain_kind_and_width(architecture: str, place: Path, tmp_path: Path) -> None:
     image = built(architecture, place)[0].read_bytes()
-    found = lines.kernel_lines([image], Kernel("light", "light"), SOURCE.parent, {}, tmp_path)
+    found = lines.kernel_lines([image], Kernel("light", "light"), SOURCE.parent, UNSEEN, tmp_path)
     assert {(e.line, e.access, e.space, e.element_bytes) for e in found} == {
         (line_of("return from[i]"), AccessKind.LOAD, MemorySpace.GLOBAL, 1),
         (line_of("__atomic_fetch_add"), AccessKind.ATOMIC, MemorySpace.GLOBAL, 4),
         (line_of("to[t] = pick"), AccessKind.STORE, MemorySpace.GLOBAL, 8),
+        (line_of("void light"), AccessKind.KERNEL, MemorySpace.NONE, 0),
     }
     (load,) = (e for e in found if e.access is AccessKind.LOAD)
     assert [(frame.line, frame.function) for frame in load.chain] == [
         (line_of("return from[i]"), "pick(unsigned char const*, int)"),
         (line_of("to[t] = pick"), "light"),
     ]
-    tiled = lines.kernel_lines([image], Kernel("tiled", "tiled"), SOURCE.parent, {}, tmp_path)
+    tiled = lines.kernel_lines([image], Kernel("tiled", "tiled"), SOURCE.parent, UNSEEN, tmp_path)
     assert {(e.line, e.access, e.space) for e in tiled} == {
         (line_of("tile[t] = from[t]"), AccessKind.LOAD, MemorySpace.GLOBAL),
         (line_of("tile[t] = from[t]"), AccessKind.STORE, MemorySpace.SHARED),
         (line_of("to[t] = tile"), AccessKind.LOAD, MemorySpace.SHARED),
         (line_of("to[t] = tile"), AccessKind.STORE, MemorySpace.GLOBAL),
+        (line_of("void tiled"), AccessKind.KERNEL, MemorySpace.NONE),
     }
 
 
