@@ -39,6 +39,7 @@ _WIDTHS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"[us]byte|byte|[ui]8|b8", 1),
     )
 )
+_ADDS_FLOATS = re.compile(r"add_b?f(?:16|32|64)")
 _SHUFFLES = ("bpermute", "permute", "swizzle")
 _LDS_MOVES = re.compile(r"^(?:read|write|load|store)")
 _TOO_OLD = re.compile(r"not (?:yet )?supported for subtarget|is not a recognized processor for this target")
@@ -57,15 +58,21 @@ class Accesses:
     lds_moves: bool = False
     lds_atomics: bool = False
     lds_shuffles: bool = False  # between lanes, through LDS's crossbar
+    float_atomics: int = 0  # instructions that add floating-point numbers, or may: compare-and-swap, of which
+    swaps: int = 0  # there are so many
 
     def with_all_of(self, other: Accesses) -> Accesses:
         return Accesses(
-            self.load_widths | other.load_widths,
-            self.store_widths | other.store_widths,
-            *(
-                getattr(self, name) or getattr(other, name)
-                for name in ("atomics", "unknown_widths", "flat", "lds_moves", "lds_atomics", "lds_shuffles")
-            ),
+            load_widths=self.load_widths | other.load_widths,
+            store_widths=self.store_widths | other.store_widths,
+            atomics=self.atomics or other.atomics,
+            unknown_widths=self.unknown_widths or other.unknown_widths,
+            flat=self.flat or other.flat,
+            lds_moves=self.lds_moves or other.lds_moves,
+            lds_atomics=self.lds_atomics or other.lds_atomics,
+            lds_shuffles=self.lds_shuffles or other.lds_shuffles,
+            float_atomics=self.float_atomics + other.float_atomics,
+            swaps=self.swaps + other.swaps,
         )
 
 
@@ -113,7 +120,10 @@ def _accesses(space: str, rest: str) -> Accesses:
         return Accesses(unknown_widths=True)
     flat = space == "flat"
     if "atomic" in rest:
-        return Accesses(atomics=True, flat=flat)
+        swap = "cmpswap" in rest
+        return Accesses(
+            atomics=True, flat=flat, float_atomics=int(swap or bool(_ADDS_FLOATS.search(rest))), swaps=int(swap)
+        )
     if not rest.startswith(("load", "store")):
         return Accesses()  # cache control
     width = width_of(rest)

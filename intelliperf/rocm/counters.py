@@ -328,6 +328,12 @@ def _atomics(kernel: _Kernel, found: _Found) -> None:
     if not kernel.has(*requests):
         return
     found.keep(Metric.ATOMIC_REQUESTS, kernel.total(*requests))
+    if kernel.accesses is not None and kernel.accesses.atomics:
+        # Each turn of a compare-and-swap loop lets one lane per address through.
+        only_swaps = kernel.accesses.swaps and kernel.accesses.swaps == kernel.accesses.float_atomics
+        lanes = 1 if only_swaps else kernel.wave_size
+        found.keep(Metric.ATOMIC_LANES_AT_MOST, kernel.total(*requests) * lanes)
+        found.keep(Metric.ATOMIC_FLOAT_SITES, kernel.accesses.float_atomics, Provenance.STATIC)
     if kernel.has("TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"):
         kernel.busy(Metric.ATOMIC_STALL_NS, kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"], found)
     note = fabric_atomics(kernel.values, kernel.architecture)
