@@ -48,6 +48,10 @@ class Metric(str, Enum):
     LDS_ATOMIC_PHASES = "lds_atomic_phases"
     ATOMIC_REQUESTS = "atomic_requests"  # of a kernel, like all ATOMIC_*: those in global memory
     ATOMIC_LANES = "atomic_lanes"
+    # Where hardware counts no lanes: operations if all were active; of a compare-and-swap loop, one lane per turn.
+    ATOMIC_LANES_AT_MOST = "atomic_lanes_at_most"
+    # Instructions of the code that may add floating-point numbers in whatever order the hardware takes them.
+    ATOMIC_FLOAT_SITES = "atomic_float_sites"
     ATOMIC_SERIALIZATION = "atomic_same_address_lanes"  # max lanes on one address, summed over requests
     ATOMIC_ADDRESSES = "atomic_distinct_addresses"
     ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations

@@ -155,6 +155,10 @@ class Backend(Protocol):
         """Every access of the kernel by source line. Raises `SourceNotFound`."""
         ...
 
+    def line_notes(self) -> tuple[str, ...]:
+        """How the lines of the latest `lines` were found, where that is not always the same. For the report."""
+        ...
+
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         """Environment that makes a run connect to `socket` and speak `validation.wire`.
 

@@ -226,6 +226,9 @@ class Run:
 
     def _blame(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
         lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)
+        for note in self.backend.line_notes():
+            if note not in self.notes:
+                self.note(note)
         blamed = self.formula.blame(lines)
         if self.settings.diagnose_only:
             return blamed

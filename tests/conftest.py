@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
-_SOFTWARE_DEVICE = "gfx90a"
-_NEEDS = sorted([*_DEVICES, _SOFTWARE_DEVICE])
+_MODULES = {  # marker → the module here that says what is missing
+    "gfx90a": "gfx90a/device.py",
+    "rocm_headers": "rocm/rocmheaders.py",
+}
+_HIP_PYTHON = "hip_python"
+_NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,15 +29,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if marker in item.config.getoption("--require"):
             pytest.fail(f"{tool} is not on PATH, and --require={marker} was given")
         pytest.skip(f"needs an {marker} GPU")
-    if item.get_closest_marker(_SOFTWARE_DEVICE) is not None and (lacking := _software_device_lacks()):
-        if _SOFTWARE_DEVICE in item.config.getoption("--require"):
-            pytest.fail(f"--require={_SOFTWARE_DEVICE} was given, but {lacking}")
+    for marker in (*_MODULES, _HIP_PYTHON):
+        if item.get_closest_marker(marker) is None or (lacking := _lacks(marker)) is None:
+            continue
+        if marker in item.config.getoption("--require"):
+            pytest.fail(f"--require={marker} was given, but {lacking}")
         pytest.skip(lacking)
 
 
-@functools.lru_cache(maxsize=1)
-def _software_device_lacks() -> str | None:
-    specification = importlib.util.spec_from_file_location("device", Path(__file__).parent / "gfx90a" / "device.py")
+@functools.lru_cache
+def _lacks(marker: str) -> str | None:
+    if marker == _HIP_PYTHON:
+        return None if importlib.util.find_spec("hip") is not None else "hip-python is not installed"
+    path = Path(__file__).parent / _MODULES[marker]
+    specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)

@@ -127,6 +127,9 @@ class CudaBackend:
         found = chains_of(_program(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
         return found.get(symbol, {})
 
+    def line_notes(self) -> tuple[str, ...]:
+        return ()
+
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
 

@@ -97,6 +97,9 @@ class EmulatorBackend:
         self._remember(run.trace)
         return kernel_lines(run.trace, kernel.symbol, application.project)
 
+    def line_notes(self) -> tuple[str, ...]:
+        return ()
+
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
         return {

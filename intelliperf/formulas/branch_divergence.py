@@ -59,4 +59,5 @@ class BranchDivergence(Formula):
         )
 
     def excess(self, evidence: SourceEvidence) -> float:
-        return evidence.quantity(Metric.LANES_LOST).value if evidence.access is AccessKind.CODE else 0.0
+        lost = evidence.quantities.get(Metric.LANES_LOST)
+        return lost.value if lost is not None and evidence.access is AccessKind.CODE else 0.0

@@ -27,6 +27,8 @@ from intelliperf.records import (
 )
 from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, toolchain
 from intelliperf.rocm.codeobject import Accesses
+from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
+from intelliperf.rocm.samples import Samples, sampled_kernel, take
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
@@ -59,6 +61,8 @@ class RocmBackend:
         self._device: Device | None = None
         self._runs = 0
         self._reader: ipc.IpcReader | None = None
+        self._line_notes: tuple[str, ...] = ()
+        self._samples: dict[tuple[Path, int], Samples] = {}
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
 
     def probe(self) -> Device:
@@ -100,33 +104,69 @@ class RocmBackend:
             )
         except BackendUnavailable as error:
             return tuple(replace(k, notes=(*k.notes, f"no hardware counters: {error}")) for k in kernels)
-        widths, note = self._accesses(application)
+        widths, needs, note = self._code(application)
         done = []
         for profile in kernels:
-            known = counters.with_quantities(profile, counted, widths.get(profile.kernel.symbol), device)
+            symbol = profile.kernel.symbol
+            known = counters.with_quantities(profile, counted, widths.get(symbol), device, needs.get(symbol))
             done.append(replace(known, notes=(*known.notes, note)) if note else known)
             key = (*_identity(application), profile.kernel.symbol)
             self._whole[key] = known.quantities
         return tuple(done)
 
-    def _accesses(self, application: Application) -> tuple[Mapping[str, Accesses], str]:
-        """By symbol, and a note where they are not known."""
+    def _code(self, application: Application) -> tuple[Mapping[str, Accesses], Mapping[str, KernelNeeds], str]:
+        """What machine code and metadata tell, by symbol, and a note where they are not known."""
         scratch = self._logs("codeobjects")
+        widths: dict[str, Accesses] = {}
+        needs: dict[str, KernelNeeds] = {}
         try:
-            found = codeobject.from_program(_program(application), self.probe().architecture, scratch)
+            images = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
+            for image in images:
+                needs.update({plain(symbol): one for symbol, one in kernel_needs(image).items()})
+            for symbol, accesses in codeobject.from_images(images, self.probe().architecture, scratch).items():
+                widths[plain(symbol)] = accesses
         except ToolchainError as error:
-            return {}, f"how many bytes its lanes ask for is not known: {error}"
-        return {plain(symbol): accesses for symbol, accesses in found.items()}, ""
+            return widths, needs, f"how many bytes its lanes ask for is not known: {error}"
+        return widths, needs, ""
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        """From the machine code's line table; what is counted for the whole kernel is told of its lines."""
+        """From the machine code's line table; time by PC samples, where this device takes any.
+
+        What is counted for the whole kernel is told of its lines.
+        """
         scratch = self._logs("lines")
+        device = self.probe()
+        samples = self._sampled(application, deadline_s)
         try:
-            code = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
+            code = codeobject.code_objects(_program(application), device.architecture, scratch)
             whole = self._whole.get((*_identity(application), kernel.symbol), {})
-            return lines.kernel_lines(code, kernel, application.project, whole, scratch)
+            sampled = sampled_kernel(samples, kernel, application.project)
+            self._line_notes = (
+                f"lines of {kernel.name}: from the line table of its machine code; {sampled.describe()}",
+            )
+            return lines.kernel_lines(
+                code, kernel, application.project, lines.Seen(whole, sampled, device.wave_size), scratch
+            )
         except ToolchainError as error:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
+
+    def line_notes(self) -> tuple[str, ...]:
+        return self._line_notes
+
+    def _sampled(self, application: Application, deadline_s: float) -> Samples:
+        """One run tells of all kernels."""
+        key = _identity(application)
+        if key not in self._samples:
+            words = application.launcher.words
+            architecture = self.probe().architecture
+            try:
+                rocprof = find_rocprof()
+            except BackendUnavailable as error:
+                return Samples((), "", str(error))
+            self._samples[key] = take(
+                rocprof, application, architecture, deadline_s, lambda: self._logs("samples"), words
+            )
+        return self._samples[key]
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,14 +33,16 @@ _WIDTHS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     for names, width in (
         (r"dwordx4|b128", 16),
         (r"dwordx3|b96", 12),
-        (r"dwordx2|b64", 8),
-        (r"dword|b32", 4),
-        (r"[us]short|short|[ui]16|b16", 2),
+        (r"dwordx2|[buif]64|x2", 8),
+        (r"dword|[buif]32|pk_\w+_b?f16", 4),
+        (r"[us]short|short|[buif]16", 2),
         (r"[us]byte|byte|[ui]8|b8", 1),
     )
 )
+_ADDS_FLOATS = re.compile(r"add_b?f(?:16|32|64)")
 _SHUFFLES = ("bpermute", "permute", "swizzle")
 _LDS_MOVES = re.compile(r"^(?:read|write|load|store)")
+_TOO_OLD = re.compile(r"not (?:yet )?supported for subtarget|is not a recognized processor for this target")
 _CALLS = frozenset({"s_swappc_b64", "s_setpc_b64", "s_call_b64"})
 
 
@@ -56,15 +58,21 @@ class Accesses:
     lds_moves: bool = False
     lds_atomics: bool = False
     lds_shuffles: bool = False  # between lanes, through LDS's crossbar
+    float_atomics: int = 0  # instructions that add floating-point numbers, or may: compare-and-swap, of which
+    swaps: int = 0  # there are so many
 
     def with_all_of(self, other: Accesses) -> Accesses:
         return Accesses(
-            self.load_widths | other.load_widths,
-            self.store_widths | other.store_widths,
-            *(
-                getattr(self, name) or getattr(other, name)
-                for name in ("atomics", "unknown_widths", "flat", "lds_moves", "lds_atomics", "lds_shuffles")
-            ),
+            load_widths=self.load_widths | other.load_widths,
+            store_widths=self.store_widths | other.store_widths,
+            atomics=self.atomics or other.atomics,
+            unknown_widths=self.unknown_widths or other.unknown_widths,
+            flat=self.flat or other.flat,
+            lds_moves=self.lds_moves or other.lds_moves,
+            lds_atomics=self.lds_atomics or other.lds_atomics,
+            lds_shuffles=self.lds_shuffles or other.lds_shuffles,
+            float_atomics=self.float_atomics + other.float_atomics,
+            swaps=self.swaps + other.swaps,
         )
 
 
@@ -112,10 +120,13 @@ def _accesses(space: str, rest: str) -> Accesses:
         return Accesses(unknown_widths=True)
     flat = space == "flat"
     if "atomic" in rest:
-        return Accesses(atomics=True, flat=flat)
+        swap = "cmpswap" in rest
+        return Accesses(
+            atomics=True, flat=flat, float_atomics=int(swap or bool(_ADDS_FLOATS.search(rest))), swaps=int(swap)
+        )
     if not rest.startswith(("load", "store")):
         return Accesses()  # cache control
-    width = next((width for pattern, width in _WIDTHS if pattern.search(rest)), None)
+    width = width_of(rest)
     if width is None or "format" in rest:
         return Accesses(unknown_widths=True, flat=flat)
     widths = frozenset({width})
@@ -134,15 +145,31 @@ def _lds_accesses(rest: str) -> Accesses:
 
 def accesses(code_object: Path) -> dict[str, Accesses]:
     """By mangled symbol, of one device code object. Raises `ToolchainError`."""
-    done, out, err = output_of(
-        [str(find_tool("llvm-objdump")), "-d", "--no-show-raw-insn", str(code_object)], _DEADLINE_S
-    )
-    if not done.ok:
-        raise ToolchainError(f"llvm-objdump cannot read {code_object}: {err.strip()[-300:] or done.describe()}")
-    found = parse_disassembly(out)
+    found = parse_disassembly(tool_output("llvm-objdump", "-d", "--no-show-raw-insn", str(code_object)))
     if not found:
         raise ToolchainError(f"{code_object} holds no function")
     return found
+
+
+def tool_output(name: str, *arguments: str) -> str:
+    """Of one of LLVM's tools on a code object. Raises `ToolchainError`, for a chip newer than the tool by that."""
+    tool = find_tool(name)
+    done, out, err = output_of([str(tool), *arguments], _DEADLINE_S)
+    if _TOO_OLD.search(err):
+        raise ToolchainError(
+            f"{tool} does not know this chip's machine code: install a newer LLVM (20 or later for gfx950), or ROCm's"
+        )
+    if not done.ok:
+        raise ToolchainError(f"{name} failed: {err.strip()[-300:] or done.describe()}")
+    return out
+
+
+def width_of(instruction: str) -> int | None:
+    """Bytes per lane that its name tells: of "global_load_dwordx2", "ds_add_rtn_u64"; of both for "ds_read2_b32" each.
+
+    None where it does not tell, as for atomics of four bytes in the older spelling.
+    """
+    return next((width for pattern, width in _WIDTHS if pattern.search(instruction)), None)
 
 
 def from_program(program: Path, architecture: str, scratch: Path) -> dict[str, Accesses]:
@@ -150,8 +177,13 @@ def from_program(program: Path, architecture: str, scratch: Path) -> dict[str, A
 
     Empty where the program has none, as one that loads its kernels from elsewhere.
     """
+    return from_images(code_objects(program, architecture, scratch), architecture, scratch)
+
+
+def from_images(images: Sequence[bytes], architecture: str, scratch: Path) -> dict[str, Accesses]:
+    """As `from_program`, of code objects."""
     found: dict[str, Accesses] = {}
-    for number, image in enumerate(code_objects(program, architecture, scratch)):
+    for number, image in enumerate(images):
         path = scratch / f"{number}.{architecture}.co"
         path.write_bytes(image)
         found.update(accesses(path))

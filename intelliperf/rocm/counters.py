@@ -16,6 +16,7 @@ from intelliperf.profiling.rocprofv3.recordings import Agent, Counted, CountedDi
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, Quantity
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.filling import filling
+from intelliperf.rocm.metadata import KernelNeeds
 
 _CDNA = (
     *("GRBM_GUI_ACTIVE", "SQ_WAVES", "SQ_INSTS_VALU", "SQ_ACTIVE_INST_VALU", "SQ_THREAD_CYCLES_VALU"),
@@ -164,12 +165,16 @@ class _Found:
 
 
 def with_quantities(
-    profile: KernelProfile, counted: Counted, accesses: Accesses | None, device: Device
+    profile: KernelProfile,
+    counted: Counted,
+    accesses: Accesses | None,
+    device: Device,
+    needs: KernelNeeds | None = None,
 ) -> KernelProfile:
     """The profile with what the counters tell of its kernel; unchanged where none of its dispatches was counted.
 
     `accesses` are the kernel's memory instructions (`codeobject`), without which nothing is known about bytes
-    asked for. What is absent for a reason that the user can change is noted.
+    asked for; `needs` its registers (`metadata`). What is absent for a reason that the user can change is noted.
     """
     dispatches = counted.of(profile.kernel.symbol)
     if not dispatches:
@@ -181,14 +186,26 @@ def with_quantities(
         part(kernel, found)
     agent = _agent(counted, dispatches)
     if agent is not None:
-        for metric, value in filling(dispatches, agent, device).items():
+        for metric, value in filling(dispatches, agent, device, needs).items():
             found.keep(metric, value, Provenance.STATIC)
+    for metric, value in (_static(needs) if needs is not None else {}).items():
+        found.keep(metric, value, Provenance.STATIC)
     note = f"counters of {len(dispatches)} of {profile.dispatches} dispatches"
     return replace(
         profile,
         quantities={**profile.quantities, **found.quantities},
         notes=(*profile.notes, note, *counted.notes, *found.notes),
     )
+
+
+def _static(needs: KernelNeeds) -> dict[Metric, float]:
+    """Exact, where the profiler tells what hardware allocates in its granules."""
+    exact: dict[Metric, float] = {
+        Metric.VGPRS: needs.vgprs,
+        Metric.SGPRS: needs.sgprs,
+        Metric.SPILLED_REGISTERS: needs.vgpr_spills + needs.sgpr_spills,
+    }
+    return exact if needs.dynamic_stack else {**exact, Metric.SCRATCH_BYTES: needs.scratch_bytes}
 
 
 def _kernel(
@@ -311,6 +328,12 @@ def _atomics(kernel: _Kernel, found: _Found) -> None:
     if not kernel.has(*requests):
         return
     found.keep(Metric.ATOMIC_REQUESTS, kernel.total(*requests))
+    if kernel.accesses is not None and kernel.accesses.atomics:
+        # Each turn of a compare-and-swap loop lets one lane per address through.
+        only_swaps = kernel.accesses.swaps and kernel.accesses.swaps == kernel.accesses.float_atomics
+        lanes = 1 if only_swaps else kernel.wave_size
+        found.keep(Metric.ATOMIC_LANES_AT_MOST, kernel.total(*requests) * lanes)
+        found.keep(Metric.ATOMIC_FLOAT_SITES, kernel.accesses.float_atomics, Provenance.STATIC)
     if kernel.has("TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"):
         kernel.busy(Metric.ATOMIC_STALL_NS, kernel.values["TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum"], found)
     note = fabric_atomics(kernel.values, kernel.architecture)

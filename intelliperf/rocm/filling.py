@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from intelliperf.profiling.rocprofv3.recordings import Agent, CountedDispatch
 from intelliperf.records import Device, Metric
+from intelliperf.rocm.metadata import KernelNeeds
 
 _LDS_GRANULE = 512  # bytes
 
@@ -32,14 +33,19 @@ _REGISTERS = {
 }
 
 
-def filling(dispatches: Sequence[CountedDispatch], agent: Agent, device: Device) -> dict[Metric, float]:
-    """Means over the dispatches; what cannot be told for one of them is left out."""
-    each = [_of(one, agent, device) for one in dispatches]
+def filling(
+    dispatches: Sequence[CountedDispatch], agent: Agent, device: Device, needs: KernelNeeds | None = None
+) -> dict[Metric, float]:
+    """Means over the dispatches; what cannot be told for one of them is left out.
+
+    `needs`: what the compiler says of the kernel, which is exact; without it registers are as the dispatches tell.
+    """
+    each = [_of(one, agent, device, needs) for one in dispatches]
     common = set.intersection(*(set(one) for one in each)) if each else set()
     return {metric: sum(one[metric] for one in each) / len(each) for metric in common}
 
 
-def _of(dispatch: CountedDispatch, agent: Agent, device: Device) -> dict[Metric, float]:
+def _of(dispatch: CountedDispatch, agent: Agent, device: Device, needs: KernelNeeds | None) -> dict[Metric, float]:
     threads, held = dispatch.shape.workgroup_items, agent.max_waves_per_compute_unit
     blocks = math.ceil(dispatch.shape.grid_items / threads)
     waves = math.ceil(threads / agent.wave_size)
@@ -50,12 +56,16 @@ def _of(dispatch: CountedDispatch, agent: Agent, device: Device) -> dict[Metric,
     }
     if dispatch.scratch_bytes == 0:
         found[Metric.LOCAL_REQUESTS] = 0.0
-    file = _REGISTERS.get(agent.architecture)
-    if file is None or dispatch.vgprs is None or dispatch.lds_bytes is None:
+    by_registers = _waves_of_a_simd(dispatch, agent, needs)
+    if by_registers is None:
         return found
-    by_registers = min(agent.max_waves_per_simd, file.waves(dispatch.vgprs, dispatch.agprs or 0))
+    blocks_by_registers = by_registers * agent.simds_per_compute_unit // waves
+    if agent.architecture not in _REGISTERS or dispatch.lds_bytes is None:
+        # On RDNA LDS and block slots depend on the mode that the kernel was compiled for.
+        found[Metric.WAVES_BY_REGISTERS] = min(blocks_by_registers, held // waves) * waves
+        return found
     allowed = {
-        Metric.WAVES_BY_REGISTERS: by_registers * agent.simds_per_compute_unit // waves,
+        Metric.WAVES_BY_REGISTERS: blocks_by_registers,
         Metric.WAVES_BY_LDS: _blocks_by_lds(dispatch.lds_bytes, device, held),
         Metric.WAVES_BY_BLOCKS: held // waves,
     }
@@ -65,6 +75,14 @@ def _of(dispatch: CountedDispatch, agent: Agent, device: Device) -> dict[Metric,
     rounds = blocks / (units * max(1, resident))
     found[Metric.ROUND_FILL_RATIO] = rounds / math.ceil(rounds)
     return found
+
+
+def _waves_of_a_simd(dispatch: CountedDispatch, agent: Agent, needs: KernelNeeds | None) -> int | None:
+    known = needs.waves_per_simd() if needs is not None else None
+    file = _REGISTERS.get(agent.architecture)
+    if known is None and file is not None and dispatch.vgprs is not None:
+        known = file.waves(dispatch.vgprs, dispatch.agprs or 0)
+    return None if known is None else min(agent.max_waves_per_simd, known)
 
 
 def _blocks_by_lds(size: int, device: Device, unlimited: int) -> int:

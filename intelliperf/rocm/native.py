@@ -17,7 +17,7 @@ LIBRARY_NAME = "libintelliperf_hsa.so"
 _OTHER_TOOLS = ("HSA_TOOLS_LIB", "ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "ROCPROFILER_REGISTER_LIBRARY")
 _PROFILER = re.compile(r"lib(rocprof|roctracer|omnitrace)[^/]*$")
 _SOURCES = Path(__file__).resolve().parent / "native"
-_FLAGS = (*FLAGS, "-Werror", "-DAMD_INTERNAL_BUILD")  # the define: the headers lie in one directory
+FLAGS_OF_LIBRARY = (*FLAGS, "-Werror", "-DAMD_INTERNAL_BUILD")  # the define: the headers lie in one directory
 
 
 @lru_cache(maxsize=1)
@@ -27,9 +27,9 @@ def tools_library() -> Path:
 
     def compile_all(compiler: str, copy: Path, sources: Sequence[str], made: Path) -> None:
         include = (f"-I{copy}", "-isystem", str(headers.directory))
-        run_tool([compiler, *_FLAGS, *include, *sources, "-o", str(made)])
+        run_tool([compiler, *FLAGS_OF_LIBRARY, *include, *sources, "-o", str(made)])
 
-    key = (str(headers.directory), headers.interface, *_FLAGS)
+    key = (str(headers.directory), headers.interface, *FLAGS_OF_LIBRARY)
     return library("rocm", LIBRARY_NAME, _SOURCES, key, compile_all)
 
 

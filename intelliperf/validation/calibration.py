@@ -25,7 +25,7 @@ from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.reach import chosen
 from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness
+from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
 from intelliperf.validation.wire import Deadline
 
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
@@ -100,6 +100,21 @@ class Calibration:
         return tuple(sorted(self.names[key] for key in wanted))
 
 
+@dataclass(frozen=True)
+class Additions:
+    """Atomic operations of the kernel per dispatch, 0 where it has none or they are not known.
+
+    `assumed`: they may add floating-point numbers, and the device does not let us choose their order, so that buffers
+    may depend on it although no run shows it.
+    """
+
+    count: float = 0.0
+    assumed: bool = False
+
+
+NO_ADDITIONS = Additions()
+
+
 def scalars(dispatch: Dispatch, hello: Hello | None) -> dict[int, tuple[str, Scalar]]:
     """By allocation: the parameter's name and what the signature says that the buffer holds."""
     parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
@@ -127,12 +142,14 @@ class Calibrator:
     undefined: Masks = field(default_factory=Masks)
     noisy_arguments: dict[str, set[int]] = field(default_factory=dict)
     compared_bytes: int = 0
+    written_floats: dict[Key, tuple[Scalar, int]] = field(default_factory=dict)  # with their number of elements
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
+        constant = _constant(base.dispatch, base.side.hello)
         due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
             if mine.size != theirs.size or due is not None and mine.id not in due:
@@ -143,6 +160,8 @@ class Calibrator:
             left, right = base.buffer(mine.id), other.buffer(theirs.id)
             self.compared_bytes += left.size
             scalar = known.get(mine.id, ("", BYTE))[1]
+            if scalar.floating and mine.id not in constant:
+                self.written_floats[key] = (scalar, max(1, mine.size // scalar.size))
             told = left.differences(right, BITS)
             for offset, expected, found in chunks_that_differ(left, right, deadline, told):
                 if other.side.label == TWIN:
@@ -161,8 +180,22 @@ class Calibrator:
             if argument_difference(base, other, pairing, noise) is not None:
                 self.noisy_arguments.setdefault(base.kernel, set()).add(left.index)
 
-    def allowances(self, additions: float) -> dict[Key, Allowance]:
-        return {key: spread.allowance(additions) for key, spread in self.spreads.items()}
+    def allowances(self, additions: Additions) -> dict[Key, Allowance]:
+        found = {key: spread.allowance(additions.count) for key, spread in self.spreads.items()}
+        if additions.assumed and additions.count > 0:
+            for key, (scalar, elements) in self.written_floats.items():
+                found.setdefault(key, by_operations(scalar, additions.count / elements))
+        return found
+
+
+def _constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
+    """Allocations that an argument leads into by a pointer to const, and none by another."""
+    parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
+    kinds = {parameter.index: parameter.pointer and parameter.const for parameter in parameters}
+    led_to = [
+        (pointer.allocation, kinds.get(one.index, False)) for one in dispatch.arguments for pointer in one.pointers
+    ]
+    return {id for id, const in led_to if const} - {id for id, const in led_to if not const}
 
 
 def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:
@@ -183,12 +216,11 @@ def calibrate(
     kernels: str,
     rule: Rule,
     memory: str = "strict",
-    additions: float = 0.0,
+    additions: Additions = NO_ADDITIONS,
 ) -> Calibration:
     """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one.
 
-    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise. `additions`: see
-    `Spread.allowance`.
+    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise.
     """
     common = {"kernels": kernels, "memory": memory}
     calibrator = Calibrator()

@@ -31,7 +31,7 @@ from intelliperf.records import (
 )
 from intelliperf.sandbox import Sandbox
 from intelliperf.validation.alignment import align
-from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration, calibrate
+from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
 from intelliperf.validation.lockstep import (
@@ -436,12 +436,18 @@ class Judge:
 def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:
     """In strict memory; where the original itself goes out of bounds, in slack memory."""
     rule = Rule(lambda d: d.target)
-    counted = case.finding.profile.quantities
-    atomics = [counted[m].value for m in (Metric.ATOMIC_LANES, Metric.LDS_ATOMIC_LANES) if m in counted]
+    additions = _additions(case, "lane_order" in setting.backend.honours)
     try:
-        return calibrate(setting, case.reference, kernels, rule, "strict", sum(atomics)), "strict"
+        return calibrate(setting, case.reference, kernels, rule, "strict", additions), "strict"
     except ApplicationFailed:
-        return calibrate(setting, case.reference, kernels, rule, "slack", sum(atomics)), "slack"
+        return calibrate(setting, case.reference, kernels, rule, "slack", additions), "slack"
+
+
+def _additions(case: Case, orders: bool) -> Additions:
+    counted = {metric: quantity.value for metric, quantity in case.finding.profile.quantities.items()}
+    memory = counted.get(Metric.ATOMIC_LANES, counted.get(Metric.ATOMIC_LANES_AT_MOST, 0.0))
+    floats = counted.get(Metric.ATOMIC_FLOAT_SITES, 0.0) > 0
+    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders)
 
 
 def _checker(trial: _Trial) -> Checker:

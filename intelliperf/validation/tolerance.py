@@ -55,6 +55,7 @@ class Allowance:
     rtol: float = 0.0
     atol: float = 0.0
     by_user: bool = False
+    by_operations: bool = False  # not seen to vary, but its atomics may come in another order
 
     @property
     def numbers(self) -> Numbers:
@@ -65,6 +66,8 @@ class Allowance:
     def describe(self) -> str:
         if self.steadiness is Steadiness.NUMERIC:
             source = "given" if self.by_user else "from the reference's own spread"
+            if self.by_operations:
+                source = "from the number of its atomic operations: no order of them can be chosen on this device"
             return f"rtol {self.rtol:.2g}, atol {self.atol:.2g} ({source})"
         words = {
             Steadiness.EXACT: "bit-exact",
@@ -126,9 +129,20 @@ class Spread:
             return Allowance(self.steadiness, self.scalar)
         factor = FACTOR if self.noisy_elements >= FEW else FACTOR_FEW
         # What all orders of adding one by one have in common is not seen in their spread.
-        common = SUMMATION * self.scalar.epsilon / 2 * math.sqrt(additions / max(1, self.noisy_elements))
+        common = summation_error(self.scalar, additions / max(1, self.noisy_elements))
         rtol = max(factor * self.relative, FLOOR_ULPS * self.scalar.epsilon, common)
         return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, cap(self.scalar)))
+
+
+def summation_error(scalar: Scalar, additions: float) -> float:
+    """Relative, of adding so many numbers one by one, in comparison with another order."""
+    return SUMMATION * scalar.epsilon / 2 * math.sqrt(additions)
+
+
+def by_operations(scalar: Scalar, additions: float) -> Allowance:
+    """For an element into which so many numbers are added atomically, where the device shows one order only."""
+    rtol = max(FLOOR_ULPS * scalar.epsilon, summation_error(scalar, additions))
+    return Allowance(Steadiness.NUMERIC, scalar, min(rtol, cap(scalar)), by_operations=True)
 
 
 def cap(scalar: Scalar) -> float:

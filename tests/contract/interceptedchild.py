@@ -1,7 +1,7 @@
 """A stand-in for an intercepted application: plays a plan of buffers and dispatches over the wire protocol.
 
 Started as `python interceptedchild.py PLAN`, PLAN being JSON:
-  buffers: name → {"bytes": n, "kind": "device"}; steps, in order, of
+  buffers: name → {"bytes": n, "kind": "device", "const": false}; steps, in order, of
   {"dispatch": symbol, "grid": [..], "block": [..], "lds": n, "status": n, "buffers": [names passed],
    "scalars": [hex], "floats": {name: [values]}, "bytes": {name: hex}, "noise": {name: relative}}
   {"transfer": operation, "bytes": n} · {"allocate": name} · {"print": text} · {"exit": status}
@@ -78,7 +78,16 @@ class Intercepted:
         element = {"name": "float", "bytes": 4, "encoding": "float"}
         parameter = {"type": "float *", "size": 8, "pointer": True, "const": False, "restrict": False}
         names = [n for n, b in self.plan["buffers"].items() if b.get("typed", True)]
-        parameters = [{**parameter, "index": i, "name": n, "element": element} for i, n in enumerate(names)]
+        parameters = [
+            {
+                **parameter,
+                "index": i,
+                "name": n,
+                "element": element,
+                "const": self.plan["buffers"][n].get("const", False),
+            }
+            for i, n in enumerate(names)
+        ]
         kernels = {step["dispatch"] for step in self.plan["steps"] if "dispatch" in step}
         message = {
             "type": "hello", "protocol": 1, "backend": "emulator", "pid": os.getpid(), "device": "MI300X",

@@ -17,6 +17,7 @@ from intelliperf.process import output_of, run
 from intelliperf.profiling.rocprofv3 import (
     CountersAsleep,
     CountersDenied,
+    NoSampling,
     Rocprof,
     application_profile,
     by_line,
@@ -26,8 +27,11 @@ from intelliperf.profiling.rocprofv3 import (
     read_counters,
     read_trace,
     sample_pcs,
+    sampling_methods,
+    tool,
     trace,
 )
+from intelliperf.profiling.rocprofv3.diagnosis import check_run
 from intelliperf.records import Application, Device, DeviceLimits, Metric
 from intelliperf.rocm import counters
 from intelliperf.rocm.codeobject import Accesses
@@ -305,10 +309,56 @@ def test_the_release_is_told_by_the_tool_or_by_the_note_of_the_installation(
 
 
 @pytest.mark.parametrize("method", ["host_trap", "stochastic"])
-def test_samples_are_taken_by_either_method(tmp_path: Path, method: str) -> None:
+def test_samples_are_taken_by_either_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setenv("ROCPROFV3_STANDIN_STOCHASTIC", "1")
+    interval = 20 if method == "host_trap" else 20480
     samples = sample_pcs(
-        rocprof_of("7.0"), application(tmp_path, [copy(0)]), method, 1024, DEADLINE_S, tmp_path / "logs"
+        rocprof_of("7.0"), application(tmp_path, [copy(0), tile(1)]), method, interval, DEADLINE_S, tmp_path / "logs"
     )
-    (line,) = by_line(samples)
-    assert (line.file, line.line, line.samples) == ("kernel.hip", 7, 3)
-    assert line.stalls == ({"waitcnt": 3} if method == "stochastic" else {})
+    assert {sample.symbol for sample in samples} == {COPY, TILE}
+    waiting = [sample for sample in samples if sample.instruction == "s_waitcnt lgkmcnt(0)"]
+    assert waiting and all(sample.symbol == TILE and sample.dispatch == 2 for sample in waiting)
+    (line,) = by_line(sample for sample in samples if sample.symbol == TILE)
+    assert (line.file, line.line, line.lanes) == ("kernel.hip", 7, 64 * line.samples)
+    assert line.stalls.get("waitcnt", 0) == (len(waiting) if method == "stochastic" else 0)
+
+
+@pytest.mark.parametrize(
+    ("release", "architecture", "methods"),
+    [
+        ("6.4", "gfx942", ("host_trap",)),
+        ("7.0", "gfx942", ("stochastic", "host_trap")),
+        ("7.0", "gfx90a", ("host_trap",)),
+    ],
+)
+def test_the_best_way_to_sample_comes_first(release: str, architecture: str, methods: tuple[str, ...]) -> None:
+    assert sampling_methods(rocprof_of(release), architecture) == methods
+
+
+def test_where_nothing_samples_it_is_said_by_name() -> None:
+    with pytest.raises(BackendUnavailable, match=r"ROCm 6.2 takes no PC samples: install 6.3"):
+        sampling_methods(rocprof_of("6.2"), "gfx90a")
+    with pytest.raises(BackendUnavailable, match="no PC samples on gfx1151, only on gfx1200"):
+        sampling_methods(rocprof_of("7.0"), "gfx1151")
+
+
+def test_a_device_that_takes_no_samples_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCPROFV3_STANDIN_FAILS", "sampling")
+    program = application(tmp_path, [copy(0)])
+    with pytest.raises(NoSampling, match="recent driver.*rocprofv3-avail info --pc-sampling"):
+        sample_pcs(rocprof_of("7.0"), program, "host_trap", 100, DEADLINE_S, tmp_path / "logs")
+
+
+def test_the_switch_that_enables_sampling_is_asked_for_by_name(tmp_path: Path) -> None:
+    program = application(tmp_path, [copy(0)])
+    asked = [word for word in tool.sampling_request("host_trap", 100) if word != "--pc-sampling-beta-enabled"]
+    done = run([str(STANDIN), *asked, "--", *program.command], tmp_path, DEADLINE_S, tmp_path / "logs", "run")
+    with pytest.raises(NoSampling, match="ROCPROFILER_PC_SAMPLING_BETA_ENABLED=ON"):
+        check_run(done, program, rocprof_of("7.0"))
+
+
+def test_too_short_a_kernel_leaves_no_samples(tmp_path: Path) -> None:
+    with pytest.raises(BackendUnavailable, match="runs longer than the interval"):
+        sample_pcs(
+            rocprof_of("7.0"), application(tmp_path, [copy(0)]), "host_trap", 10**6, DEADLINE_S, tmp_path / "logs"
+        )

@@ -13,7 +13,7 @@ from intelliperf.errors import ApplicationFailed
 from intelliperf.records import Outcome
 from intelliperf.sandbox import Sandbox
 from intelliperf.validation.alignment import align
-from intelliperf.validation.calibration import BASE, Calibration, calibrate
+from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.lockstep import Divergence, Rule, follow, follow_planned, record
 from intelliperf.validation.side import Run
@@ -262,3 +262,30 @@ def test_a_script_that_starts_several_programs_is_one_run(tmp_path):
         runs = [Run(BASE, reference), Run("candidate", script(tmp_path / "candidate", steps(), second))]
         divergence = follow(setting(tmp_path), runs, RULE, checker).divergences.get("candidate")
         assert (divergence.outcome if divergence else None) is outcome
+
+
+def test_atomic_additions_widen_only_what_they_may_have_written_where_no_order_can_be_chosen(tmp_path):
+    buffers = {**BUFFERS, "input": {"bytes": 100, "const": True}}
+    reference = program(tmp_path / "reference", steps(), **buffers)
+
+    def outcome(count: float, assumed: bool, **floats: list[float]) -> tuple[Outcome | None, Checker]:
+        additions = Additions(count, assumed)
+        checker = Checker(calibrate(setting(tmp_path), reference, SYMBOL, RULE, additions=additions))
+        changed = {"out": VALUES, "input": [1.0] * 25, "state": [0.0] * 4, **floats}
+        runs = [
+            Run(BASE, reference),
+            Run("candidate", program(tmp_path / "candidate", steps(floats=changed), **buffers)),
+        ]
+        divergence = follow(setting(tmp_path), runs, RULE, checker).divergences.get("candidate")
+        return (divergence.outcome if divergence else None), checker
+
+    # 1000 elements: a million operations are a thousand for each, eight roundings of 2^-24 times their root.
+    allowed = 8 * 2.0**-24 * 1000**0.5
+    near, far = ([value * (1 + factor * allowed) for value in VALUES] for factor in (0.9, 1.2))
+    accepted, checker = outcome(1e6, True, out=near)
+    assert accepted is None
+    (rule,) = (text for name, text in checker.allowances.items() if "out" in name)
+    assert "number of its atomic operations" in rule
+    assert outcome(1e6, True, out=far)[0] is Outcome.WRONG_OUTPUT
+    assert outcome(1e6, False, out=near)[0] is Outcome.WRONG_OUTPUT
+    assert outcome(1e6, True, input=[1.0 + 2.0**-22] * 25)[0] is Outcome.WRONG_OUTPUT, "inputs must not change at all"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import os
 import signal
 import time
@@ -26,7 +25,7 @@ from intelliperf.validation.wire import Deadline
 
 pytestmark = pytest.mark.gfx90a
 FILL = "_Z4fillPhmj"
-HIP = pytest.param(("hip",), marks=pytest.mark.skipif(importlib.util.find_spec("hip") is None, reason="no hip-python"))
+HIP = pytest.param(("hip",), marks=pytest.mark.hip_python)
 SIZES = [4, 2048, 5000, 1000000, 3 << 20, 3000, 3000, 6000]
 SEEDS = [0, 17, 34, 51, 68, 101, 202, 303]
 

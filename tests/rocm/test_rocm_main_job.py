@@ -18,8 +18,7 @@ pytestmark = pytest.mark.gfx90a
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "reduction"
 RUNS = shutil.ignore_patterns(".intelliperf", "app*")
 DEADLINE_S = 600.0
-# The device is deterministic, so that the original shows no spread to derive a tolerance from.
-COMMON = ("--backend", "rocm", "--launcher", shlex.join(LAUNCHER.words), "--rtol", "1e-5", "-b", "make", "--json")
+COMMON = ("--backend", "rocm", "--launcher", shlex.join(LAUNCHER.words), "-b", "make", "--json")
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,10 @@ def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(p
     assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}
     assert "on the software gfx90a" in ended.words and "not measured on hardware" in ended.words
     assert ended.report["patch"]
-    assert "with a legacy handle, then copied device to host" in json.dumps(ended.report)
+    said = json.dumps(ended.report)
+    assert "with a legacy handle, then copied device to host" in said
+    assert "from the number of its atomic operations" in said  # the device is deterministic: there is no spread to see
+    assert "host trap samples" in ended.words
 
 
 @pytest.mark.parametrize("new", ["atomicAdd(energy, 1.01f * s * s);", "(void)s;"])

@@ -3,7 +3,9 @@
 It runs the program, takes what the software gfx90a counted of it (GFX90A_COUNTS, one JSON line per dispatch), and
 writes the files that the release chosen by ROCPROFV3_STANDIN_VERSION would (6.2, 6.4, 7.0; default 7.0). What the real
 tool does when things go wrong is chosen by ROCPROFV3_STANDIN_FAILS: "permission", "zeros", "hang", "no-files",
-"no-counters-on-gpu"; ROCPROFV3_STANDIN_SLOTS="SQ=4" takes slots away, so that passes abort inside the application.
+"no-counters-on-gpu", "sampling", which the device does not do; it does stochastic sampling, as an MI300, only with
+ROCPROFV3_STANDIN_STOCHASTIC; ROCPROFV3_STANDIN_SLOTS="SQ=4" takes slots away, so that passes abort inside the
+application.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ def run(job: Job, application: Sequence[str], release: str, sub_directory: str) 
     fails = os.environ.get("ROCPROFV3_STANDIN_FAILS", "")
     if fails == "permission":
         fatal("could not open /dev/kfd: Permission denied")
+    stochastic = job.sampling.get("method") == "stochastic" and not os.environ.get("ROCPROFV3_STANDIN_STOCHASTIC")
+    if job.sampling and (fails == "sampling" or stochastic):
+        sys.stderr.write("E0101 tool.cpp:2005] Given PC sampling configuration is not supported on any of the agents\n")
+        return 1
     if fails == "no-counters-on-gpu" and job.counters:
         sys.stderr.write("error code 39 :: Agent HW architecture is not supported, no counter metrics found.\n")
         sys.stderr.write(
@@ -61,11 +67,11 @@ def run(job: Job, application: Sequence[str], release: str, sub_directory: str) 
         if status != 0:
             return 128 - status if status < 0 else status
         if fails != "no-files":
-            write(job, Path(name), release, sub_directory, zero=fails == "zeros")
+            write(job, application, Path(name), release, sub_directory, zero=fails == "zeros")
     return 0
 
 
-def write(job: Job, counts: Path, release: str, sub_directory: str, zero: bool) -> None:
+def write(job: Job, application: Sequence[str], counts: Path, release: str, sub_directory: str, zero: bool) -> None:
     known, unknown = [], []
     for counter in job.counters:
         try:
@@ -89,6 +95,7 @@ def write(job: Job, counts: Path, release: str, sub_directory: str, zero: bool) 
             counters=known,
             job=job,
             zero=zero,
+            application=tuple(application),
         )
         target = output / prefix
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -126,8 +127,23 @@ def _jobs(parsed: argparse.Namespace) -> list[Job]:
     sampling = {
         name: getattr(parsed, f"pc_sampling_{name}", None) for name in ("beta_enabled", "method", "unit", "interval")
     }
-    if any(sampling.values()) and not all(sampling.values()):
-        fatal("PC sampling needs --pc-sampling-beta-enabled, a method, a unit and an interval")
+    if any(sampling.values()):
+        if not sampling["beta_enabled"] and "ROCPROFILER_PC_SAMPLING_BETA_ENABLED" not in os.environ:
+            fatal(
+                "PC sampling unavailable. The feature is implicitly disabled. To enable it, use "
+                "--pc-sampling-beta-enable option or set ROCPROFILER_PC_SAMPLING_BETA_ENABLED=ON in the environment"
+            )
+        if not all(sampling[name] for name in ("method", "unit", "interval")):
+            fatal("All three PC sampling configurations need to be set")
+        if sampling["interval"] <= 0:
+            fatal("PC sampling interval must be a positive number.")
+        if (sampling["method"], sampling["unit"]) not in (("host_trap", "time"), ("stochastic", "cycles")):
+            sys.stderr.write(
+                "E0101 tool.cpp:2005] Given PC sampling configuration is not supported on any of the agents\n"
+            )
+            raise SystemExit(1)
+        if counters:
+            fatal("counters and PC samples in one run can hang the device")
     return [
         Job(
             counters=one.get("pmc", counters),

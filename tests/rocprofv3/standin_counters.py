@@ -42,6 +42,7 @@ class Executed:
     lds_cycles: int = 0
     lds_cycles_ideal: int = 0
     atomic_same_address: int = 0
+    address: int | None = None  # in its code object
 
     @property
     def is_buffer(self) -> bool:

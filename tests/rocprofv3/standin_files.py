@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+import standin_samples
 from standin_arguments import Job
 from standin_counters import COMPUTE_UNITS, Ran, counters_of
 
@@ -42,6 +44,7 @@ class Recording:
     counters: list[str]
     job: Job
     zero: bool
+    application: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -172,20 +175,16 @@ class _Spelled(float):
 
 
 def _samples(recording: Recording, prefix: Path) -> None:
-    """One sample per instruction and dispatch: enough to read, nothing to believe."""
-    stochastic = recording.job.sampling["method"] == "stochastic"
-    header = ["Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction", "Instruction_Comment", "Correlation_Id"]
-    more = ["Wave_Issued_Instruction", "Instruction_Type", "Stall_Reason", "Wave_Count"] if stochastic else []
-    kind = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_"
-    lines = [
-        [
-            *(ran.start_ns, 2**64 - 1, ran.number + 1, one.text, "kernel.hip:7", ran.number + 1),
-            *([0, f"{kind}TYPE_NO_INST", f"{kind}NOT_ISSUED_REASON_WAITCNT", 4] if stochastic else []),
+    method, interval = recording.job.sampling["method"], recording.job.sampling["interval"]
+    with tempfile.TemporaryDirectory() as name:
+        lines = [
+            row
+            for ran in recording.dispatches
+            for row in standin_samples.rows(ran, method, interval, recording.application, Path(name))
         ]
-        for ran in recording.dispatches
-        for one in ran.instructions
-    ]
-    _table(_beside(prefix, f"pc_sampling_{recording.job.sampling['method']}.csv"), [*header, *more], lines)
+    header = [*standin_samples.HEADER, *(standin_samples.STALLS if method == "stochastic" else ())]
+    if lines:  # the real one writes no file without samples
+        _table(_beside(prefix, f"pc_sampling_{method}.csv"), header, lines)
 
 
 def write_json(recording: Recording, prefix: Path) -> None:

@@ -93,6 +93,9 @@ class TextBackend:
             raise SourceNotFound(f"{kernel.name}: outside the project")
         return (tally_evidence(application.project / SOURCE, 1),)
 
+    def line_notes(self) -> tuple[str, ...]:
+        return ()
+
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         return {}
 

@@ -39,6 +39,12 @@ def test_a_recorded_kernel_trace_gives_kernels_by_falling_device_time() -> None:
     assert times == sorted(times, reverse=True)
     assert profile.device_time_ns == sum(d.duration_ns for d in dispatches) + sum(c.duration_ns for c in copies)
     assert sum(kernel.share for kernel in profile.kernels) < 1.0, "copies have a share, too"
+    to_device = [one.duration_ns for one in copies if one.direction == "MEMORY_COPY_HOST_TO_DEVICE"]
+    share = 100 * sum(to_device) / profile.device_time_ns
+    assert (
+        f"{len(to_device)} copies from the host to the device take {share:.0f} % of the device's time" in profile.notes
+    )
+    assert any("copies from the device to the host take" in note for note in profile.notes)
     first = profile.kernels[0]
     assert first.time_provenance is Provenance.MEASURED
     assert first.geometries[0].grid == (16, 1024, 1), "grid sizes are work-items in the file, blocks with us"
@@ -155,3 +161,10 @@ def test_a_counter_that_comes_twice_for_a_dispatch_is_an_error() -> None:
     text = text_of("sdk_counter_collection.csv").rstrip()
     with pytest.raises(ProtocolError, match="SQ_WAVES comes twice"):
         parse_counters("\n".join([text, text.splitlines()[-1]]), "counters.csv")
+
+
+def test_time_in_which_the_device_waits_for_the_host_is_noted() -> None:
+    work = [(0, 400), (300, 500), (1500, 2000)]
+    copies = tuple(Copy("MEMORY_COPY_HOST_TO_DEVICE", start, end) for start, end in work)
+    profile = application_profile(Trace((), copies, ()), demangle=lambda names: list(names))
+    assert "between its first and last work the GPU was idle for 50 % of 0.002 ms" in profile.notes

@@ -223,6 +223,26 @@ def test_contended_atomics_are_found_by_how_long_an_l1_waits_for_them() -> None:
     assert AtomicContention().diagnose(judged("MI200", atomics(100.0)), device_of("MI200")) is None
 
 
+@pytest.mark.parametrize(
+    ("instructions", "most", "floats"),
+    [
+        ("global_atomic_add_f32 v0, v1, s[0:1]", 64, 1),
+        ("global_atomic_add v0, v1, s[0:1]", 64, 0),
+        ("flat_atomic_pk_add_f16 v0, v1, s[0:1]", 64, 1),
+        ("global_atomic_cmpswap v0, v1, v[2:3], s[0:1] glc", 1, 1),
+        ("global_atomic_cmpswap v0, v1, v[2:3], s[0:1] glc\n\tglobal_atomic_add_f64 v0, v[2:3], s[0:1]", 64, 2),
+    ],
+)
+def test_atomic_operations_are_bounded_by_requests_and_known_to_add_floats_by_their_code(
+    instructions: str, most: int, floats: int
+) -> None:
+    code = parse_disassembly(f"0000000000000000 <k>:\n\t{instructions}\n")["k"]
+    profile = judged("MI200", atomics(0.0), code)
+    assert profile.quantity(Metric.ATOMIC_LANES_AT_MOST).value == 16384 * most
+    assert profile.quantity(Metric.ATOMIC_FLOAT_SITES).value == floats
+    assert not profile.has(Metric.ATOMIC_LANES)
+
+
 def test_atomics_that_stay_in_l2_have_no_latency_rather_than_zero_over_zero() -> None:
     values = {"TCC_ATOMIC_sum": 1000.0, "TCC_EA_ATOMIC_sum": 0.0, "TCC_EA_ATOMIC_LEVEL_sum": 0.0}
     note = counters.fabric_atomics(values, "gfx90a")

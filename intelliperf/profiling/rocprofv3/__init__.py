@@ -18,6 +18,7 @@ from intelliperf.profiling.rocprofv3.csvfiles import parse_agents, parse_copies,
 from intelliperf.profiling.rocprofv3.diagnosis import (
     CountersAsleep,
     CountersDenied,
+    NoSampling,
     TooManyCounters,
     permission_problem,
 )
@@ -45,7 +46,7 @@ from intelliperf.profiling.rocprofv3.sampling import (
     parse_pc_samples,
     parse_thread_trace,
 )
-from intelliperf.profiling.rocprofv3.tool import Rocprof, find_rocprof
+from intelliperf.profiling.rocprofv3.tool import Rocprof, find_rocprof, sampling_methods
 
 __all__ = [
     "SLOTS",
@@ -59,6 +60,7 @@ __all__ = [
     "JsonRecording",
     "LineCycles",
     "LineSamples",
+    "NoSampling",
     "PcSample",
     "Rocprof",
     "Shape",
@@ -84,5 +86,6 @@ __all__ = [
     "read_counters",
     "read_trace",
     "sample_pcs",
+    "sampling_methods",
     "trace",
 ]

@@ -34,6 +34,8 @@ _NOT_ALL_FOUND = re.compile(
     rf"Unable to find all counters for agent \d+ \(gpu-\d+, (?P<architecture>\w+)\) in "
     rf"\[(?P<asked>{_LIST})\]\. Found: \[(?P<found>{_LIST})\]"
 )
+_NO_SAMPLING = re.compile(r"Given PC sampling configuration is not supported")
+_SAMPLING_OFF = re.compile(r"PC sampling unavailable\. The feature is implicitly disabled")
 _ASLEEP = (
     "every counter reads zero on {architecture}, because its clocks sleep while it is counted: set a stable power "
     "state for the run, as root: amd-smi set --perf-level STABLE_STD (or write profile_standard to "
@@ -51,6 +53,10 @@ class CountersDenied(BackendUnavailable):
 
 class CountersAsleep(BackendUnavailable):
     """Counters were read, and all are zero."""
+
+
+class NoSampling(BackendUnavailable):
+    """The device, its driver or its firmware takes no PC samples in this way."""
 
 
 class TooManyCounters(BackendUnavailable):
@@ -83,6 +89,17 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
         raise TooManyCounters(
             f"{rocprof.name} {_ending(done)}, because these counters do not fit into one pass on this device: "
             f"{' '.join(counters)}"
+        )
+    if _NO_SAMPLING.search(said):
+        # Some releases go on to hang after they have said it.
+        raise NoSampling(
+            f"{rocprof.name} says that no GPU here takes PC samples in this way: it needs a recent driver, and "
+            "stochastic sampling recent firmware; see rocprofv3-avail info --pc-sampling"
+        )
+    if _SAMPLING_OFF.search(said):
+        raise NoSampling(
+            f"{rocprof.name} takes PC samples only with ROCPROFILER_PC_SAMPLING_BETA_ENABLED=ON in the environment, "
+            "which something between us and it removes"
         )
     if done.timed_out:
         doing = f" while counting {' '.join(counters)}" if counters else ""

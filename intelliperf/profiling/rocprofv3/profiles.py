@@ -17,6 +17,11 @@ _RUNTIME = re.compile(r"^(__amd_rocclr_|__ockl_|BlitKernel|CopyAligned|CopyMisal
 _DEMANGLERS = ("llvm-cxxfilt", "c++filt", "llvm-cxxfilt-19")
 _DEADLINE_S = 30.0
 _NOTEWORTHY = 0.05
+_DIRECTIONS = {
+    "HOST_TO_DEVICE": "from the host to the device",
+    "DEVICE_TO_HOST": "from the device to the host",
+    "DEVICE_TO_DEVICE": "within or between devices",
+}
 
 Demangle = Callable[[Sequence[str]], Sequence[str]]
 
@@ -82,14 +87,39 @@ def _geometry(run: Dispatch) -> Geometry:
 
 def _notes(trace: Trace) -> tuple[str, ...]:
     total = trace.device_time_ns
-    own = sum(one.duration_ns for one in trace.dispatches if is_of_the_runtime(one.symbol))
-    copying = sum(one.duration_ns for one in trace.copies)
     notes = []
-    if total and copying / total > _NOTEWORTHY:
-        notes.append(f"copies take {100 * copying / total:.0f} % of the device's time")
+    span, busy = _span_ns(trace), _busy_ns(trace)
+    if span and (idle := 1 - busy / span) > _NOTEWORTHY:
+        notes.append(f"between its first and last work the GPU was idle for {100 * idle:.0f} % of {span / 1e6:.3g} ms")
+    for direction, what in _DIRECTIONS.items():
+        spent = sum(one.duration_ns for one in trace.copies if one.direction.endswith(direction))
+        if total and spent / total > _NOTEWORTHY:
+            count = sum(1 for one in trace.copies if one.direction.endswith(direction))
+            notes.append(f"{count} copies {what} take {100 * spent / total:.0f} % of the device's time")
+    own = sum(one.duration_ns for one in trace.dispatches if is_of_the_runtime(one.symbol))
     if total and own / total > _NOTEWORTHY:
         notes.append(f"the runtime's own kernels take {100 * own / total:.0f} % of the device's time")
     return tuple(notes)
+
+
+def _span_ns(trace: Trace) -> int:
+    """From the first start to the last end."""
+    work = _work(trace)
+    return max(end for _, end in work) - min(start for start, _ in work) if work else 0
+
+
+def _busy_ns(trace: Trace) -> int:
+    """Time in which the device did anything; what ran side by side counts once."""
+    total, reached = 0, 0
+    for start, end in sorted(_work(trace)):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def _work(trace: Trace) -> list[tuple[int, int]]:
+    kernels = [(one.start_ns, one.end_ns) for one in trace.dispatches]
+    return kernels + [(one.start_ns, one.end_ns) for one in trace.copies]
 
 
 def demangled(symbols: Sequence[str]) -> list[str]:

@@ -139,6 +139,8 @@ class PcSample:
     lanes: int  # active ones
     issued: bool | None = None
     stall: str | None = None  # "waitcnt", …
+    chain: tuple[tuple[str, int], ...] = ()  # where it was inlined, innermost first
+    symbol: str | None = None  # the kernel, where the dispatches were traced in the same run
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
 from intelliperf.process import Completed, run
 from intelliperf.profiling.rocprofv3 import tool
+from intelliperf.profiling.rocprofv3.csvfiles import parse_kernel_trace
 from intelliperf.profiling.rocprofv3.diagnosis import TooManyCounters, check_counted, check_run, unknown_counters
 from intelliperf.profiling.rocprofv3.files import below, read_agents, read_counters, read_trace
 from intelliperf.profiling.rocprofv3.matching import merge, named_accumulators
@@ -105,7 +106,10 @@ def sample_pcs(
     logs: Path,
     launcher: Sequence[str] = (),
 ) -> tuple[PcSample, ...]:
-    """Instructions at which waves were found; see `tool.sampling_request`. Raises as `trace`."""
+    """Instructions at which waves were found; see `tool.sampling_request`.
+
+    Raises as `trace`, and `NoSampling` where the device does not do it.
+    """
     output = _output(logs, "samples")
     request = tool.sampling_request(method, interval)
     done = _run(rocprof, request, output, application, deadline_s, logs, launcher)
@@ -117,7 +121,16 @@ def sample_pcs(
             f"{'an MI300 or later with current firmware' if method == 'stochastic' else 'an MI200 or later'}, and a "
             "kernel that runs longer than the interval"
         )
-    return tuple(sample for path in found for sample in parse_pc_samples(path.read_text("utf-8", "replace"), str(path)))
+    return tuple(sample for path in found for sample in _with_kernels(path))
+
+
+def _with_kernels(path: Path) -> Iterator[PcSample]:
+    """The samples of one process, with the kernels of the trace beside them."""
+    beside = path.with_name(f"{path.name.partition('_pc_sampling')[0]}_kernel_trace.csv")
+    dispatches = parse_kernel_trace(beside.read_text("utf-8", "replace"), str(beside)) if beside.exists() else ()
+    symbols = {dispatch.number: dispatch.symbol for dispatch in dispatches}
+    for sample in parse_pc_samples(path.read_text("utf-8", "replace"), str(path)):
+        yield replace(sample, symbol=symbols.get(sample.dispatch))
 
 
 def _output(logs: Path, name: str) -> Path:

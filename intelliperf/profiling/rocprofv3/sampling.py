@@ -5,7 +5,7 @@ Lines come from the debug information of the code object: without -g the comment
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from intelliperf.errors import ProtocolError
@@ -24,6 +24,7 @@ class LineSamples:
     line: int
     samples: int
     stalls: Mapping[str, int]
+    lanes: int = 0  # active ones, over all samples
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def parse_pc_samples(text: str, source: str) -> tuple[PcSample, ...]:
 
 
 def _sample(row: Row) -> PcSample:
-    file, line = place(row.text("Instruction_Comment"))
+    chain = places(row.text("Instruction_Comment"))
+    file, line = chain[0] if chain else (None, None)
     issued = _truth(row) if row.has("Wave_Issued_Instruction") else None
     return PcSample(
         instruction=row.text("Instruction"),
@@ -53,6 +55,7 @@ def _sample(row: Row) -> PcSample:
         lanes=row.integer("Exec_Mask").bit_count(),
         issued=issued,
         stall=row.text("Stall_Reason").removeprefix(_STALL).lower() if issued is False else None,
+        chain=chain,
     )
 
 
@@ -70,19 +73,28 @@ def place(comment: str) -> tuple[str | None, int | None]:
     return (file, int(line)) if file and line.isdigit() else (None, None)
 
 
-def by_line(samples: Iterable[PcSample]) -> tuple[LineSamples, ...]:
-    """Lines with most samples first; samples without a line are left out."""
+def places(comment: str) -> tuple[tuple[str, int], ...]:
+    """The whole inline chain, innermost first; what is no place is left out."""
+    found = (place(one) for one in comment.split(_INLINED_INTO))
+    return tuple((file, line) for file, line in found if file is not None and line is not None)
+
+
+def by_line(samples: Iterable[PcSample], inside: Callable[[str], bool] = lambda file: True) -> tuple[LineSamples, ...]:
+    """Lines with most samples first; a sample counts for the innermost place in a file that is `inside`, if any."""
     counts: dict[tuple[str, int], int] = {}
+    lanes: dict[tuple[str, int], int] = {}
     stalls: dict[tuple[str, int], dict[str, int]] = {}
     for sample in samples:
-        if sample.file is None or sample.line is None:
+        at = next((place for place in sample.chain if inside(place[0])), None)
+        if at is None:
             continue
-        at = (sample.file, sample.line)
         counts[at] = counts.get(at, 0) + 1
+        lanes[at] = lanes.get(at, 0) + sample.lanes
         reasons = stalls.setdefault(at, {})
         if sample.stall is not None:
             reasons[sample.stall] = reasons.get(sample.stall, 0) + 1
-    return tuple(LineSamples(*at, counts[at], stalls[at]) for at in sorted(counts, key=lambda at: (-counts[at], at)))
+    ordered = sorted(counts, key=lambda at: (-counts[at], at))
+    return tuple(LineSamples(*at, counts[at], stalls[at], lanes[at]) for at in ordered)
 
 
 def parse_thread_trace(text: str, source: str) -> tuple[TracedInstruction, ...]:

@@ -17,6 +17,13 @@ OLDEST = (6, 2)
 PREFIX = "%pid%"  # rocprofv3 puts the process's number in, so that processes do not overwrite each other's files
 _COUNTERS_AS_ARGUMENTS = (6, 3)
 _DEADLINE_S = 60.0
+_SAMPLES_SINCE = (6, 3)
+# The release that brought it, and the chips: rocprofiler-compute refuses MI100 and Strix Halo, and MI200 for stochastic
+# sampling; gfx1200 and gfx1201 are known from users' reports only.
+_SAMPLING: Mapping[str, tuple[tuple[int, int], frozenset[str]]] = {
+    "stochastic": ((7, 0), frozenset({"gfx942", "gfx950"})),
+    "host_trap": (_SAMPLES_SINCE, frozenset({"gfx90a", "gfx942", "gfx950", "gfx1200", "gfx1201"})),
+}
 _SDK_TO_ROCM = {(0, 4): (6, 2), (0, 5): (6, 3), (0, 6): (6, 4), (1, 0): (7, 0), (1, 1): (7, 1)}
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 _TOOLS_LIBRARY = "HSA_TOOLS_LIB"
@@ -119,12 +126,31 @@ def counter_request(rocprof: Rocprof, counters: Sequence[str], kernels: Sequence
     return ("-i", str(request), "--mangled-kernels")
 
 
+def sampling_methods(rocprof: Rocprof, architecture: str) -> tuple[str, ...]:
+    """What may work there, the better one first. Raises `BackendUnavailable` where nothing is known to."""
+    if rocprof.version < _SAMPLES_SINCE:
+        raise BackendUnavailable(
+            f"{rocprof.name} takes no PC samples: install {_SAMPLES_SINCE[0]}.{_SAMPLES_SINCE[1]} or later"
+        )
+    found = tuple(
+        method for method, (since, chips) in _SAMPLING.items() if rocprof.version >= since and architecture in chips
+    )
+    if not found:
+        chips = sorted({chip for _, chips in _SAMPLING.values() for chip in chips})
+        raise BackendUnavailable(f"{rocprof.name} takes no PC samples on {architecture}, only on {', '.join(chips)}")
+    return found
+
+
 def sampling_request(method: str, interval: int) -> tuple[str, ...]:
-    """`interval` in microseconds for "host_trap" and in cycles, a power of two, for "stochastic"."""
+    """`interval` in microseconds for "host_trap" and in cycles, a power of two, for "stochastic".
+
+    Dispatches are traced in the same run: samples tell their number, not their kernel.
+    """
     units = {"host_trap": "time", "stochastic": "cycles"}
     if method not in units:
         raise UsageError(f"no such way to sample: {method}; there are {', '.join(units)}")
     return (
+        "--kernel-trace",
         *("--pc-sampling-beta-enabled", "--pc-sampling-method", method),
         *("--pc-sampling-unit", units[method], "--pc-sampling-interval", str(interval), "--mangled-kernels"),
     )
