@@ -112,3 +112,17 @@ def test_a_makefile_that_names_the_compiler_by_its_absolute_path_gets_the_drop_i
         (tmp_path / name).write_text(text, encoding="utf-8")
     step(tmp_path, "make")
     assert step(tmp_path, "./app").tail("stdout").strip() == "all good"
+
+
+UNKNOWN = {
+    "hipMemAddressReserve": "void f() { hipMemAddressReserve(nullptr, 1, 1, nullptr, 0); }",
+    "rocprim::search_n": "#include <rocprim/rocprim.hpp>\nvoid f() { rocprim::search_n(1); }",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_the_headers_do_not_declare_is_named_once(name: str, tmp_path: Path) -> None:
+    (tmp_path / "unit.hip").write_text(f"#include <hip/hip_runtime.h>\n{UNKNOWN[name]}\n", encoding="utf-8")
+    done = run(("hipcc", "-c", "unit.hip"), tmp_path, 120, tmp_path / "logs", "step", build_environment())
+    said = [line for line in done.tail().splitlines() if line.startswith("intelliperf: ")]
+    assert (done.exit_status, said) == (1, [f"intelliperf: {name}: not known to the emulator"])
