@@ -38,6 +38,7 @@ _LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds key
 _CMAKE_CACHE = "CMakeCache.txt"
 _COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
+_EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
 _SCAN_LIMIT_BYTES = 4 << 20
 
@@ -188,8 +189,9 @@ def _outward(content: bytes, directory: Path) -> set[Path]:
 
 def _first_errors(done: Completed) -> tuple[str, ...]:
     lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
-    errors = [line.strip() for line in lines if _ERROR_LINE.search(line)]
-    shown = errors or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
+    explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
+    errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
+    shown = [*explained, *errors] or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
     return tuple(shown[:_MAX_ERRORS]) or (done.describe(),)
 
 

@@ -13,8 +13,11 @@ COMPILER = {".hip": "hipcc", ".cu": "nvcc"}
 
 
 REFUSED = {
-    "matrix cores": "typedef float v4 __attribute__((ext_vector_type(4)));\n"
-    "__global__ void k(float* o) { v4 a = {}; __builtin_amdgcn_mfma_f32_16x16x4f32(*o, *o, a, 0, 0, 0); }",
+    "this matrix instruction": "typedef float v4 __attribute__((ext_vector_type(4)));\n"
+    "__global__ void k(float* o) { v4 a = {}; __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(1l, 1l, a, 0, 0, 0); }",
+    "this chip has no WMMA": "typedef float v8 __attribute__((ext_vector_type(8)));\n"
+    "typedef _Float16 h16 __attribute__((ext_vector_type(16)));\n"
+    "__global__ void k(v8* o, h16* i) { *o = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(*i, *i, *o); }",
     "texture references": "__global__ void k(float* o, texture<float, 1, 0> t) { *o = tex1Dfetch(t, 1); }",
     "lane masks are 64 bits wide": "__global__ void k(int* o) { *o = __shfl_down_sync(0xffffffff, *o, 1); }",
 }
@@ -35,6 +38,14 @@ def build(source: Path, folder: Path) -> Path:
 @pytest.mark.parametrize("source", sorted(PROGRAMS.glob("*.hip")) + sorted(PROGRAMS.glob("*.cu")), ids=lambda s: s.name)
 def test_a_program_agrees_with_its_host_references(source: Path, tmp_path: Path) -> None:
     program = build(source, tmp_path)
+    ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout.splitlines()[-1:]) == (0, ["all good"]), ran.stdout + ran.stderr
+
+
+def test_a_chip_with_waves_of_32_lanes_has_other_matrix_instructions(tmp_path: Path) -> None:
+    program = tmp_path / "app"
+    built = compiled(PROGRAMS / "instructions.hip", program, "--intelliperf-target=rx7900xtx")
+    assert built.returncode == 0, built.stderr
     ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert (ran.returncode, ran.stdout.splitlines()[-1:]) == (0, ["all good"]), ran.stdout + ran.stderr
 

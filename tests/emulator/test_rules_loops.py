@@ -35,7 +35,8 @@ __global__ void scale(T* __restrict__ out, const T* __restrict__ in, const size_
     out[i] = f * in[i];  //@ scale
 }
 __global__ void smooth(View v, int per) {
-  int t = threadIdx.x + blockDim.x * blockIdx.x;
+  const int width = blockDim.x, block = blockIdx.x, thread = threadIdx.x;
+  int t = thread + width * block;
   int start = per * t, stop = start + per;
   if (v.count > 2) {
     for (int i = start; i < (stop < v.count ? stop : v.count); i += 1) {

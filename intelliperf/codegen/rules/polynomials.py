@@ -108,8 +108,10 @@ class Algebra:
             return self.polynomial(initial)
         if self.uniform.varying(node):
             return None
-        if initial is not None and (plain := self.polynomial(initial)) is not None and plain.atoms <= _SHAPE:
-            return plain
+        if initial is not None and (plain := self.polynomial(initial)) is not None:
+            # A name for the block's number stands for it; other values keep the program's name.
+            if plain.atoms <= _SHAPE or plain.atoms & _BLOCK:
+                return plain
         self.names[reference.id] = reference.name
         return atom(reference.id)
 
@@ -143,3 +145,4 @@ def _template_parameter(expression: Node) -> Node | None:
 
 
 _SHAPE = frozenset(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz")
+_BLOCK = frozenset(f"blockIdx.{axis}" for axis in "xyz")

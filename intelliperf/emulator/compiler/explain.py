@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 
 _MISSING_HEADER = re.compile(r"'([\w./+-]+)' file not found")
+# Names of the vendors' interfaces: functions of the runtimes, members of the libraries' namespaces.
+_UNKNOWN_FUNCTION = re.compile(r"use of undeclared identifier '((?:hip|cuda|roctx|nvtx)[A-Z_]\w+)'")
+_UNKNOWN_MEMBER = re.compile(
+    r"no (?:type |template )?(?:member )?named '(\w+)' in (?:namespace )?'((?:rocprim|hipcub|cub|thrust|cooperative_groups)\b[\w:]*)"
+)
 # Headers by the start of their path: what the program would need.
 _HEADERS = (
     (r"cublas|cuda/cublas", "cuBLAS"),
@@ -62,7 +67,16 @@ def explanation(message: str) -> str:
     errors = "\n".join(line for line in message.splitlines() if re.search(r"\berror: ", line))
     if "intelliperf:" not in errors:
         needs += [need for pattern, need in _MENTIONS if re.search(pattern, errors)]
-    return "".join(f"intelliperf: {need}: not supported by the emulator\n" for need in dict.fromkeys(needs) if need)
+    missing = [f"{need}: not supported by the emulator" for need in dict.fromkeys(needs) if need]
+    if not missing and "intelliperf:" not in errors:
+        missing = [f"{name}: not known to the emulator" for name in dict.fromkeys(_unknown(errors))]
+    return "".join(f"intelliperf: {line}\n" for line in missing)
+
+
+def _unknown(errors: str) -> list[str]:
+    """What the emulator's headers do not declare of the vendors' interfaces."""
+    members = [f"{scope}::{name}" for name, scope in _UNKNOWN_MEMBER.findall(errors)]
+    return [*_UNKNOWN_FUNCTION.findall(errors), *members]
 
 
 def _header_need(name: str) -> str | None:

@@ -91,6 +91,8 @@ def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
     device = ["-aux-triple", TRIPLE, "-fcuda-is-device", "-fcuda-allow-variadic-functions"]
     if unit.language == "cuda":
         device += [f"-target-sdk-version={_CUDA_SDK}", f"-D__CUDA_ARCH__={architecture_number(unit)}"]
+    else:
+        device += _chip_macros(unit)
     return [
         *ours,
         *(word for flag in device for word in ("-Xclang", flag)),
@@ -155,6 +157,13 @@ def architecture_number(unit: Unit) -> int:
     return major * 100 + minor * 10
 
 
+def _chip_macros(unit: Unit) -> list[str]:
+    """What AMD's compiler defines for the chip on the device side: kernels ask for it, some empty without it."""
+    chip = str(unit.device["architecture"])
+    family = chip.removeprefix("gfx")[:-2]
+    return [f"-D__{chip}__=1", f"-D__GFX{family}__=1"]
+
+
 def optimisation_flags() -> list[str]:
     """What the optimiser does to device code: what a GPU compiler would, minus what only suits a CPU."""
     return [
@@ -187,6 +196,8 @@ def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: P
     if unit.language == "cuda":
         words.append(f"-D__CUDA_ARCH__={architecture_number(unit)}")
         words.append(f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}")
+    else:
+        words += _chip_macros(unit)
     words += ["-o", str(output), source]
     return words
 

@@ -29,7 +29,7 @@ _SYNCHRONISERS = {
 }
 _COLLECTIVES = (
     "shuffle", "shuffle up", "shuffle down", "shuffle xor", "ballot", "wave barrier", "match any", "match all",
-    "active mask",
+    "active mask", "yield", "matrix product",
 )  # fmt: skip
 _COLLECTIVE_OPERATION = re.compile(r"@__simt_collective\(i32 (?:noundef )?(\d+)")
 

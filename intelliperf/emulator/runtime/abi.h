@@ -22,7 +22,8 @@ struct Grid {  // the variable __simt_grid, one per process: blocks run one afte
 
 enum class Collective : uint32_t {
   kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
-  kYield,  // the lane has nothing to do until others have: they go first
+  kYield,   // the lane has nothing to do until others have: they go first
+  kMatrix,  // the value points to the lane's MatrixOperands
 };
 enum class BarrierReduce : uint32_t { kCount = 0, kAnd, kOr };
 

@@ -1,6 +1,7 @@
 // Warp-level collectives. Semantics after the CUDA C++ Programming Guide (shuffle, vote, match) and HIP's
 // headers: a source outside the sub-group of `width` lanes leaves the reader its own value. A source that takes no
 // part gives 0: AMD's instruction set documents it for ds_bpermute, NVIDIA's own reduction sample relies on it.
+#include "matrix_product.h"
 #include "scheduler.h"
 
 namespace simt {
@@ -38,6 +39,15 @@ uint64_t positions_where(const Participants& all, uint64_t value, bool as_predic
   return found;
 }
 
+void multiply(const Participants& all, uint32_t wave_size) {
+  const MatrixOperands* operands[kMaxWave] = {};
+  for (uint64_t rest = all.mask; rest; rest &= rest - 1) {
+    const int position = __builtin_ctzll(rest);
+    operands[position] = reinterpret_cast<const MatrixOperands*>(all.by_position[position]->value);
+  }
+  multiply_matrices(operands, wave_size);
+}
+
 void give_results(const Participants& all, uint32_t wave_size) {
   const Lane& first = *all.by_position[__builtin_ctzll(all.mask)];
   uint64_t common = 0;
@@ -45,6 +55,7 @@ void give_results(const Participants& all, uint32_t wave_size) {
   if (operation == Collective::kBallot) common = positions_where(all, 0, true);
   if (operation == Collective::kMatchAll && positions_where(all, first.value, false) == all.mask) common = all.mask;
   if (operation == Collective::kActiveMask) common = all.mask;
+  if (operation == Collective::kMatrix) multiply(all, wave_size);
   for (uint64_t rest = all.mask; rest; rest &= rest - 1) {
     Lane& lane = *all.by_position[__builtin_ctzll(rest)];
     switch (operation) {

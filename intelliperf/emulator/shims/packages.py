@@ -86,6 +86,7 @@ def package_files() -> dict[str, str]:
         "lib/cmake/hip-lang/hip-lang-config-version.cmake": _version_file(),
         "lib/cmake/hip/hip-config.cmake": _HIP,
         "lib/cmake/hip/hip-config-version.cmake": _version_file(),
+        "lib/cmake/hip/FindHIP.cmake": 'include("${CMAKE_CURRENT_LIST_DIR}/hip-config.cmake")\n',
         "nvvm/libdevice/README": "The embedded emulator needs no device library.\n",
         "lib64/libcudart_static.a": "INPUT(-lintelliperf_simt)\n",
         "lib64/libcudadevrt.a": "!<arch>\n",

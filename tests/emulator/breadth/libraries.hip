@@ -132,11 +132,26 @@ bool rocprim_merges_and_searches_what_its_blocks_sorted() {
   EXPECT(fetched(offsets, 2) == (std::vector<int>{0, 3}) && fetched(lengths, 2) == (std::vector<int>{2, 3}));
   return true;
 }
+bool rocprim_finds_the_middle_and_the_smallest() {
+  std::vector<int> host(kKeys);
+  for (int i = 0; i < kKeys; ++i) host[i] = i * 7919 % 300;
+  int *keys = device_array(host), *out = device_array(host);
+  void* storage;
+  size_t bytes = 0;
+  EXPECT(twice(storage, [&] { return rocprim::nth_element(storage, bytes, keys, out, kKeys / 2, kKeys); }));
+  EXPECT(twice(storage, [&] { return rocprim::partial_sort(storage, bytes, keys, 3, kKeys, rocprim::greater<int>()); }));
+  std::sort(host.begin(), host.end());
+  EXPECT(fetched(out, kKeys)[kKeys / 2] == host[kKeys / 2]);
+  EXPECT(fetched(keys, 3) == (std::vector<int>{host[kKeys - 1], host[kKeys - 2], host[kKeys - 3]}));
+  EXPECT(twice(storage, [&] { return hipcub::DeviceMergeSort::SortKeys(storage, bytes, keys, kKeys, hipcub::Less()); }));
+  EXPECT(fetched(keys, kKeys) == host);
+  return true;
+}
 }  // namespace
 
 int main() {
   const bool fine = quasi_random_points_cover_the_square() && rocrand_draws_what_hiprand_draws() &&
-                    rocprim_merges_and_searches_what_its_blocks_sorted();
+                    rocprim_merges_and_searches_what_its_blocks_sorted() && rocprim_finds_the_middle_and_the_smallest();
   std::printf("%s\n", fine ? "all good" : "failed");
   return fine ? 0 : 1;
 }

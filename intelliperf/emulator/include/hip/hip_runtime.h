@@ -2,14 +2,25 @@
 #ifndef HIP_INCLUDE_HIP_HIP_RUNTIME_H
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 
-#if defined(__cplusplus)
+#if defined(__cplusplus)  // what HIP's own header brings along, too: programs have come to rely on it
+#include <assert.h>
+#include <limits.h>
+
+#include <algorithm>
+#include <array>
 #include <cfloat>
 #include <climits>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iosfwd>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #else
 #include <math.h>
 #include <stdint.h>

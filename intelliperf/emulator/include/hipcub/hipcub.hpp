@@ -3,7 +3,33 @@
 #include <cub/cub.cuh>
 namespace hipcub {
 using namespace cub;
+struct Less {
+  template <class _A, class _B>
+  SIMT_HDT constexpr bool operator()(const _A& a, const _B& b) const {
+    return a < b;
+  }
+};
+struct Division {
+  template <class _A, class _B>
+  SIMT_HDT constexpr auto operator()(const _A& a, const _B& b) const {
+    return a / b;
+  }
+};
+template <int lanes, class _T>
+SIMT_DT _T ShuffleIndex(_T value, int source_lane, unsigned int) {
+  return __shfl(value, source_lane, lanes);
 }
+template <int lanes, class _T>
+SIMT_DT _T ShuffleUp(_T value, int offset, int first_thread, unsigned int) {
+  const _T moved = __shfl_up(value, static_cast<unsigned int>(offset), lanes);
+  return static_cast<int>(__simt::lane()) % lanes - offset < first_thread ? value : moved;
+}
+template <int lanes, class _T>
+SIMT_DT _T ShuffleDown(_T value, int offset, int last_thread, unsigned int) {
+  const _T moved = __shfl_down(value, static_cast<unsigned int>(offset), lanes);
+  return static_cast<int>(__simt::lane()) % lanes + offset > last_thread ? value : moved;
+}
+}  // namespace hipcub
 #define HIPCUB_VERSION 300200
 #define HIPCUB_VERSION_MAJOR 3
 #define HIPCUB_VERSION_MINOR 2

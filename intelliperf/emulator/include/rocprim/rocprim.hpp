@@ -38,6 +38,20 @@ using thrust::not_equal_to;
 using thrust::plus;
 using thrust::reverse_iterator;
 using thrust::tie;
+template <class _T>
+SIMT_HDT constexpr const _T& max(const _T& a, const _T& b) {
+  return a < b ? b : a;
+}
+template <class _T>
+SIMT_HDT constexpr const _T& min(const _T& a, const _T& b) {
+  return b < a ? b : a;
+}
+template <class _T>
+SIMT_HDT void swap(_T& a, _T& b) {
+  _T kept = a;
+  a = b;
+  b = kept;
+}
 using thrust::tuple;
 using thrust::zip_iterator;
 template <class It, class _F, class _T = void>
@@ -147,6 +161,20 @@ detail::status_t merge_sort(SIMT_TWO_CALLS, In in, Out out, _V values, VOut valu
     thrust::copy(where, values, values + static_cast<std::ptrdiff_t>(n), values_out);
     thrust::stable_sort_by_key(where, out, end, values_out, less_than);
   });
+}
+
+// Which order the elements on either side have is left open: here all are sorted.
+template <class Config = default_config, class Keys, class Less = less<>, class = std::enable_if_t<!std::is_integral_v<Less>>>
+detail::status_t nth_element(SIMT_TWO_CALLS, Keys keys, size_t, size_t n, Less less_than = {}, SIMT_MORE) {
+  return merge_sort<Config>(storage, bytes, keys, keys, n, less_than, stream);
+}
+template <class Config = default_config, class In, class Out, class Less = less<>, class = std::enable_if_t<!std::is_integral_v<Out>>>
+detail::status_t nth_element(SIMT_TWO_CALLS, In in, Out out, size_t, size_t n, Less less_than = {}, SIMT_MORE) {
+  return merge_sort<Config>(storage, bytes, in, out, n, less_than, stream);
+}
+template <class Config = default_config, class Keys, class Less = less<>, class = std::enable_if_t<!std::is_integral_v<Less>>>
+detail::status_t partial_sort(SIMT_TWO_CALLS, Keys keys, size_t, size_t n, Less less_than = {}, SIMT_MORE) {
+  return merge_sort<Config>(storage, bytes, keys, keys, n, less_than, stream);
 }
 
 template <class Config = default_config, class In, class Flags, class Out, class Count, class = std::enable_if_t<!std::is_integral_v<Count>>>

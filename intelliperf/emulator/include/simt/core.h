@@ -34,6 +34,7 @@
 
 #if defined(__HIP__)
 #include <simt/hip_builtins.h>
+#include <simt/matrix_instructions.h>
 #else
 #include <cuda_runtime.h>  // nvcc includes it by itself
 #endif

@@ -33,7 +33,7 @@ __device__ uint32_t __simt_dynamic_shared_size();
 
 namespace __simt {
 enum collective_operation : uint32_t {
-  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask, kYield,
+  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask, kYield, kMatrix,
 };
 enum barrier_operation : uint32_t { kCount = 0, kAnd, kOr };
 

@@ -24,34 +24,3 @@ SIMT_NO_REFERENCE(tex2D)
 SIMT_NO_REFERENCE(tex3D)
 #undef SIMT_NO_REFERENCE
 #undef SIMT_UNSUPPORTED
-
-// Matrix instructions of AMD's compiler. On the real targets they are builtins and pass.
-#if defined(__HIP__) && !defined(__AMDGCN__)
-namespace __simt {
-template <class... _A>
-__attribute__((host, device)) int matrix_core(_A...) = delete("intelliperf: matrix cores (MFMA, WMMA) are not supported by the emulator");
-}
-#define __builtin_amdgcn_mfma_f32_32x32x1f32 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x1f32 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_4x4x1f32 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_32x32x2f32 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x4f32 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_32x32x4f16 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x4f16 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_4x4x4f16 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_32x32x8f16 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x16f16 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_32x32x8bf16_1k __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k __simt::matrix_core
-#define __builtin_amdgcn_mfma_i32_32x32x8i8 __simt::matrix_core
-#define __builtin_amdgcn_mfma_i32_16x16x16i8 __simt::matrix_core
-#define __builtin_amdgcn_mfma_i32_32x32x16_i8 __simt::matrix_core
-#define __builtin_amdgcn_mfma_i32_16x16x32_i8 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f64_16x16x4f64 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f64_4x4x4f64 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8 __simt::matrix_core
-#define __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8 __simt::matrix_core
-#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32 __simt::matrix_core
-#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32 __simt::matrix_core
-#define __builtin_amdgcn_wmma_f16_16x16x16_f16_w32 __simt::matrix_core
-#endif

@@ -1,0 +1,3 @@
+// Part of rocprim.hpp in this implementation.
+#pragma once
+#include <rocprim/rocprim.hpp>
