@@ -322,16 +322,12 @@ def shim_directory() -> Path:
 def build_environment() -> dict[str, str]:
     """Variables for a build command: the drop-ins first on PATH, and the roots that makefiles read.
 
-    Compilers that are called by an absolute path are led to the drop-ins of their name.
     `CPATH` and `LIBRARY_PATH` serve plain `g++` lines that name `-lcudart` or `-lamdhip64`
     themselves; `LD_RUN_PATH` lets what they link find the runtime library.
     """
-    from intelliperf.emulator.shims.redirect import redirecting_environment
-
     programs = shim_directory()
     root = str(programs.parent)
-    variables = redirecting_environment(programs)
-    variables |= {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
     roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH")
     variables["ROCM_PATH"] = root
     variables.update(dict.fromkeys(roots, root))

@@ -68,15 +68,6 @@ def test_a_makefile_may_mix_hipcc_and_gxx(shell: Shell, tmp_path: Path) -> None:
     assert (tmp_path / "main.d").read_text(encoding="utf-8") == "main.o: main.hip\n"
 
 
-@pytest.mark.parametrize("call", ["$(NVCC) -o app main.cu", "@test -x $(NVCC) && $(NVCC) -o app main.cu"])
-def test_a_compiler_called_by_an_absolute_path_is_the_drop_in(shell: Shell, tmp_path: Path, call: str) -> None:
-    write(tmp_path, main_cu=as_cuda(MAIN.replace("expected()", "297").replace("int 297;", "")))
-    lines = ["CUDA_PATH = /opt/nowhere/cuda-11.8", "NVCC := $(CUDA_PATH)/bin/nvcc", "app: main.cu", f"\t{call}"]
-    (tmp_path / "Makefile").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    shell("make")
-    assert output(shell("./app")) == "PASS"
-
-
 @pytest.mark.parametrize(
     ("language", "suffix", "extra"),
     [("HIP", "hip", "find_package(hip REQUIRED)"), ("CUDA", "cu", "find_package(CUDAToolkit REQUIRED)")],
