@@ -323,11 +323,14 @@ def build_environment() -> dict[str, str]:
     """Variables for a build command: the drop-ins first on PATH, and the roots that makefiles read.
 
     `CPATH` and `LIBRARY_PATH` serve plain `g++` lines that name `-lcudart` or `-lamdhip64`
-    themselves; `LD_RUN_PATH` lets what they link find the runtime library.
+    themselves; `LD_RUN_PATH` lets what they link find the runtime library. A library loaded into the
+    build leads `/opt/rocm/bin/hipcc` and its like to the drop-ins.
     """
+    from intelliperf.emulator.shims.redirect import DROP_INS_VARIABLE, redirecting_library
+
     programs = shim_directory()
     root = str(programs.parent)
-    variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}", DROP_INS_VARIABLE: str(programs)}
     roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH")
     variables["ROCM_PATH"] = root
     variables.update(dict.fromkeys(roots, root))
@@ -338,6 +341,7 @@ def build_environment() -> dict[str, str]:
         ("LIBRARY_PATH", libraries),
         ("LD_RUN_PATH", libraries),
         ("CMAKE_PREFIX_PATH", root),
+        ("LD_PRELOAD", str(redirecting_library())),
     ):
         old = os.environ.get(name)
         variables[name] = f"{value}{os.pathsep}{old}" if old else value

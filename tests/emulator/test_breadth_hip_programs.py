@@ -73,3 +73,42 @@ def test_a_program_loads_the_module_that_genco_made(tmp_path: Path) -> None:
     step(tmp_path, "hipcc", "--genco", "--offload-arch=gfx942", "kernels.hip", "-o", "kernels.co")
     step(tmp_path, "hipcc", "loader.cpp", "-o", "app")
     assert step(tmp_path, "./app").tail("stdout").strip() == "all good"
+
+
+MAKEFILE = """
+HIPCC = /opt/rocm-9.9.9/bin/hipcc
+ifeq ($(wildcard $(HIPCC)),)
+$(error no $(HIPCC))
+endif
+ifneq ($(shell which $(HIPCC) > /dev/null; echo $$?), 0)
+$(error which does not find $(HIPCC))
+endif
+CLANG = /opt/rocm-9.9.9/llvm/bin/clang++
+app: kernels.hip plain.o
+\t$(HIPCC) $(shell /opt/rocm-9.9.9/bin/hipconfig --cpp_config) kernels.hip plain.o -o app
+plain.o: plain.cpp
+\t$(CLANG) -c plain.cpp -o plain.o
+"""
+PLAIN = """
+#include <cstdio>
+int run();
+int main() { std::puts(run() == 64 ? "all good" : "failed"); }
+"""
+RUN = """
+#include <hip/hip_runtime.h>
+__global__ void count(int* to) { atomicAdd(to, 1); }
+int run() {
+  int* counter;
+  if (hipMallocManaged(&counter, sizeof(int)) != hipSuccess) return 0;
+  *counter = 0;
+  count<<<1, 64>>>(counter);
+  return hipDeviceSynchronize() == hipSuccess ? *counter : 0;
+}
+"""
+
+
+def test_a_makefile_that_names_the_compiler_by_its_absolute_path_gets_the_drop_in(tmp_path: Path) -> None:
+    for name, text in (("Makefile", MAKEFILE), ("plain.cpp", PLAIN), ("kernels.hip", RUN)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    step(tmp_path, "make")
+    assert step(tmp_path, "./app").tail("stdout").strip() == "all good"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from intelliperf.emulator.shims.packages import library_links, package_files
 from intelliperf.emulator.shims.programs import script_programs
+from intelliperf.emulator.shims.redirect import DROP_INS_VARIABLE
 from intelliperf.emulator.toolchain import include_directory, write_atomically
 
 COMPILERS = {
@@ -71,5 +72,7 @@ def _compiler_script(flavour: str) -> str:
         f"sys.path[:0] = [] if any(p == {package!r} for p in sys.path) else [{package!r}]; "
         "from intelliperf.emulator.driver import main; sys.exit(main())"
     )
+    # A compiler below /opt/rocm that the toolchain itself may be is not to lead back here.
+    itself = f"unset {DROP_INS_VARIABLE}\n"
     here = 'INTELLIPERF_SHIM_BIN=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 1\nexport INTELLIPERF_SHIM_BIN\n'
-    return f'#!/bin/sh\n{here}exec {python} -I -c {shlex.quote(code)} {flavour} "$@"\n'
+    return f'#!/bin/sh\n{itself}{here}exec {python} -I -c {shlex.quote(code)} {flavour} "$@"\n'
