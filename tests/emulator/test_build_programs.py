@@ -68,6 +68,14 @@ def test_a_makefile_may_mix_hipcc_and_gxx(shell: Shell, tmp_path: Path) -> None:
     assert (tmp_path / "main.d").read_text(encoding="utf-8") == "main.o: main.hip\n"
 
 
+def test_nvcc_of_any_directory_is_the_drop_in(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_cu=as_cuda(MAIN).replace("int expected();", "int expected() { return 297; }"))
+    lines = ["CUDA = /soft/nowhere/cuda-11.8", "NVCC := $(CUDA)/bin/nvcc", "app: main.cu", "\t$(NVCC) -o app main.cu"]
+    (tmp_path / "Makefile").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shell("make")
+    assert output(shell("./app")) == "PASS"
+
+
 @pytest.mark.parametrize(
     ("language", "suffix", "extra"),
     [("HIP", "hip", "find_package(hip REQUIRED)"), ("CUDA", "cu", "find_package(CUDAToolkit REQUIRED)")],

@@ -27,12 +27,17 @@ _NVCC_VALUED = {
     "-isystem": "--system-include", "-I": "--include-path", "-D": "--define-macro", "-U": "--undefine-macro",
     "-L": "--library-path", "-l": "--library", "-O": "--optimize", "-m": "--machine",
     "-target-dir": "--target-directory",
-    "-dopt": "--dopt", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
+    "-dopt": "--dopt", "-fdevice-time-trace": "--fdevice-time-trace", "-jump-table-density": "--jump-table-density", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
     "-allow-unsupported-compiler": "",
 }  # fmt: skip
 _LONG_TO_SHORT = {long: short for short, long in _NVCC_VALUED.items() if long.startswith("--")}
+# What may follow -Werror, and warnings that only nvcc knows.
+_ERROR_KINDS = frozenset(
+    {"all-warnings", "cross-execution-space-call", "reorder", "default-stream-launch", "missing-launch-bounds",
+     "ext-lambda-captures-this", "deprecated-declarations"}
+)  # fmt: skip
+_OWN_WARNINGS = ("deprecated-gpu-targets", "ext-lambda-captures-this", "default-stream-launch", "missing-launch-bounds")
 _LOOK_LIKE_LIBRARIES = ("-lineinfo", "-lib", "-link", "-lto")
-_OPTIONAL_JOINED = {"-Werror", "-diag-suppress", "-dopt"}
 _CLANG_FRONT_VALUED = (
     "-include", "-isystem", "-idirafter", "-iquote", "-imacros", "-Xclang", "-mllvm", "-iprefix", "-isysroot",
     "-Xpreprocessor", "-Xassembler",
@@ -263,9 +268,9 @@ class _NvccReader(_Reader):
         if short is None:
             return self._flag(word)
         if value is None:
-            if short in _OPTIONAL_JOINED and short == "-Werror":
-                return True
             value = self._value(word, pending)
+            if short == "-Werror" and not _ERROR_KINDS.issuperset(value.split(",")):
+                self.read([value])
         self._valued(short, value)
         return True
 
@@ -365,5 +370,7 @@ class _NvccReader(_Reader):
             self.command.link.append(word)
         elif word.startswith(("-fopenmp",)):
             self.command.openmp = True
+        elif re.sub("^-W(?:no-)?", "", word) in _OWN_WARNINGS:
+            return
         elif word.startswith(("-f", "-W", "-m", "-std")) and not word.startswith("-forward"):
             self.command.front.append(word)

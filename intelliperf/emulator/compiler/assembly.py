@@ -1,7 +1,7 @@
-"""Inline assembly that has a meaning off the device: a few PTX and GCN instructions, in unoptimised IR.
+"""Inline assembly that has a meaning off the device: a few GCN instructions and most of PTX, in unoptimised IR.
 
-Each becomes a call into the runtime (runtime/assembly.cpp) or plain IR; what is not in the table longer than
-that is read by compiler/ptx.py; what neither knows is refused by name afterwards.
+A statement becomes plain IR or a function of its own (compiler/ptx.py) that calls the runtime where it must
+(runtime/assembly.cpp); what is in neither table is refused by name afterwards.
 """
 
 from __future__ import annotations
@@ -16,59 +16,58 @@ _CALL = re.compile(
     r'\((?P<arguments>[^()]*)\)(?P<rest>[^\n]*)',
     re.MULTILINE,
 )  # fmt: skip
-_ESCAPE = re.compile(r"\\0[9A]")
-_INTRINSIC = re.compile(r"call (\w+) @(llvm\.[\w.]+)\(([^()]*)\)")
+_ESCAPE = re.compile(r"\\(0[9ADad]|22|5[Cc])")
+_ESCAPED = {"09": " ", "0a": "\n", "0d": " ", "22": '"', "5c": "\\"}
+_CALLED = re.compile(r"call (\w+) @((?:llvm\.|__simt_)[\w.]+|tanhf)\(([^()]*)\)")
 _ATTRIBUTES = re.compile(r"(?:, !srcloc !\d+)")
-# One register read: what the runtime's function is called and its type.
-_REGISTERS = {
-    "laneid": ("__simt_ptx_laneid", "i32"),
-    "warpid": ("__simt_ptx_warpid", "i32"),
-    "nwarpid": ("__simt_ptx_nwarpid", "i32"),
-    "smid": ("__simt_ptx_smid", "i32"),
-    "nsmid": ("__simt_ptx_nsmid", "i32"),
-    "lanemask_eq": ("__simt_ptx_lanemask_eq", "i32"),
-    "lanemask_lt": ("__simt_ptx_lanemask_lt", "i32"),
-    "lanemask_le": ("__simt_ptx_lanemask_le", "i32"),
-    "lanemask_gt": ("__simt_ptx_lanemask_gt", "i32"),
-    "lanemask_ge": ("__simt_ptx_lanemask_ge", "i32"),
-    "clock64": ("__simt_clock", "i64"),
-    "globaltimer": ("__simt_wall_clock", "i64"),
-}
-# Instructions of registers alone: the runtime's function and how many words it takes.
-_FUNCTIONS = {
-    "bfe.u32": ("__simt_ptx_bfe_u32", 3),
-    "bfe.s32": ("__simt_ptx_bfe_s32", 3),
-    "bfi.b32": ("__simt_ptx_bfi", 4),
-    "prmt.b32": ("__simt_ptx_prmt", 3),
-}
-_READ = re.compile(r"mov\.[bus](?:32|64) \$0, ?%(\w+)$")
-_MOVE = re.compile(r"(?:mov\.\w+|v_mov_b32(?:_e32|_e64)?) \$0, ?\$1$")
+_MOVE = re.compile(r"v_mov_b32(?:_e32|_e64)? \$0, ?\$1$")
 _ORDER = re.compile(r"(?:membar|fence)\.[\w.:]+$|s_waitcnt\b.*$|s_nop \d+$|s_sleep \d+$")
+_TOGETHER = frozenset({"__simt_collective", "__simt_barrier", "__simt_barrier_reduce", "__simt_named_barrier",
+                       "__simt_ptx_mma"})  # fmt: skip
+_PURE = re.compile(r"__simt_ptx_\w+$|__simt_is_shared$|__simt_thread$")
 
 
 def translate_assembly(ir: str) -> str:
     """`ir` with every known statement replaced; declarations of what it now calls are appended."""
-    used: dict[str, str] = {}
     written: list[str] = []
-    changed = _CALL.sub(lambda match: _as_function(match, used, written), ir)
-    intrinsics = sorted(set(_INTRINSIC.findall("".join(written))))
-    used |= {name: declaration for name, declaration in map(_declared, intrinsics)}
-    missing = [text for name, text in used.items() if not re.search(rf"^declare [^\n]*@{name}\(", ir, re.MULTILINE)]
-    return "\n".join((changed, *missing, *written, "")) if missing or written else changed
+    changed = _CALL.sub(lambda match: _as_function(match, written), ir)
+    if not written:
+        return changed
+    added = "".join(written)
+    declarations = dict(map(_declared, sorted(set(_CALLED.findall(added)))))
+    for name, kind in (("__simt_grid", "i8"), ("__simt_shared_range", "[2 x ptr]")):
+        if f"@{name}" in added:
+            declarations[name] = f"@{name} = external global {kind}"
+    known = re.compile(r"^(?:declare [^\n]*)?@([\w.]+)(?:\(| = )", re.MULTILINE)
+    missing = [text for name, text in declarations.items() if name not in set(known.findall(ir))]
+    return "\n".join((changed, *missing, *written, ""))
 
 
-def _as_function(match: re.Match[str], used: dict[str, str], written: list[str]) -> str:
+def readable(text: str) -> str:
+    """The text of a statement as it stands in the source, as far as IR keeps that."""
+    plain = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1].lower()], text)
+    plain = re.sub(r"\$\{(\d+):\w+\}|\$(\d+)", r"%\1\2", plain.replace("$(", "{").replace("$)", "}").replace("$|", "|"))
+    return " ".join(plain.split())
+
+
+def _as_function(match: re.Match[str], written: list[str]) -> str:
     """As `_translated`; what its tables do not have becomes a call of a function of its own, if it can."""
-    simple = _translated(match, used)
+    simple = _translated(match)
     if simple != match[0]:
         return simple
     result, constraints = match["type"], match["constraints"].split(",")
-    text = _ESCAPE.sub(" ", match["text"]).replace("$(", "{").replace("$)", "}")
+    text = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1].lower()], match["text"])
+    text = text.replace("$(", "{").replace("$)", "}").replace("$|", "|").replace("${:uid}", "")
     outputs = [] if result == "void" else [part.strip() for part in result.strip("{} ").split(",")]
-    tied = [int(word) if word.isdigit() else None for word in constraints if not word.startswith(("=", "~"))]
-    inputs = [part.split(" ")[0] for part in match["arguments"].split(", ")] if match["arguments"] else []
+    given = [word for word in constraints if not word.startswith(("=", "~"))]
+    tied = [int(word) if word.isdigit() else None for word in given]
+    arguments = match["arguments"].split(", ") if match["arguments"] else []
+    for number, (word, argument) in enumerate(zip(given, arguments, strict=False), start=len(outputs)):
+        if word in ("n", "i"):  # a number that the text is to have in its place
+            text = re.sub(rf"\${number}\b", argument.split(" ")[-1], text)
     name = f"__simt_ptx_statement_{len(written)}"
     try:
+        inputs = [argument.split(" ")[0] for argument in arguments]
         written.append(ptx_function(name, text, outputs, list(zip(inputs, tied, strict=True))))
     except (Unknown, ValueError):
         return match[0]
@@ -78,28 +77,17 @@ def _as_function(match: re.Match[str], used: dict[str, str], written: list[str])
 
 def _declared(call: tuple[str, str, str]) -> tuple[str, str]:
     result, name, arguments = call
-    types = ", ".join(part.split(" ")[0] for part in arguments.split(", "))
-    return name, f"declare {result} @{name}({types})"
+    types = ", ".join(part.split(" ")[0] for part in arguments.split(", ")) if arguments else ""
+    attributes = " convergent nounwind" if name in _TOGETHER else " nounwind willreturn memory(none)" if _PURE.match(name) else ""
+    return name, f"declare {result} @{name}({types}){attributes}"
 
 
-def _translated(match: re.Match[str], used: dict[str, str]) -> str:
+def _translated(match: re.Match[str]) -> str:
     text = " ".join(_ESCAPE.sub(" ", match["text"]).split()).rstrip("; ")
-    instruction, _, operands = text.partition(" ")
     result, arguments, rest = match["type"], match["arguments"], _ATTRIBUTES.sub("", match["rest"])
     rest = re.sub(r"^ #\d+", "", rest)
-    if read := _READ.match(text):
-        name, wanted = _REGISTERS.get(read[1], ("", ""))
-        if name and wanted == result and not arguments:
-            used[name] = f"declare {result} @{name}()"
-            return f"{match['head']}call {result} @{name}(){rest}"
-    elif _MOVE.match(text) and arguments.split(" ")[0] == result and "," not in arguments:
+    if _MOVE.match(text) and arguments.split(" ")[0] == result and "," not in arguments:
         return f"{match['head']}freeze {arguments.replace(' noundef', '')}{rest}"
-    elif _ORDER.match(text) and result == "void" and not arguments:
+    if _ORDER.match(text) and result == "void" and not arguments:
         return f'{match["head"]}fence syncscope("singlethread") seq_cst{rest}'
-    elif instruction in _FUNCTIONS and result == "i32":
-        name, count = _FUNCTIONS[instruction]
-        in_order = ", ".join(f"${i}" for i in range(count + 1))
-        if re.sub(r",\s*", ", ", operands) == in_order and arguments.count("i32 ") == count:
-            used[name] = f"declare i32 @{name}({', '.join(['i32'] * count)})"
-            return f"{match['head']}call i32 @{name}({arguments}){rest}"
     return match[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.emulator.compiler.assembly import translate_assembly
+from intelliperf.emulator.compiler.assembly import readable, translate_assembly
 from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
 from intelliperf.emulator.ir import Instrumented, expose_shared_variables, instrument
@@ -66,7 +66,7 @@ def _refuse_assembly(ir: str) -> None:
         location = DEBUG_LOCATION.search(ir, match.end(), ir.find("\n", match.end()))
         place = debug.locations(int(location[1]))[-1] if location else None
         where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
-        lines.append(f"{where}error: intelliperf: inline assembly is not supported by the emulator: {match[1]!r}\n")
+        lines.append(f"{where}error: intelliperf: inline assembly is not supported by the emulator: {readable(match[1])!r}\n")
     raise CompilerMessage("".join(dict.fromkeys(lines)))
 
 

@@ -46,7 +46,8 @@ _MENTIONS = (
     ),
     (r"\b(?:cuda|hip)(?:Malloc)?Mipmapped\w*|\btexCubemap(?:Layered|Lod|Grad)\w*|\bhipTex\w+", "mipmapped textures"),
     (
-        r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__",
+        r"\b(?:cuda|hip)LaunchDevice\b|kernel launch from __device__|"
+        r"reference to __global__ function '\w+' in __(?:global|device)__ function",
         "dynamic parallelism (kernels launched by kernels)",
     ),
     (
@@ -58,6 +59,7 @@ _MENTIONS = (
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),
     (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*", "modules of the driver API"),
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
+    (r"\bCU(?:module|function|linkState)\b", "modules of the driver API"),
 )
 
 

@@ -25,6 +25,8 @@ _SYNCHRONISERS = {
     "__simt_barrier": ("barrier", "barrier"),
     "__simt_barrier_reduce": ("barrier", "barrier with reduction"),
     "__simt_grid_barrier": ("barrier", "grid barrier"),
+    "__simt_named_barrier": ("barrier", "named barrier"),
+    "__simt_ptx_mma": ("collective", "matrix product"),
     "__simt_collective": ("collective", "collective"),
 }
 _COLLECTIVES = (
@@ -201,7 +203,7 @@ class FunctionRewriter:
             return self._indirect_call(call, text, found[2], location)
         if name in _SYNCHRONISERS:
             kind, operation = _SYNCHRONISERS[name]
-            if kind == "collective":
+            if name == "__simt_collective":
                 operation = _collective_name(text)
             self._both(f"  call void @__simt_at(i32 {self._position(kind, operation, location)})")
             return False

@@ -43,6 +43,7 @@ int __simt_barrier_reduce(uint32_t op, int predicate);
 // mask 0 = all active lanes (the pre-Volta and HIP forms without mask)
 uint64_t __simt_collective(uint32_t op, uint64_t mask, uint64_t value, uint32_t argument, uint32_t width);
 void __simt_grid_barrier();
+void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t waits);
 uint64_t __simt_clock();       // shader clock, modelled, monotonic per device
 uint64_t __simt_wall_clock();  // constant-rate clock, modelled
 void __simt_trap();
@@ -52,6 +53,9 @@ void* __simt_device_malloc(uint64_t bytes);
 void __simt_device_free(void* pointer);
 void* __simt_dynamic_shared();       // base of dynamic LDS
 uint32_t __simt_dynamic_shared_size();
+uint32_t __simt_is_shared(const void* address);
+void __simt_ptx_mma(uint32_t type, uint32_t depth, uint32_t halves, uint32_t* d, const uint32_t* a, const uint32_t* b,
+                    const uint32_t* c);
 }
 
 // ---- container: what stands where a GPU fat binary would -------------------------------------

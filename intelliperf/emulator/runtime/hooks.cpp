@@ -1,8 +1,10 @@
 // What device code calls. __simt_access, __simt_access_range and __simt_thread are in fiber_*.cpp.
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <unordered_map>
 
 #include "block_counts.h"
 #include "device_file.h"
@@ -30,6 +32,22 @@ uint64_t read_clock(double hz) {
   return uint64_t(device_ns * 1e-9 * hz * settings().clock_scale);
 }
 
+constexpr uint32_t kNamedBarriers = 16;  // of a block
+struct NamedBarrier {
+  uint64_t turn = 0;
+  uint32_t arrived = 0;
+};
+std::unordered_map<uint64_t, std::array<NamedBarrier, kNamedBarriers>> named_barriers;  // by block, of one launch
+uint32_t named_barriers_of = ~0u;
+
+NamedBarrier& named_barrier(uint32_t number) {
+  if (named_barriers_of != execution.index) named_barriers.clear();
+  named_barriers_of = execution.index;
+  const Grid& g = __simt_grid;
+  const uint64_t block = g.block_index[0] + uint64_t{g.grid_dim[0]} * (g.block_index[1] + uint64_t{g.grid_dim[1]} * g.block_index[2]);
+  return named_barriers[block][number % kNamedBarriers];
+}
+
 // The lane's second line stays untouched: plain barriers are frequent.
 void park_at_barrier(LaneState state, uint32_t& counter) {
   Lane* lane = simt_current;
@@ -39,6 +57,8 @@ void park_at_barrier(LaneState state, uint32_t& counter) {
 }
 
 }  // namespace
+
+bool named_barrier_passed;
 
 // Device code names it directly: every extern __shared__ array is this one.
 extern "C" {
@@ -112,6 +132,19 @@ SIMT_EXPORT uint64_t __simt_collective(uint32_t op, uint64_t mask, uint64_t valu
   lane->state = LaneState::kCollective;
   simt_park();
   return simt_current->result;
+}
+
+// Threads that wait have the others of the block go first, until enough of them have come.
+SIMT_EXPORT void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t waits) {
+  NamedBarrier& barrier = named_barrier(number);
+  const uint64_t turn = barrier.turn;
+  if (++barrier.arrived >= threads) {
+    barrier.arrived = 0;
+    ++barrier.turn;
+    named_barrier_passed = true;
+    __simt_collective(uint32_t(Collective::kYield), 0, 0, 0, 0);
+  }
+  while (waits && named_barrier(number).turn == turn) __simt_collective(uint32_t(Collective::kYield), 0, 0, 0, 0);
 }
 
 SIMT_EXPORT void __simt_grid_barrier() {

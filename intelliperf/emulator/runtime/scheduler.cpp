@@ -334,6 +334,8 @@ void Scheduler::back_off() {
 Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   const Lane& first = *group_.lane[0];
   if (first.state == LaneState::kCollective && Collective(first.operation) == Collective::kYield) {
+    if (named_barrier_passed && analysis_ && block.analyzed) analysis_->synchronize_block(block, false);
+    named_barrier_passed = false;
     back_off();
     return Repeat::kSpinning;
   }

@@ -88,6 +88,7 @@ struct StartQueue {
 };
 extern StartQueue start_queue;
 extern ParkCounts park_counts;
+extern bool named_barrier_passed;  // since the scheduler last looked
 extern bool reducing_barriers;  // the launch has met one
 extern volatile bool lanes_back_off;  // some lane of the launch may have been made to wait for the others
 extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs

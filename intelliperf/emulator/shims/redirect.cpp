@@ -3,7 +3,7 @@
 //
 // Running one always reaches the drop-in; asking for a file reaches it where there is none. Nothing else changes:
 // libraries and headers are found by the variables of the build. Off where INTELLIPERF_DROP_INS, the directory of
-// the drop-ins, is not set, as in the drop-ins' own processes.
+// the drop-ins, is not set, as in the drop-ins' own processes. nvcc and hipcc are led there from any bin directory.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,6 +13,7 @@
 namespace {
 
 constexpr const char* kRoots[] = {"/opt/rocm", "/usr/local/cuda"};
+constexpr const char* kCompilers[] = {"nvcc", "hipcc"};
 constexpr int kMayRun = 1;  // X_OK of unistd.h, whose declarations would get in the way
 
 int (*really_access)(const char*, int) = nullptr;
@@ -30,9 +31,18 @@ bool is_below_a_root(const char* path) {
   return false;
 }
 
+// Installed elsewhere, these names alone say enough.
+bool is_a_gpu_compiler(const char* path) {
+  const char* end = strrchr(path, '/');
+  if (path[0] != '/') return false;
+  for (const char* name : kCompilers)
+    if (strcmp(end + 1, name) == 0) return true;
+  return false;
+}
+
 // The drop-in's path, in `room`, or `path` itself.
 const char* drop_in(const char* path, char (&room)[PATH_MAX]) {
-  if (path == nullptr || !is_below_a_root(path)) return path;
+  if (path == nullptr || (!is_below_a_root(path) && !is_a_gpu_compiler(path))) return path;
   const char* home = getenv("INTELLIPERF_DROP_INS");
   const char* name = strrchr(path, '/') + 1;
   if (home == nullptr || really_access == nullptr || name - path < 5 || memcmp(name - 5, "/bin/", 5) != 0) return path;

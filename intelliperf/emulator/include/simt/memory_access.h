@@ -31,10 +31,8 @@ SIMT_STORE(__stwt)
 
 #if !defined(__AMDGCN__) && !defined(__NVPTX__)
 extern "C" __device__ char* __simt_shared_range[2];
-SIMT_D unsigned int __isShared(const void* address) {
-  const char* at = static_cast<const char*>(address);
-  return at >= ::__simt_shared_range[0] && at < ::__simt_shared_range[1];
-}
+extern "C" __attribute__((const)) __device__ unsigned int __simt_is_shared(const void* address);
+SIMT_D unsigned int __isShared(const void* address) { return ::__simt_is_shared(address); }
 SIMT_D unsigned int __isGlobal(const void* address) { return !__isShared(address); }
 SIMT_D unsigned int __isConstant(const void*) { return 0; }
 SIMT_D unsigned int __isLocal(const void*) { return 0; }

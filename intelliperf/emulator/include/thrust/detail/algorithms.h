@@ -10,6 +10,8 @@
 #include <algorithm>  // programs rely on it coming along
 #include <vector>
 
+// Kernels call the algorithms, too: all of them are for both sides.
+#pragma clang force_cuda_host_device begin
 namespace thrust {
 namespace detail {
 template <class... Iterator>
@@ -418,6 +420,7 @@ pair<It, It> minmax_element(It first, It last, Less... less_than) {
 SIMT_DEFAULT_OUT(equal)
 SIMT_DEFAULT_OUT(mismatch)
 }  // namespace thrust
+#pragma clang force_cuda_host_device end
 
 #include <thrust/detail/scans.h>
 #include <thrust/detail/sorts.h>

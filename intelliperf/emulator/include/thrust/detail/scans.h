@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
+#pragma clang force_cuda_host_device begin
 namespace thrust {
 namespace detail {
 // Writes store(i, prefix before i, element i) for all i, where the first prefix is `init` if there is one.
@@ -301,3 +302,4 @@ pair<_K, _V> unique_by_key(const _P& where, _K first, _K last, _V values) {
 }
 SIMT_DEFAULT_OUT(unique_by_key)
 }  // namespace thrust
+#pragma clang force_cuda_host_device end

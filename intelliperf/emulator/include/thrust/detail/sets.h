@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
+#pragma clang force_cuda_host_device begin
 namespace thrust {
 SIMT_IF_POLICY class _A, class _B, class Out, class Less>
 Out merge(const _P& where, _A a, _A a_last, _B b, _B b_last, Out out, Less less_than) {
@@ -103,3 +104,4 @@ SIMT_TWO_RANGES(merge_by_key)
 #undef SIMT_SET_OPERATION
 #undef SIMT_TWO_RANGES
 }  // namespace thrust
+#pragma clang force_cuda_host_device end

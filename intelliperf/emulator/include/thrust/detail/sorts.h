@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
+#pragma clang force_cuda_host_device begin
 namespace thrust {
 namespace detail {
 // How many elements of [first, first + n) come before the value (or, for upper, not after it).
@@ -143,3 +144,4 @@ SIMT_HDT It upper_bound(It first, It last, const _T& value) {
   return first + detail::rank_of(first, last - first, value, less<>(), true);
 }
 }  // namespace thrust
+#pragma clang force_cuda_host_device end
