@@ -13,6 +13,7 @@
 #include "dispatches.h"
 #include "pools.h"
 #include "programs.h"
+#include "recordfile.h"
 #include "records.h"
 
 namespace intelliperf {
@@ -22,23 +23,6 @@ namespace {
 constexpr uint64_t kBufferBytes = 256 << 20, kDispatches = 32;
 constexpr uint32_t kFewestWords = 8192, kMostWords = 1 << 17;  // of one wave, where nothing is asked for
 constexpr size_t kPage = 4096;
-
-// The file: for each dispatch of a kernel that is looked at a head, its name, then per recorded wave its head and its
-// words. All is in words of 8 bytes; `records.py` reads it.
-enum class Fate : uint32_t { kRecorded, kBeyondLimit, kNotInstrumented, kNoMemory };
-
-struct DispatchHead {
-  char mark[8];
-  uint64_t identity;
-  uint32_t fate, name_bytes;
-  uint32_t groups[3], items[3];
-  uint32_t recorded_groups, waves_per_group, wave_size, region_words;
-};
-
-struct WaveHead {
-  uint32_t group, wave;
-  uint32_t wanted, kept;  // words
-};
 
 struct State {
   explicit State(const Functions& runtime) : runtime(runtime), pools(runtime), programs(runtime) {}
@@ -155,9 +139,9 @@ void put(const void* content, size_t bytes) {
 
 void put_head(const LoadedKernel& kernel, const Grid& grid, const Plan& plan, Fate fate, uint64_t identity) {
   const bool recorded = fate == Fate::kRecorded;
-  DispatchHead head{{'R', 'E', 'C', 'O', 'R', 'D', 'S', '1'}, identity, uint32_t(fate), uint32_t(kernel.symbol.size()),
-                    {}, {}, recorded ? plan.recorded_groups : 0, plan.waves_per_group, state->pools.wave_size(),
-                    plan.region_words};
+  DispatchHead head{{}, identity, uint32_t(fate), uint32_t(kernel.symbol.size()), {}, {}, recorded ? plan.recorded_groups : 0,
+                    plan.waves_per_group, state->pools.wave_size(), plan.region_words};
+  std::memcpy(head.mark, kRecordMark, sizeof head.mark);
   std::memcpy(head.groups, grid.groups, sizeof head.groups);
   std::memcpy(head.items, grid.items, sizeof head.items);
   put(&head, sizeof head);

@@ -1,7 +1,7 @@
 // A plugin of clang that makes chosen kernels record their memory accesses, in the last step of the optimizer.
 //
 // INTELLIPERF_SITES: directory for the table of sites and the machine code that they become.
-// INTELLIPERF_KERNELS: comma list of kernels.
+// INTELLIPERF_INSTRUMENT: comma list of kernels.
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -50,7 +50,7 @@ struct RecordAccesses : PassInfoMixin<RecordAccesses> {
   PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
     const char* directory = std::getenv("INTELLIPERF_SITES");
     if (!directory || !Triple(module.getTargetTriple()).isAMDGCN()) return PreservedAnalyses::all();
-    const auto kernels = intelliperf::wanted_kernels(module, words_of("INTELLIPERF_KERNELS"));
+    const auto kernels = intelliperf::wanted_kernels(module, words_of("INTELLIPERF_INSTRUMENT"));
     if (kernels.empty()) return PreservedAnalyses::all();
     std::string error;
     const auto target = intelliperf::target_machine(*kernels[0], level, error);
@@ -73,7 +73,7 @@ struct RecordAccesses : PassInfoMixin<RecordAccesses> {
 
 }  // namespace
 
-extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "intelliperf", "1", [](PassBuilder& builder) {
             builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level
 #if LLVM_VERSION_MAJOR >= 20

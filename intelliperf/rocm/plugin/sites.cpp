@@ -146,7 +146,11 @@ void write_table(const Sites& sites, const Module& module, uint64_t identity, ra
     APInt offset(layout.getIndexSizeInBits(space), 0);
     const Value* base = site.pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
     const int64_t number = bases.emplace(base, int64_t(bases.size())).first->second;
-    entries.push_back(json::Object{{"function", site.instruction->getFunction()->getName().str()},
+    // A copy is one instruction with two accesses, and has one line: the last one's.
+    const bool first_of_two = entries.size() + 1 < sites.all.size() &&
+                              sites.all[entries.size() + 1].instruction == site.instruction;
+    entries.push_back(json::Object{{"written_as", int64_t(entries.size() + first_of_two)},
+                                   {"function", site.instruction->getFunction()->getName().str()},
                                    {"kind", site.kind},
                                    {"operation", site.operation},
                                    {"space", int64_t(space)},
