@@ -26,7 +26,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm import codeobject, counters, lines, native, probe, toolchain
+from intelliperf.rocm import codeobject, counters, lines, native, probe, recording, recordlines, toolchain
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
@@ -119,14 +119,35 @@ class RocmBackend:
         return {plain(symbol): accesses for symbol, accesses in found.items()}, ""
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        """From the machine code's line table; what is counted for the whole kernel is told of its lines."""
+        """What instrumented code records of each access; where it cannot be had, the machine code's line table."""
         scratch = self._logs("lines")
+        whole = self._whole.get((*_identity(application), kernel.symbol), {})
         try:
             code = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
-            whole = self._whole.get((*_identity(application), kernel.symbol), {})
-            return lines.kernel_lines(code, kernel, application.project, whole, scratch)
+            try:
+                return self._recorded_lines(application, kernel, deadline_s, code, whole)
+            except (ToolchainError, ApplicationFailed) as error:
+                way = f"the line table alone, because no accesses were recorded: {_first_line(error)}"
+            return lines.kernel_lines(code, kernel, application.project, whole, scratch, way)
         except ToolchainError as error:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
+
+    def _recorded_lines(
+        self,
+        application: Application,
+        kernel: Kernel,
+        deadline_s: float,
+        code: Sequence[bytes],
+        whole: Mapping[Metric, Quantity],
+    ) -> tuple[SourceEvidence, ...]:
+        logs = self._logs("records")
+        recorded = recording.record(application, kernel, self.probe(), deadline_s, logs)
+        try:
+            _, items = lines.memory_instructions(code, kernel, logs)
+            names = [item.text for item in items]
+            return recordlines.recorded_lines(recorded, kernel, application.project, whole, names)
+        finally:
+            recorded.workspace.remove()
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
@@ -194,6 +215,10 @@ class RocmBackend:
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
 
 def _scratch(directory: Path) -> dict[str, str]:

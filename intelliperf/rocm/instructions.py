@@ -13,7 +13,7 @@ from intelliperf.records import AccessKind, MemorySpace
 _NAME = re.compile(r"^(?P<space>global|flat|scratch|buffer|ds)_(?P<what>\w+)$")
 _SPACES = {
     "global": MemorySpace.GLOBAL,
-    "buffer": MemorySpace.GLOBAL,
+    "buffer": MemorySpace.LOCAL,  # HIP has no other buffers but the scratch memory
     "flat": MemorySpace.MIXED,
     "scratch": MemorySpace.LOCAL,
     "ds": MemorySpace.SHARED,

@@ -25,35 +25,23 @@ from intelliperf.records import (
     SourceEvidence,
 )
 from intelliperf.rocm.codeobject import find_tool
+from intelliperf.rocm.instructions import Operation, operation
 from intelliperf.rocm.symbols import plain
 
 _DEADLINE_S = 120.0
 _LABEL = re.compile(r"^[0-9a-f]{8,} <(?P<name>[^>]+)>:")
-_ACCESS = re.compile(
-    r"^\s+(?P<text>(?P<space>global|flat|buffer|ds)_(?P<what>load|store|read|write|atomic|add|sub|min|max|and|or|xor|"
-    r"inc|dec|cmpst|wrxchg)\w*)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)"
-)
-_LOADS, _STORES = ("load", "read"), ("store", "write")
-_WIDTHS = (
-    ("x4", 16),
-    ("b128", 16),
-    ("x3", 12),
-    ("b96", 12),
-    ("x2", 8),
-    ("b64", 8),
-    ("f64", 8),
-    ("short", 2),
-    ("byte", 1),
-)
+_LISTED = re.compile(r"^\s+(?P<name>[a-z]\w+)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)")
+_RETURNS = re.compile(r"\b(?:glc|sc0|th:TH_ATOMIC_RETURN)\b")
 
 
 @dataclass(frozen=True)
 class Instruction:
     address: int
-    text: str  # "global_atomic_add_f32"
-    access: AccessKind
-    space: MemorySpace
-    width: int  # bytes per lane
+    operation: Operation
+
+    @property
+    def text(self) -> str:
+        return self.operation.name
 
 
 def parse_disassembly(text: str) -> dict[str, tuple[Instruction, ...]]:
@@ -63,36 +51,39 @@ def parse_disassembly(text: str) -> dict[str, tuple[Instruction, ...]]:
     for line in text.splitlines():
         if label := _LABEL.match(line):
             current = found.setdefault(plain(label["name"]), [])
-        elif access := _ACCESS.match(line):
-            current.append(_instruction(access))
+        elif listed := _LISTED.match(line):
+            known = operation(listed["name"], bool(_RETURNS.search(listed["operands"])))
+            if known is not None:
+                current.append(Instruction(int(listed["address"], 16), known))
     return {symbol: tuple(items) for symbol, items in found.items()}
 
 
-def _instruction(access: re.Match[str]) -> Instruction:
-    name, what = access["text"], access["what"]
-    space = {"ds": MemorySpace.SHARED, "flat": MemorySpace.MIXED}.get(access["space"], MemorySpace.GLOBAL)
-    if what in _LOADS:
-        kind = AccessKind.LOAD
-    elif what in _STORES:
-        kind = AccessKind.STORE
-    else:
-        returns = "_rtn" in name or bool(re.search(r"\b(glc|sc0)\b", access["operands"]))
-        kind = AccessKind.ATOMIC if returns else AccessKind.REDUCTION
-    width = next((bytes_ for mark, bytes_ in _WIDTHS if mark in name), 4)
-    return Instruction(int(access["address"], 16), name, kind, space, width)
-
-
-def kernel_lines(
-    code: Sequence[bytes], kernel: Kernel, project: Path, whole: Mapping[Metric, Quantity], scratch: Path
-) -> tuple[SourceEvidence, ...]:
-    """One entry per line and instruction. `whole` is what is known of the kernel. Raises `SourceNotFound`."""
+def memory_instructions(code: Sequence[bytes], kernel: Kernel, scratch: Path) -> tuple[Path, tuple[Instruction, ...]]:
+    """Of the kernel, with the code object that holds it. Raises `SourceNotFound`."""
     for number, content in enumerate(code):
         path = scratch / f"{number}.co"
         path.write_bytes(content)
         items = parse_disassembly(_tool("llvm-objdump", "-d", str(path))).get(plain(kernel.symbol))
         if items is not None:
-            return _located(items, _chains(path, items), kernel, project, whole)
+            return path, items
     raise SourceNotFound(f"{kernel.name}: its machine code was not found in the program")
+
+
+def kernel_lines(
+    code: Sequence[bytes],
+    kernel: Kernel,
+    project: Path,
+    whole: Mapping[Metric, Quantity],
+    scratch: Path,
+    way: str = "",
+) -> tuple[SourceEvidence, ...]:
+    """One entry per line and instruction. `whole` is what is known of the kernel, `way` how this came.
+
+    Raises `SourceNotFound`.
+    """
+    path, all_items = memory_instructions(code, kernel, scratch)
+    items = [item for item in all_items if item.operation.space is not MemorySpace.LOCAL]
+    return _located(items, _chains(path, items), kernel, project, whole, way)
 
 
 def _tool(name: str, *arguments: str) -> str:
@@ -124,21 +115,22 @@ def _located(
     kernel: Kernel,
     project: Path,
     whole: Mapping[Metric, Quantity],
+    way: str,
 ) -> tuple[SourceEvidence, ...]:
     if items and not any(chains.values()):
         raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -gline-tables-only")
     places: dict[tuple[tuple[Frame, ...], str], Instruction] = {}
     for item in items:
-        chain = _in_project(chains.get(item.address, ()), project)
+        chain = in_project(chains.get(item.address, ()), project)
         if chain:
             places.setdefault((chain, item.text), item)
     if items and not places:
         raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}")
     atomics = sum(1 for item in places.values() if _is_global_atomic(item))
-    return tuple(_evidence(kernel, chain, item, whole, atomics) for (chain, _), item in places.items())
+    return tuple(_evidence(kernel, chain, item, whole, atomics, way) for (chain, _), item in places.items())
 
 
-def _in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
+def in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
     """From the first place in the project outwards; empty where there is none."""
     for position, frame in enumerate(chain):
         if project.resolve() in frame.file.resolve().parents:
@@ -147,36 +139,45 @@ def _in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
 
 
 def _is_global_atomic(item: Instruction) -> bool:
-    return item.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and item.space is not MemorySpace.SHARED
+    return (
+        item.operation.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)
+        and item.operation.space is not MemorySpace.SHARED
+    )
 
 
 def _evidence(
-    kernel: Kernel, chain: tuple[Frame, ...], item: Instruction, whole: Mapping[Metric, Quantity], atomics: int
+    kernel: Kernel,
+    chain: tuple[Frame, ...],
+    item: Instruction,
+    whole: Mapping[Metric, Quantity],
+    atomics: int,
+    way: str,
 ) -> SourceEvidence:
     quantities: dict[Metric, Quantity] = {}
-    operation = item.text
+    told = item.text
     stalled = whole.get(Metric.ATOMIC_STALL_NS)
     if stalled is not None and _is_global_atomic(item):
         provenance = stalled.provenance if atomics == 1 else Provenance.MODELLED
         quantities[Metric.DEVICE_TIME_NS] = Quantity(stalled.value / atomics, provenance)
         if atomics > 1:
-            operation += f" (one of {atomics} atomics, which share the kernel's stall time in equal parts)"
+            told += f" (one of {atomics} atomics, which share the kernel's stall time in equal parts)"
     return SourceEvidence(
         kernel=kernel,
         file=chain[0].file,
         line=chain[0].line,
         column=chain[0].column,
-        text=_text(chain[0].file, chain[0].line),
-        access=item.access,
-        space=item.space,
-        operation=operation,
-        element_bytes=item.width,
+        text=source_text(chain[0].file, chain[0].line),
+        access=item.operation.access,
+        space=item.operation.space,
+        operation=told,
+        element_bytes=item.operation.width_in_all,
         chain=chain,
         quantities=quantities,
+        found_by=way,
     )
 
 
-def _text(file: Path, line: int) -> str:
+def source_text(file: Path, line: int) -> str:
     try:
         return file.read_text("utf-8", "replace").splitlines()[line - 1].strip()
     except (OSError, IndexError):

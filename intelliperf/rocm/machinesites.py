@@ -31,6 +31,7 @@ _KINDS = {"load": (AccessKind.LOAD,), "store": (AccessKind.STORE,), "atomic": (A
 _LABEL = re.compile(r"^(?P<name>[\w$.]+):")
 _LOCATION = re.compile(r"^\s+\.loc\s+\d+\s+(?P<line>\d+)")
 _INSTRUCTION = re.compile(r"^\s+(?P<name>[a-z]\w+)(?P<operands>[^;]*)")
+_SPILL = "Folded"  # the remark on a register that is stored or loaded again; its line is its neighbour's
 _SCALAR_LOAD = re.compile(r"^s_(?:buffer_)?load_")
 _RETURNS = re.compile(r"\b(?:glc|sc0|th:TH_ATOMIC_RETURN)\b")
 
@@ -48,7 +49,7 @@ class Site:
     base: int
     offset: int
     written_as: int  # the number that it has in the machine code
-    chain: tuple[Frame, ...]
+    chain: tuple[Frame, ...]  # line 0: of several lines, or the compiler's own
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,7 @@ def _site(number: int, entry: Mapping[str, object]) -> Site:
         base=whole("base"),
         offset=whole("offset"),
         written_as=whole("written_as"),
-        chain=tuple(
-            Frame(Path(at["file"]), int(at["line"]), int(at["column"]), at["function"]) for at in chain if at["line"]
-        ),
+        chain=tuple(Frame(Path(at["file"]), int(at["line"]), int(at["column"]), at["function"]) for at in chain),
     )
 
 
@@ -149,7 +148,7 @@ def _parse(assembly: str) -> _Code:
                 function, number = label["name"], 0
         elif location := _LOCATION.match(line):
             number = int(location["line"])
-        elif found := _INSTRUCTION.match(line):
+        elif (found := _INSTRUCTION.match(line)) and _SPILL not in line:
             _take(code, function, number - 1, found["name"], found["operands"])
     return code
 
@@ -190,7 +189,10 @@ def _resolve(sites: Sequence[Site], code: _Code) -> tuple[list[MachineAccess], l
 
 
 def _own(site: Site, code: _Code) -> list[_Instruction]:
-    return [one for one in code.vector.get(site.written_as, ()) if one.operation.access in _KINDS[site.kind]]
+    """Instructions of the site's number, kind and memory; a flat access may have become a narrower one."""
+    spaces = tuple(MemorySpace) if site.space is MemorySpace.MIXED else (site.space, MemorySpace.MIXED)
+    found = code.vector.get(site.written_as, ())
+    return [one for one in found if one.operation.access in _KINDS[site.kind] and one.operation.space in spaces]
 
 
 def _divided(site: Site, instructions: Sequence[_Instruction]) -> list[MachineAccess] | None:
@@ -215,10 +217,7 @@ def _merged(site: Site, instruction: _Instruction, waiting: list[Site]) -> list[
     """An instruction that also does what accesses beside it did, which have none of their own; takes these away."""
     like = [one for one in waiting if _goes_with(one, site)]
     known = instruction.operation
-    if known.places == 2:
-        taken = _pair(site, instruction, like)
-    else:
-        taken = _row(site, known.width, like)
+    taken = _pair(site, instruction, like) if known.places == 2 else _row(site, known.width, like)
     if taken is None:
         return None
     for one in taken:

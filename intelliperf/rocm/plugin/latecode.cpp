@@ -60,8 +60,10 @@ std::unique_ptr<TargetMachine> target_machine(const Function& function, unsigned
   const auto value = [&](const char* name) { return function.getFnAttribute(name).getValueAsString(); };
   const CodeGenOptLevel levels[] = {CodeGenOptLevel::None, CodeGenOptLevel::Less, CodeGenOptLevel::Default,
                                     CodeGenOptLevel::Aggressive};
+  TargetOptions options;
+  options.MCOptions.AsmVerbose = true;  // its remarks tell spilled registers from the program's own accesses
   std::unique_ptr<TargetMachine> made(target->createTargetMachine(triple, value("target-cpu"), value("target-features"),
-                                                                  TargetOptions(), Reloc::PIC_, std::nullopt,
+                                                                  options, Reloc::PIC_, std::nullopt,
                                                                   levels[level > 3 ? 3 : level]));
   if (!made) error = "no code generator for " + triple;
   return made;

@@ -107,12 +107,11 @@ json::Array chain_of(const Instruction& i) {
     const StringRef directory = at->getDirectory(), file = at->getFilename();
     const DISubprogram* inside = at->getScope()->getSubprogram();
     const bool relative = !file.empty() && file.front() != '/' && !directory.empty();
-    const StringRef mangled = inside ? inside->getLinkageName() : "";
     frames.push_back(json::Object{
         {"file", relative ? (directory + "/" + file).str() : file.str()},
         {"line", int64_t(at->getLine())},
         {"column", int64_t(at->getColumn())},
-        {"function", (inside && mangled.empty() ? inside->getName() : mangled).str()}});
+        {"function", inside ? inside->getName().str() : ""}});
   }
   return frames;
 }
