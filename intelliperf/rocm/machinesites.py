@@ -49,6 +49,7 @@ class Site:
     base: int
     offset: int
     written_as: int  # the number that it has in the machine code
+    moved: bool  # out of a loop or branch, so that the program's line table does not know it
     chain: tuple[Frame, ...]  # line 0: of several lines, or the compiler's own
 
 
@@ -135,6 +136,7 @@ def _site(number: int, entry: Mapping[str, object]) -> Site:
         base=whole("base"),
         offset=whole("offset"),
         written_as=whole("written_as"),
+        moved=bool(entry["moved"]),
         chain=tuple(Frame(Path(at["file"]), int(at["line"]), int(at["column"]), at["function"]) for at in chain),
     )
 

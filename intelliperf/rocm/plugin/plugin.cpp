@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include "latecode.h"
+#include "places.h"
 #include "recorder.h"
 #include "sites.h"
 
@@ -44,18 +45,31 @@ uint64_t identity_of(const Module& module) {
   return hash ? hash : 1;
 }
 
+// Null where nothing is to be recorded: the same plugin is loaded for every compilation.
+const char* directory_for(const Module& module) {
+  return Triple(module.getTargetTriple()).isAMDGCN() ? std::getenv("INTELLIPERF_SITES") : nullptr;
+}
+
+struct KeepPlaces : PassInfoMixin<KeepPlaces> {
+  PreservedAnalyses run(Function& function, FunctionAnalysisManager&) {
+    if (directory_for(*function.getParent())) intelliperf::keep_places(function);
+    return PreservedAnalyses::all();
+  }
+};
+
 struct RecordAccesses : PassInfoMixin<RecordAccesses> {
   explicit RecordAccesses(OptimizationLevel level) : level(level.getSpeedupLevel()) {}
 
   PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
-    const char* directory = std::getenv("INTELLIPERF_SITES");
-    if (!directory || !Triple(module.getTargetTriple()).isAMDGCN()) return PreservedAnalyses::all();
+    const char* directory = directory_for(module);
+    if (!directory) return PreservedAnalyses::all();
     const auto kernels = intelliperf::wanted_kernels(module, words_of("INTELLIPERF_INSTRUMENT"));
     if (kernels.empty()) return PreservedAnalyses::all();
     std::string error;
     const auto target = intelliperf::target_machine(*kernels[0], level, error);
     if (!target) report_fatal_error(Twine("accesses cannot be recorded: ") + error, false);
     const uint64_t identity = identity_of(module);
+    intelliperf::restore_places(module);
     intelliperf::run_late_passes(module, *target);
     const intelliperf::Sites sites = intelliperf::find_sites(module, kernels);
     write(directory, identity, ".s", intelliperf::numbered_assembly(module, sites, *target));
@@ -75,6 +89,8 @@ struct RecordAccesses : PassInfoMixin<RecordAccesses> {
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "intelliperf", "1", [](PassBuilder& builder) {
+            builder.registerPeepholeEPCallback(
+                [](FunctionPassManager& passes, OptimizationLevel) { passes.addPass(KeepPlaces()); });
             builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level
 #if LLVM_VERSION_MAJOR >= 20
                                                        , ThinOrFullLTOPhase

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "places.h"
+
 namespace intelliperf {
 
 using namespace llvm;
@@ -157,6 +159,7 @@ void write_table(const Sites& sites, const Module& module, uint64_t identity, ra
                                    {"returns", !site.instruction->use_empty()},
                                    {"base", number},
                                    {"offset", offset.getSExtValue()},
+                                   {"moved", is_moved(*site.instruction)},
                                    {"chain", chain_of(*site.instruction)}});
   }
   for (const Function* kernel : sites.kernels) kernels.push_back(kernel->getName().str());
