@@ -165,6 +165,7 @@ class SourceEvidence:
     element_bytes: int
     chain: tuple[Frame, ...]
     quantities: Mapping[Metric, Quantity]
+    found_by: str = ""  # in words, where the back end has several ways to tell
 
     def quantity(self, metric: Metric) -> Quantity:
         if metric not in self.quantities:

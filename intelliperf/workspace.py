@@ -141,6 +141,7 @@ class Workspace:
             command=tuple(self.inside(argument) for argument in original.command),
             project=self.tree,
             directory=Path(self.inside(str(original.directory))),
+            build_commands=tuple(tuple(map(self._all_inside, command)) for command in original.build_commands),
             environment=tuple((name, self.inside(value)) for name, value in original.environment),
         )
 

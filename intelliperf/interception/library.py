@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
@@ -28,21 +28,25 @@ def library(vendor: str, name: str, sources: Path, key: Sequence[str], compile_a
 
     Raises `ToolchainError` where there is no compiler.
     """
+    return built(vendor, name, _read(sources), key, compile_all)
+
+
+def built(vendor: str, name: str, files: Mapping[str, bytes], key: Sequence[str], compile_all: Compile) -> Path:
+    """The same of given files, by name. Raises `ToolchainError` where there is no compiler."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise ToolchainError(f"there is no g++ to build {name} with; install g++")
-    files = _read(sources)
     digest = hashlib.sha256("\0".join([compiler, *key]).encode())
     for path, content in sorted(files.items()):
         digest.update(path.encode() + b"\0" + content)
-    built = cache_directory() / vendor / digest.hexdigest()[:24] / name
-    if not built.exists():
-        built.parent.mkdir(parents=True, exist_ok=True)
-        with (built.parent / "lock").open("wb") as lock:
+    result = cache_directory() / vendor / digest.hexdigest()[:24] / name
+    if not result.exists():
+        result.parent.mkdir(parents=True, exist_ok=True)
+        with (result.parent / "lock").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed
-            if not built.exists():
-                _build(compiler, files, built, compile_all)
-    return built
+            if not result.exists():
+                _build(compiler, files, result, compile_all)
+    return result
 
 
 def _read(sources: Path) -> dict[str, bytes]:
@@ -51,14 +55,14 @@ def _read(sources: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found}
 
 
-def _build(compiler: str, files: dict[str, bytes], built: Path, compile_all: Compile) -> None:
-    with tempfile.TemporaryDirectory(prefix="sources-", dir=built.parent) as name:
+def _build(compiler: str, files: Mapping[str, bytes], result: Path, compile_all: Compile) -> None:
+    with tempfile.TemporaryDirectory(prefix="sources-", dir=result.parent) as name:
         copy = Path(name)
         for path, content in files.items():
             (copy / path).write_bytes(content)
-        made = built.with_suffix(f".{os.getpid()}")
+        made = result.with_suffix(f".{os.getpid()}")
         compile_all(compiler, copy, [str(copy / path) for path in sorted(files) if path.endswith(".cpp")], made)
-        made.replace(built)
+        made.replace(result)
 
 
 def run_tool(argv: Sequence[str]) -> None:

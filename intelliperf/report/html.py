@@ -97,7 +97,8 @@ def _evidence(report: Report) -> str:
         )
         for item in report.evidence
     )
-    return _table(("line", "source", "access", "counted"), rows)
+    ways = "".join(f"<p>Lines found by {escape(way)}.</p>" for way in wording.ways(report.evidence))
+    return _table(("line", "source", "access", "counted"), rows) + ways
 
 
 def _attempt(attempt: Attempt) -> str:

@@ -23,6 +23,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.finding is not None:
         yield from ("", "## Finding", "", report.finding.sentence, "")
         yield from (_evidence_line(item, report.device) for item in report.evidence)
+        yield from (f"- lines found by {way}" for way in wording.ways(report.evidence))
     yield from _gain(report)
     yield from _kernels(report)
     yield from _attempts(report)

@@ -84,6 +84,11 @@ def kind_of(item: SourceEvidence) -> str:
     return item.access.value if item.space is MemorySpace.NONE else f"{item.space.value} {item.access.value}"
 
 
+def ways(evidence: Sequence[SourceEvidence]) -> tuple[str, ...]:
+    """How the lines were found, where that is told."""
+    return tuple(dict.fromkeys(item.found_by for item in evidence if item.found_by))
+
+
 def counted(item: SourceEvidence, device: Device) -> str:
     """What the line did against what an ideal access would have done, and its part of the kernel's time."""
     parts = [str(reading) for reading in readings(item, device) if reading.gain > 1] + figures(item)

@@ -25,8 +25,9 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, toolchain
+from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, recording, recordlines, toolchain
 from intelliperf.rocm.codeobject import Accesses
+from intelliperf.rocm.lines import Code
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.samples import Samples, sampled_kernel, take
 from intelliperf.rocm.symbols import plain
@@ -130,25 +131,48 @@ class RocmBackend:
         return widths, needs, ""
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        """From the machine code's line table; time by PC samples, where this device takes any.
+        """What instrumented code records of each access; where it cannot be had, the machine code's line table.
 
-        What is counted for the whole kernel is told of its lines.
+        And time by PC samples, where this device takes any. What is counted for the whole kernel is told of its lines.
         """
         scratch = self._logs("lines")
         device = self.probe()
         samples = self._sampled(application, deadline_s)
+        project = application.project
         try:
-            code = codeobject.code_objects(_program(application), device.architecture, scratch)
+            code = lines.kernel_code(
+                codeobject.code_objects(_program(application), device.architecture, scratch), kernel, scratch
+            )
             whole = self._whole.get((*_identity(application), kernel.symbol), {})
-            sampled = sampled_kernel(samples, kernel, application.project)
-            self._line_notes = (
-                f"lines of {kernel.name}: from the line table of its machine code; {sampled.describe()}",
-            )
-            return lines.kernel_lines(
-                code, kernel, application.project, lines.Seen(whole, sampled, device.wave_size), scratch
-            )
+            sampled = sampled_kernel(samples, kernel, project)
+            seen = lines.Seen(whole, sampled, device.wave_size)
+            try:
+                accesses = self._recorded_lines(application, kernel, deadline_s, code, whole)
+                way = "from what instrumented code recorded"
+            except (ToolchainError, ApplicationFailed) as error:
+                way = (
+                    f"from the line table of its machine code, because no accesses were recorded: {_first_line(error)}"
+                )
+                accesses = lines.kernel_lines(code, kernel, project, seen, way)
+            self._line_notes = (f"lines of {kernel.name}: {way}; {sampled.describe()}",)
+            return (*lines.beside_accesses(code, kernel, project, seen), *accesses)
         except ToolchainError as error:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
+
+    def _recorded_lines(
+        self,
+        application: Application,
+        kernel: Kernel,
+        deadline_s: float,
+        code: Code,
+        whole: Mapping[Metric, Quantity],
+    ) -> tuple[SourceEvidence, ...]:
+        recorded = recording.record(application, kernel, self.probe(), deadline_s, self._logs("records"))
+        try:
+            names = [item.text for item in code.items]
+            return recordlines.recorded_lines(recorded, kernel, application.project, whole, names)
+        finally:
+            recorded.workspace.remove()
 
     def line_notes(self) -> tuple[str, ...]:
         return self._line_notes
@@ -237,6 +261,10 @@ class RocmBackend:
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
 
 def _scratch(directory: Path) -> dict[str, str]:

@@ -24,24 +24,20 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm.codeobject import tool_output, width_of
+from intelliperf.rocm.codeobject import tool_output
+from intelliperf.rocm.instructions import Operation, operation
 from intelliperf.rocm.samples import SampledKernel, line_evidence
 from intelliperf.rocm.symbols import plain
 
 _LABEL = re.compile(r"^(?P<at>[0-9a-f]{8,}) <(?P<name>[^>]+)>:")
-_ACCESS = re.compile(
-    r"^\s+(?P<text>(?P<space>global|flat|buffer|ds)_(?P<what>load|storexchg|store|read|write|atomic|pk_add|add|sub|min|max|and|or|xor|"
-    r"inc|dec|cmpst|wrxchg)\w*)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)"
-)
+_LISTED = re.compile(r"^\s+(?P<name>[a-z]\w+)(?P<operands>[^/]*)//\s*(?P<address>[0-9A-F]+)")
 _OF_THE_KERNEL = (
     *(Metric.VGPRS, Metric.SGPRS, Metric.SPILLED_REGISTERS, Metric.SCRATCH_BYTES, Metric.LDS_BYTES),
     *(Metric.WAVES_BY_REGISTERS, Metric.WAVES_BY_LDS, Metric.WAVES_BY_BLOCKS),
     *(Metric.OCCUPANCY_RATIO, Metric.OCCUPANCY_LIMIT_RATIO),
     *(Metric.LANE_FILL_RATIO, Metric.UNIT_FILL_RATIO, Metric.ROUND_FILL_RATIO),
 )
-_ATOMIC_BYTES = 4  # where the name says nothing
-_LOADS, _STORES = ("load", "read"), ("store", "write")
-_RETURNS = re.compile(r"\b(?:glc|sc0|TH_ATOMIC_RETURN)\b")
+_RETURNS = re.compile(r"\b(?:glc|sc0|(?:th:)?TH_ATOMIC_RETURN)\b")
 
 
 @dataclass(frozen=True)
@@ -56,10 +52,11 @@ class Seen:
 @dataclass(frozen=True)
 class Instruction:
     address: int
-    text: str  # "global_atomic_add_f32"
-    access: AccessKind
-    space: MemorySpace
-    width: int  # bytes per lane
+    operation: Operation
+
+    @property
+    def text(self) -> str:
+        return self.operation.name
 
 
 def parse_disassembly(text: str) -> dict[str, tuple[Instruction, ...]]:
@@ -69,60 +66,68 @@ def parse_disassembly(text: str) -> dict[str, tuple[Instruction, ...]]:
     for line in text.splitlines():
         if label := _LABEL.match(line):
             current = found.setdefault(plain(label["name"]), [])
-        elif access := _ACCESS.match(line):
-            current.append(_instruction(access))
+        elif listed := _LISTED.match(line):
+            known = operation(listed["name"], bool(_RETURNS.search(listed["operands"])))
+            if known is not None:
+                current.append(Instruction(int(listed["address"], 16), known))
     return {symbol: tuple(items) for symbol, items in found.items()}
 
 
-def _instruction(access: re.Match[str]) -> Instruction:
-    name, what = access["text"], access["what"]
-    space = {"ds": MemorySpace.SHARED, "flat": MemorySpace.MIXED}.get(access["space"], MemorySpace.GLOBAL)
-    if what in _LOADS:
-        kind = AccessKind.LOAD
-    elif what in _STORES:
-        kind = AccessKind.STORE
-    else:
-        returns = "_rtn" in name or _RETURNS.search(access["operands"]) is not None
-        kind = AccessKind.ATOMIC if returns else AccessKind.REDUCTION
-    return Instruction(int(access["address"], 16), name, kind, space, width_of(name) or _ATOMIC_BYTES)
+@dataclass(frozen=True)
+class Code:
+    """A kernel's machine code: the object that holds it, its listing, and its memory instructions."""
+
+    path: Path
+    listing: str
+    items: tuple[Instruction, ...]
 
 
-def kernel_lines(
-    code: Sequence[bytes], kernel: Kernel, project: Path, seen: Seen, scratch: Path
-) -> tuple[SourceEvidence, ...]:
-    """One entry per line and instruction, per sampled line, and one for the kernel. Raises `SourceNotFound`."""
-    for number, content in enumerate(code):
+def kernel_code(objects: Sequence[bytes], kernel: Kernel, scratch: Path) -> Code:
+    """Raises `SourceNotFound` where none of the code objects holds it."""
+    for number, content in enumerate(objects):
         path = scratch / f"{number}.co"
         path.write_bytes(content)
         listing = tool_output("llvm-objdump", "-d", str(path))
         items = parse_disassembly(listing).get(plain(kernel.symbol))
         if items is not None:
-            accesses = _located(items, _chains(path, [item.address for item in items]), kernel, project, seen)
-            sampled = line_evidence(seen.sampled, kernel, seen.whole, seen.wave_size, _text)
-            return (*_kernel_evidence(path, listing, kernel, project, seen), *accesses, *sampled)
+            return Code(path, listing, items)
     raise SourceNotFound(f"{kernel.name}: its machine code was not found in the program")
 
 
-def _kernel_evidence(path: Path, listing: str, kernel: Kernel, project: Path, seen: Seen) -> Iterator[SourceEvidence]:
+def kernel_lines(code: Code, kernel: Kernel, project: Path, seen: Seen, way: str = "") -> tuple[SourceEvidence, ...]:
+    """One entry per line and instruction; `way` tells how this came. Raises `SourceNotFound`."""
+    items = [item for item in code.items if item.operation.space is not MemorySpace.LOCAL]
+    return _located(items, _chains(code.path, [item.address for item in items]), kernel, project, seen, way)
+
+
+def beside_accesses(code: Code, kernel: Kernel, project: Path, seen: Seen) -> tuple[SourceEvidence, ...]:
+    """One entry per sampled line, and one for the kernel."""
+    sampled = line_evidence(seen.sampled, kernel, seen.whole, seen.wave_size, source_text)
+    return (*_kernel_evidence(code, kernel, project, seen), *sampled)
+
+
+def _kernel_evidence(code: Code, kernel: Kernel, project: Path, seen: Seen) -> Iterator[SourceEvidence]:
     """The kernel at the line that it begins at, if that lies in the project."""
     labels = {
-        plain(label["name"]): int(label["at"], 16) for line in listing.splitlines() if (label := _LABEL.match(line))
+        plain(label["name"]): int(label["at"], 16)
+        for line in code.listing.splitlines()
+        if (label := _LABEL.match(line))
     }
     start = labels[plain(kernel.symbol)]
-    outermost = _symbolized(path, [start]).get(start, [])[-1:]
+    outermost = _symbolized(code.path, [start]).get(start, [])[-1:]
     # Line tables alone do not tell where a function begins: then it is the line of its first instruction.
     begins = [
         Frame(Path(frame["StartFileName"] or frame["FileName"]), frame["StartLine"] or frame["Line"], 0, kernel.name)
         for frame in outermost
         if frame["FileName"] and frame["Line"]
     ]
-    for frame in _in_project(begins, project):
+    for frame in in_project(begins, project):
         yield SourceEvidence(
             kernel=kernel,
             file=frame.file,
             line=frame.line,
             column=frame.column,
-            text=_text(frame.file, frame.line),
+            text=source_text(frame.file, frame.line),
             access=AccessKind.KERNEL,
             space=MemorySpace.NONE,
             operation="kernel",
@@ -158,12 +163,13 @@ def _located(
     kernel: Kernel,
     project: Path,
     seen: Seen,
+    way: str,
 ) -> tuple[SourceEvidence, ...]:
     if items and not any(chains.values()):
         raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -gline-tables-only")
     places: dict[tuple[tuple[Frame, ...], str], Instruction] = {}
     for item in items:
-        chain = _in_project(chains.get(item.address, ()), project)
+        chain = in_project(chains.get(item.address, ()), project)
         if chain:
             places.setdefault((chain, item.text), item)
     if items and not places:
@@ -175,7 +181,7 @@ def _located(
     }
     shares = {key: share / sum(atomics.values()) for key, share in atomics.items()} if any(atomics.values()) else {}
     return tuple(
-        _evidence(kernel, key[0], item, seen, _Part(len(atomics), shares.get(key) if shares else None))
+        _evidence(kernel, key[0], item, seen, _Part(len(atomics), shares.get(key) if shares else None), way)
         for key, item in places.items()
     )
 
@@ -192,7 +198,7 @@ class _Part:
         return 1.0 / self.of if self.by_samples is None else self.by_samples
 
 
-def _in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
+def in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
     """From the first place in the project outwards; empty where there is none."""
     for position, frame in enumerate(chain):
         if project.resolve() in frame.file.resolve().parents:
@@ -201,13 +207,18 @@ def _in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
 
 
 def _is_global_atomic(item: Instruction) -> bool:
-    return item.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and item.space is not MemorySpace.SHARED
+    return (
+        item.operation.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)
+        and item.operation.space is not MemorySpace.SHARED
+    )
 
 
-def _evidence(kernel: Kernel, chain: tuple[Frame, ...], item: Instruction, seen: Seen, part: _Part) -> SourceEvidence:
+def _evidence(
+    kernel: Kernel, chain: tuple[Frame, ...], item: Instruction, seen: Seen, part: _Part, way: str
+) -> SourceEvidence:
     quantities: dict[Metric, Quantity] = {}
-    told = seen.sampled.told(chain[0].file, chain[0].line)
-    remarks = [f"the line has {told}"] if told else []
+    samples = seen.sampled.told(chain[0].file, chain[0].line)
+    remarks = [f"the line has {samples}"] if samples else []
     stalled = seen.whole.get(Metric.ATOMIC_STALL_NS)
     if stalled is not None and _is_global_atomic(item):
         provenance = stalled.provenance if part.of == 1 else Provenance.MODELLED
@@ -215,23 +226,24 @@ def _evidence(kernel: Kernel, chain: tuple[Frame, ...], item: Instruction, seen:
         if part.of > 1:
             how = "by the samples on their lines" if part.by_samples is not None else "in equal parts"
             remarks.append(f"one of {part.of} atomics, which share the kernel's stall time {how}")
-    operation = f"{item.text} ({'; '.join(remarks)})" if remarks else item.text
+    told = f"{item.text} ({'; '.join(remarks)})" if remarks else item.text
     return SourceEvidence(
         kernel=kernel,
         file=chain[0].file,
         line=chain[0].line,
         column=chain[0].column,
-        text=_text(chain[0].file, chain[0].line),
-        access=item.access,
-        space=item.space,
-        operation=operation,
-        element_bytes=item.width,
+        text=source_text(chain[0].file, chain[0].line),
+        access=item.operation.access,
+        space=item.operation.space,
+        operation=told,
+        element_bytes=item.operation.width_in_all,
         chain=chain,
         quantities=quantities,
+        found_by=way,
     )
 
 
-def _text(file: Path, line: int) -> str:
+def source_text(file: Path, line: int) -> str:
     try:
         return file.read_text("utf-8", "replace").splitlines()[line - 1].strip()
     except (OSError, IndexError):

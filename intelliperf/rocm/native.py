@@ -67,3 +67,17 @@ def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[s
         "INTELLIPERF_EXPORT_MEMORY": os.environ.get("INTELLIPERF_EXPORT_MEMORY", "ipc"),
         **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
     }
+
+
+def record_environment(file: Path, kernels: str, buffer_bytes: int, words: int) -> dict[str, str]:
+    """Makes instrumented `kernels` (comma list) of a run record into `file` with the process id appended.
+
+    `words` of 8 bytes have room for each wave; 0: an equal share of the buffer.
+    """
+    return {
+        "HSA_TOOLS_LIB": str(tools_library()),
+        "INTELLIPERF_RECORD_FILE": str(file),
+        "INTELLIPERF_RECORD_KERNELS": kernels,
+        "INTELLIPERF_RECORD_BYTES": str(buffer_bytes),
+        "INTELLIPERF_RECORD_WORDS": str(words),
+    }

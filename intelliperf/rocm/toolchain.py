@@ -24,6 +24,7 @@ from intelliperf.rocm.stack import roots
 from intelliperf.storage import cache_directory
 
 ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
+PLUGIN = "INTELLIPERF_PASS_PLUGIN"  # of clang, for the device's code; see passplugin.py
 NAMES = ("hipcc", "amdclang++", "clang++")
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _HAS_LINES = re.compile(r"^-g(\d|gdb|dwarf.*|line-tables-only|mlt)?$")
@@ -173,8 +174,19 @@ def run(name: str, words: Sequence[str]) -> None:
     os.execv(argv[0], argv)
 
 
+def with_plugin(words: Sequence[str], plugin: str) -> list[str]:
+    """The arguments with a plugin for the device's code. Raises `ToolchainError` where it would not see that code."""
+    if not plugin:
+        return list(words)
+    if "-fgpu-rdc" in words:
+        raise ToolchainError("accesses are not recorded in relocatable device code (-fgpu-rdc)")
+    return ["-Xarch_device", f"-fpass-plugin={plugin}", "-Wno-unused-command-line-argument", *words]
+
+
 def _real_command(name: str, words: Sequence[str]) -> list[str]:
     architecture = os.environ.get(ARCHITECTURE, "")
+    if name == "hipcc" or is_hip(words):
+        words = with_plugin(words, os.environ.get(PLUGIN, ""))
     if name == "hipcc" or (is_hip(words) and not _behind_us(name)):
         compiler = find_compiler()
         asked = completed(words, architecture)

@@ -14,7 +14,7 @@ from rocmdevice import HERE
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
-from intelliperf.records import AccessKind, Kernel, MemorySpace
+from intelliperf.records import AccessKind, Kernel, MemorySpace, SourceEvidence
 from intelliperf.rocm import codeobject, lines
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.samples import SampledKernel
@@ -122,10 +122,17 @@ def line_of(text: str) -> int:
     return number
 
 
+def told_of(name: str, image: bytes, scratch: Path) -> tuple[SourceEvidence, ...]:
+    kernel = Kernel(name, name)
+    code = lines.kernel_code([image], kernel, scratch)
+    accesses = lines.kernel_lines(code, kernel, SOURCE.parent, UNSEEN)
+    return (*accesses, *lines.beside_accesses(code, kernel, SOURCE.parent, UNSEEN))
+
+
 @pytest.mark.parametrize("architecture", CLANG_19)
 def test_every_access_has_its_line_chain_kind_and_width(architecture: str, place: Path, tmp_path: Path) -> None:
     image = built(architecture, place)[0].read_bytes()
-    found = lines.kernel_lines([image], Kernel("light", "light"), SOURCE.parent, UNSEEN, tmp_path)
+    found = told_of("light", image, tmp_path)
     assert {(e.line, e.access, e.space, e.element_bytes) for e in found} == {
         (line_of("return from[i]"), AccessKind.LOAD, MemorySpace.GLOBAL, 1),
         (line_of("__atomic_fetch_add"), AccessKind.ATOMIC, MemorySpace.GLOBAL, 4),
@@ -137,7 +144,7 @@ def test_every_access_has_its_line_chain_kind_and_width(architecture: str, place
         (line_of("return from[i]"), "pick(unsigned char const*, int)"),
         (line_of("to[t] = pick"), "light"),
     ]
-    tiled = lines.kernel_lines([image], Kernel("tiled", "tiled"), SOURCE.parent, UNSEEN, tmp_path)
+    tiled = told_of("tiled", image, tmp_path)
     assert {(e.line, e.access, e.space) for e in tiled} == {
         (line_of("tile[t] = from[t]"), AccessKind.LOAD, MemorySpace.GLOBAL),
         (line_of("tile[t] = from[t]"), AccessKind.STORE, MemorySpace.SHARED),

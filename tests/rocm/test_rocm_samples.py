@@ -52,9 +52,11 @@ def samples(application: Application, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def evidence_of(application: Application, samples: Samples, scratch: Path) -> tuple[SourceEvidence, ...]:
-    code = codeobject.code_objects(application.directory / "app", "gfx90a", scratch)
+    objects = codeobject.code_objects(application.directory / "app", "gfx90a", scratch)
+    code = lines.kernel_code(objects, KERNEL, scratch)
     seen = lines.Seen(WHOLE, sampled_kernel(samples, KERNEL, application.project), 64)
-    return lines.kernel_lines(code, KERNEL, application.project, seen, scratch)
+    accesses = lines.kernel_lines(code, KERNEL, application.project, seen)
+    return (*lines.beside_accesses(code, KERNEL, application.project, seen), *accesses)
 
 
 def test_a_line_has_the_share_of_time_that_its_samples_have(

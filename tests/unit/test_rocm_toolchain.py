@@ -60,7 +60,8 @@ def test_a_kernel_has_the_same_name_in_every_compilation(symbol: str, expected: 
 
 def test_accesses_are_told_from_the_disassembly() -> None:
     (items,) = parse_disassembly(LISTING).values()
-    assert [(i.address, i.access.value, i.space.value, i.width) for i in items] == [
+    told = [(item.address, item.operation) for item in items]
+    assert [(at, one.access.value, one.space.value, one.width_in_all) for at, one in told] == [
         (0x1908, "load", "global", 8),
         (0x1910, "store", "shared", 8),
         (0x1918, "reduction", "global", 4),

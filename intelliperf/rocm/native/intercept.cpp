@@ -1,12 +1,12 @@
 #include "intercept.h"
 
-#include <amd_hsa_signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "dispatches.h"
 #include "pools.h"
 #include "programs.h"
 #include "session.h"
@@ -130,17 +130,12 @@ hsa_status_t destroy(hsa_executable_t executable) {
 // Those of the HIP runtime, which copies and fills with kernels of its own.
 bool is_runtimes_own(const std::string& kernel) { return kernel.rfind("__amd_rocclr_", 0) == 0; }
 
-unsigned ratio_up(uint32_t work_items, uint16_t group) { return group ? (work_items + group - 1) / group : 1; }
-
 Launch described(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel* kernel) {
   Launch launch;
   launch.kernel = kernel ? kernel->symbol : "";
-  const unsigned block[3] = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
-  const unsigned grid[3] = {ratio_up(packet.grid_size_x, packet.workgroup_size_x),
-                            ratio_up(packet.grid_size_y, packet.workgroup_size_y),
-                            ratio_up(packet.grid_size_z, packet.workgroup_size_z)};
-  std::memcpy(launch.block, block, sizeof block);
-  std::memcpy(launch.grid, grid, sizeof grid);
+  const Grid grid(packet);
+  std::memcpy(launch.block, grid.items, sizeof grid.items);
+  std::memcpy(launch.grid, grid.groups, sizeof grid.groups);
   if (!kernel || !kernel->layout) return launch;
   const KernelLayout& layout = *kernel->layout;
   launch.dynamic_lds = packet.group_segment_size > layout.group_bytes ? packet.group_segment_size - layout.group_bytes : 0;
@@ -171,52 +166,22 @@ void find_unknown(const Launch& launch) {
   }
 }
 
-// As if the dispatch had signalled the application's own signal: its times, then its count.
-void pass_on(hsa_signal_t from, hsa_signal_t to) {
-  if (to.handle == 0) return;
-  const auto* mine = reinterpret_cast<const amd_signal_t*>(from.handle);  // NOLINT(performance-no-int-to-ptr)
-  auto* theirs = reinterpret_cast<amd_signal_t*>(to.handle);              // NOLINT(performance-no-int-to-ptr)
-  theirs->start_ts = mine->start_ts;
-  theirs->end_ts = mine->end_ts;
-  state->runtime.core.hsa_signal_subtract_screlease_fn(to, 1);
-}
-
-void run_target(hsa_kernel_dispatch_packet_t packet, const LoadedKernel& kernel,
-                hsa_amd_queue_intercept_packet_writer writer) {
-  const CoreApiTable& core = state->runtime.core;
-  const hsa_signal_t theirs = packet.completion_signal;
-  hsa_signal_t mine{};
-  if (core.hsa_signal_create_fn(1, 0, nullptr, &mine) != HSA_STATUS_SUCCESS) {
-    writer(&packet, 1);
-    return;
-  }
+void run_target(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel& kernel, Writer writer) {
   const Launch launch = described(packet, &kernel);
-  packet.completion_signal = mine;
-  constexpr unsigned kScopes = (1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1;
-  unsigned header = packet.header | 1u << HSA_PACKET_HEADER_BARRIER;  // nothing before it in the queue still runs
-  header &= ~(kScopes << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
-  header |= static_cast<unsigned>(HSA_FENCE_SCOPE_SYSTEM) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-  packet.header = static_cast<uint16_t>(header);
-  writer(&packet, 1);
-  while (core.hsa_signal_wait_scacquire_fn(mine, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
-  }
-  {
+  run_alone(state->runtime, packet, writer, [&] {
     const Hold hold(state->lock);
     find_unknown(launch);
     state->session.dispatch(launch, 0, true);
-  }
-  pass_on(mine, theirs);
-  core.hsa_signal_destroy_fn(mine);
+  });
 }
 
-void on_packets(const void* packets, uint64_t count, uint64_t, void*, hsa_amd_queue_intercept_packet_writer writer) {
+void on_packets(const void* packets, uint64_t count, uint64_t, void*, Writer writer) {
   const auto* all = static_cast<const hsa_kernel_dispatch_packet_t*>(packets);  // every packet has 64 bytes
   if (!watching()) return writer(packets, count);
   for (uint64_t i = 0; i < count; ++i) {
-    const unsigned type = (all[i].header >> HSA_PACKET_HEADER_TYPE) & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     std::optional<LoadedKernel> kernel;
     bool target = false;
-    if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
+    if (is_dispatch(all[i])) {
       const Hold hold(state->lock);
       if (const LoadedKernel* found = state->programs.find(all[i].kernel_object)) kernel = *found;
       const bool counts = !kernel || !is_runtimes_own(kernel->symbol);
@@ -231,13 +196,9 @@ void on_packets(const void* packets, uint64_t count, uint64_t, void*, hsa_amd_qu
 hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                           void (*on_error)(hsa_status_t, hsa_queue_t*, void*), void* data, uint32_t private_bytes,
                           uint32_t group_bytes, hsa_queue_t** queue) {
-  const auto& [core, amd] = state->runtime;
-  const auto plain = core.hsa_queue_create_fn;
-  if (!watching()) return plain(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
-  const hsa_status_t made =
-      amd.hsa_amd_queue_intercept_create_fn(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
-  if (made != HSA_STATUS_SUCCESS) return plain(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
-  return amd.hsa_amd_queue_intercept_register_fn(*queue, on_packets, nullptr);
+  const QueueRequest request{agent, size, type, on_error, data, private_bytes, group_bytes};
+  if (watching()) return create_watched_queue(state->runtime, request, on_packets, queue);
+  return state->runtime.core.hsa_queue_create_fn(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
 }
 
 std::string device_name() { return state->pools.device_name(); }

@@ -2,6 +2,21 @@
 
 namespace intelliperf {
 
+namespace {
+
+bool is_fine_grained(const Functions& runtime, hsa_amd_memory_pool_t pool) {
+  const auto info = runtime.amd.hsa_amd_memory_pool_get_info_fn;
+  hsa_amd_segment_t segment{};
+  uint32_t flags = 0;
+  if (info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS) return false;
+  if (segment != HSA_AMD_SEGMENT_GLOBAL) return false;
+  if (info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags) != HSA_STATUS_SUCCESS) return false;
+  return (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) != 0 &&
+         (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) == 0;
+}
+
+}  // namespace
+
 void Pools::look() {
   if (looked_) return;
   looked_ = true;
@@ -13,6 +28,7 @@ void Pools::look() {
           return HSA_STATUS_SUCCESS;
         const bool gpu = type == HSA_DEVICE_TYPE_GPU;
         if (gpu && self->gpu_.handle == 0) self->gpu_ = agent;
+        if (gpu) self->gpus_.push_back(agent);
         struct Found {
           Pools* self;
           bool gpu;
@@ -22,6 +38,7 @@ void Pools::look() {
             [](hsa_amd_memory_pool_t pool, void* into) {
               const auto* seen = static_cast<Found*>(into);
               seen->self->on_device_[pool.handle] = seen->gpu;
+              if (!seen->gpu && is_fine_grained(seen->self->runtime_, pool)) seen->self->host_pool_ = pool;
               return HSA_STATUS_SUCCESS;
             },
             &found);
@@ -48,6 +65,17 @@ unsigned Pools::wave_size() {
   uint32_t lanes = 0;
   if (gpu_.handle) runtime_.core.hsa_agent_get_info_fn(gpu_, HSA_AGENT_INFO_WAVEFRONT_SIZE, &lanes);
   return lanes ? lanes : 64;
+}
+
+void* Pools::allocate_shared(size_t bytes) {
+  look();
+  void* made = nullptr;
+  if (host_pool_.handle == 0 || gpus_.empty()) return nullptr;
+  if (runtime_.amd.hsa_amd_memory_pool_allocate_fn(host_pool_, bytes, 0, &made) != HSA_STATUS_SUCCESS) return nullptr;
+  const auto allow = runtime_.amd.hsa_amd_agents_allow_access_fn;
+  if (allow(static_cast<uint32_t>(gpus_.size()), gpus_.data(), nullptr, made) == HSA_STATUS_SUCCESS) return made;
+  runtime_.amd.hsa_amd_memory_pool_free_fn(made);
+  return nullptr;
 }
 
 }  // namespace intelliperf

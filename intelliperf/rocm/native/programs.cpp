@@ -53,7 +53,7 @@ std::vector<Variable> Programs::freeze(hsa_executable_t executable) {
   Visit visit{this, executable};
   const auto each_symbol = [](hsa_executable_t frozen, hsa_agent_t, hsa_executable_symbol_t symbol, void* data) {
     auto* self = static_cast<Visit*>(data)->programs;
-    self->take_in(self->executables_[frozen.handle], symbol);
+    self->take_in(frozen.handle, symbol);
     return HSA_STATUS_SUCCESS;
   };
   struct Agents {
@@ -71,7 +71,8 @@ std::vector<Variable> Programs::freeze(hsa_executable_t executable) {
   return executables_[executable.handle].variables;
 }
 
-void Programs::take_in(Executable& executable, hsa_executable_symbol_t symbol) {
+void Programs::take_in(uint64_t handle, hsa_executable_symbol_t symbol) {
+  Executable& executable = executables_[handle];
   const auto& info = runtime_.core.hsa_executable_symbol_get_info_fn;
   hsa_symbol_kind_t kind{};
   uint32_t length = 0;
@@ -82,7 +83,7 @@ void Programs::take_in(Executable& executable, hsa_executable_symbol_t symbol) {
   if (kind == HSA_SYMBOL_KIND_KERNEL) {
     uint64_t object = 0;
     if (info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) != HSA_STATUS_SUCCESS) return;
-    LoadedKernel kernel{plain_symbol(name), std::nullopt};
+    LoadedKernel kernel{plain_symbol(name), std::nullopt, handle};
     const auto layout = executable.layouts.find(name);
     if (layout != executable.layouts.end()) kernel.layout = layout->second;
     kernels_[object] = kernel;
@@ -110,6 +111,14 @@ std::vector<uint64_t> Programs::destroy(hsa_executable_t executable) {
 const LoadedKernel* Programs::find(uint64_t kernel_object) const {
   const auto found = kernels_.find(kernel_object);
   return found == kernels_.end() ? nullptr : &found->second;
+}
+
+const Variable* Programs::variable(const LoadedKernel& kernel, const std::string& name) const {
+  const auto found = executables_.find(kernel.executable);
+  if (found == executables_.end()) return nullptr;
+  for (const Variable& variable : found->second.variables)
+    if (variable.name == name) return &variable;
+  return nullptr;
 }
 
 }  // namespace intelliperf

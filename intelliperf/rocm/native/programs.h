@@ -17,6 +17,7 @@ namespace intelliperf {
 struct LoadedKernel {
   std::string symbol;  // mangled, the same in every compilation
   std::optional<KernelLayout> layout;
+  uint64_t executable = 0;
 };
 
 struct Variable {
@@ -34,6 +35,8 @@ class Programs {
   // Bases of the variables that go with it.
   std::vector<uint64_t> destroy(hsa_executable_t executable);
   const LoadedKernel* find(uint64_t kernel_object) const;
+  // The variable of that name beside the kernel; null where there is none.
+  const Variable* variable(const LoadedKernel& kernel, const std::string& name) const;
 
  private:
   struct Executable {
@@ -42,7 +45,7 @@ class Programs {
     std::vector<Variable> variables;
   };
   struct Visit;
-  void take_in(Executable& executable, hsa_executable_symbol_t symbol);
+  void take_in(uint64_t handle, hsa_executable_symbol_t symbol);
 
   const Functions& runtime_;
   hsa_ven_amd_loader_1_01_pfn_t loader_{};

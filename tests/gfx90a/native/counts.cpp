@@ -57,6 +57,9 @@ void append_instruction(std::string& out, const Instruction& i, uint64_t entry, 
              i.counts.lds_cycles_ideal);
     else
       append(out, ",\"lines\":%" PRIu64 ",\"lines_ideal\":%" PRIu64, i.counts.lines, i.counts.lines_ideal);
+    if (i.space != Space::kLds && i.counts.lds_cycles)  // of a flat instruction whose lanes went to both
+      append(out, ",\"lds_cycles\":%" PRIu64 ",\"lds_cycles_ideal\":%" PRIu64, i.counts.lds_cycles,
+             i.counts.lds_cycles_ideal);
     if (i.access == Access::kAtomic) append(out, ",\"atomic_same_address\":%" PRIu64, i.counts.atomic_same_address);
   }
   out += '}';

@@ -1,0 +1,68 @@
+#include "dispatches.h"
+
+#include <amd_hsa_signal.h>
+
+namespace intelliperf {
+
+namespace {
+
+unsigned ratio_up(uint32_t work_items, uint16_t group) { return group ? (work_items + group - 1) / group : 1; }
+
+// As if the dispatch had signalled the application's own signal: its times, then its count.
+void pass_on(const Functions& runtime, hsa_signal_t from, hsa_signal_t to) {
+  if (to.handle == 0) return;
+  const auto* mine = reinterpret_cast<const amd_signal_t*>(from.handle);  // NOLINT(performance-no-int-to-ptr)
+  auto* theirs = reinterpret_cast<amd_signal_t*>(to.handle);              // NOLINT(performance-no-int-to-ptr)
+  theirs->start_ts = mine->start_ts;
+  theirs->end_ts = mine->end_ts;
+  runtime.core.hsa_signal_subtract_screlease_fn(to, 1);
+}
+
+}  // namespace
+
+hsa_status_t create_watched_queue(const Functions& runtime, const QueueRequest& request,
+                                  hsa_amd_queue_intercept_handler on_packets, hsa_queue_t** queue) {
+  const auto& [core, amd] = runtime;
+  const auto& r = request;
+  const hsa_status_t made = amd.hsa_amd_queue_intercept_create_fn(r.agent, r.size, r.type, r.on_error, r.data,
+                                                                  r.private_bytes, r.group_bytes, queue);
+  if (made != HSA_STATUS_SUCCESS)
+    return core.hsa_queue_create_fn(r.agent, r.size, r.type, r.on_error, r.data, r.private_bytes, r.group_bytes, queue);
+  return amd.hsa_amd_queue_intercept_register_fn(*queue, on_packets, nullptr);
+}
+
+bool is_dispatch(const hsa_kernel_dispatch_packet_t& packet) {
+  const unsigned type = (packet.header >> HSA_PACKET_HEADER_TYPE) & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+  return type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+}
+
+Grid::Grid(const hsa_kernel_dispatch_packet_t& packet)
+    : groups{ratio_up(packet.grid_size_x, packet.workgroup_size_x), ratio_up(packet.grid_size_y, packet.workgroup_size_y),
+             ratio_up(packet.grid_size_z, packet.workgroup_size_z)},
+      items{packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z} {}
+
+bool run_alone(const Functions& runtime, hsa_kernel_dispatch_packet_t packet, Writer writer,
+               const std::function<void()>& after) {
+  const CoreApiTable& core = runtime.core;
+  const hsa_signal_t theirs = packet.completion_signal;
+  hsa_signal_t mine{};
+  if (core.hsa_signal_create_fn(1, 0, nullptr, &mine) != HSA_STATUS_SUCCESS) {
+    writer(&packet, 1);
+    return false;
+  }
+  packet.completion_signal = mine;
+  constexpr unsigned kScopes = (1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1;
+  unsigned header = packet.header | 1u << HSA_PACKET_HEADER_BARRIER;  // nothing before it in the queue still runs
+  header &= ~(kScopes << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+  header |= static_cast<unsigned>(HSA_FENCE_SCOPE_SYSTEM) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+  packet.header = static_cast<uint16_t>(header);
+  writer(&packet, 1);
+  while (core.hsa_signal_wait_scacquire_fn(mine, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
+  }
+  after();
+  pass_on(runtime, mine, theirs);
+  core.hsa_signal_destroy_fn(mine);
+  return true;
+}
+
+}  // namespace intelliperf
