@@ -10,6 +10,7 @@ namespace {
 using Word = unsigned long long;
 
 constexpr int kWordBytes = 16;  // what a thread loads at a time
+constexpr int kAtOnce = 4;      // such loads under way before the first one is looked at
 
 enum Kind : int { kBits8, kBits16, kBits32, kBits64, kHalf, kBfloat, kFloat, kDouble };
 
@@ -116,9 +117,20 @@ extern "C" __global__ void compare(const unsigned char* left, const unsigned cha
   const auto* a = reinterpret_cast<const uint4*>(left + begin);
   const auto* b = reinterpret_cast<const uint4*>(right + begin);
   const Word words = length / kWordBytes;
-  for (Word i = Word{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += Word{gridDim.x} * blockDim.x) {
-    const uint4 x = __ldcs(a + i), y = __ldcs(b + i);
-    if (!equal(x, y)) look_closer(sum, x, y, i * kWordBytes, kind, rtol, atol);
+  const Word step = Word{gridDim.x} * blockDim.x;
+  for (Word first = Word{blockIdx.x} * blockDim.x + threadIdx.x; first < words; first += kAtOnce * step) {
+    uint4 x[kAtOnce], y[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const Word i = min(first + j * step, words - 1);
+      x[j] = __ldcs(a + i);
+      y[j] = __ldcs(b + i);
+    }
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const Word i = first + j * step;
+      if (i < words && !equal(x[j], y[j])) look_closer(sum, x[j], y[j], i * kWordBytes, kind, rtol, atol);
+    }
   }
   if (const Word rest = length % kWordBytes; rest > 0 && blockIdx.x == 0 && threadIdx.x == 0) {
     const uint4 x = tail(left + begin + words * kWordBytes, rest), y = tail(right + begin + words * kWordBytes, rest);

@@ -29,6 +29,7 @@ _LAZY_PEER_ACCESS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 _WORD_BYTES = 16  # what the kernel loads at a time
 _THREADS = 256
 _SLICES = 32  # blocks of a chunk
+_ROOM_BYTES = 1 << 20
 _ENTRY = np.dtype([(name, "<u8") for name in ("elements", "first", "beyond", "specials", "ulps")]
                   + [("absolute", "<f8"), ("relative", "<f8")])  # fmt: skip
 _KINDS = {("float", 2): 4, ("bfloat", 2): 5, ("float", 4): 6, ("float", 8): 7}
@@ -48,6 +49,7 @@ class DeviceComparer:
         self._broken = ""  # why nothing is compared on the device any more
         self._context: ctypes.c_void_p | None = None
         self._kernel = ctypes.c_void_p()
+        self._room = 0, 0  # address and size
 
     def copy(self, shared: SharedBuffer, size: int) -> Opened:
         """See `protocols.Memory.open`."""
@@ -82,7 +84,7 @@ class DeviceComparer:
         if self._context is not None:
             with contextlib.suppress(_Failed):
                 _call("cuDevicePrimaryCtxRelease_v2", ctypes.c_int(0))
-        self._context, self._kernel = None, ctypes.c_void_p()
+        self._context, self._kernel, self._room = None, ctypes.c_void_p(), (0, 0)
 
     def _enter(self) -> None:
         """Make the context current in this thread."""
@@ -128,17 +130,30 @@ class DeviceComparer:
         chunks = -(-size // chunk)
         kind = _KINDS.get((numbers.encoding, numbers.size), _BITS[numbers.size] if size % numbers.size == 0 else 0)
         found = np.empty(chunks, dtype=_ENTRY)
-        with _allocated(found.nbytes) as entries:
-            _call("cuMemsetD8_v2", _u64(entries), ctypes.c_ubyte(0), _u64(found.nbytes))
-            arguments = (
-                *(_u64(left), _u64(right), _u64(size), _u64(chunk), ctypes.c_int(kind)),
-                *(ctypes.c_double(numbers.rtol), ctypes.c_double(numbers.atol), _u64(entries)),
-            )
-            pointers = (ctypes.c_void_p * len(arguments))(*(ctypes.addressof(one) for one in arguments))
-            shape = [ctypes.c_uint(n) for n in (_SLICES, chunks, 1, _THREADS, 1, 1, 0)]
-            _call("cuLaunchKernel", self._kernel, *shape, None, pointers, None)
-            _call("cuMemcpyDtoH_v2", ctypes.c_void_p(found.ctypes.data), _u64(entries), _u64(found.nbytes))
+        entries = self._room_for(found.nbytes)
+        _call("cuMemsetD8Async", _u64(entries), ctypes.c_ubyte(0), _u64(found.nbytes), None)
+        arguments = (
+            *(_u64(left), _u64(right), _u64(size), _u64(chunk), ctypes.c_int(kind)),
+            *(ctypes.c_double(numbers.rtol), ctypes.c_double(numbers.atol), _u64(entries)),
+        )
+        pointers = (ctypes.c_void_p * len(arguments))(*(ctypes.addressof(one) for one in arguments))
+        shape = [ctypes.c_uint(n) for n in (_SLICES, chunks, 1, _THREADS, 1, 1, 0)]
+        _call("cuLaunchKernel", self._kernel, *shape, None, pointers, None)
+        _call("cuMemcpyDtoH_v2", ctypes.c_void_p(found.ctypes.data), _u64(entries), _u64(found.nbytes))
         return tuple(_difference(int(number), found[number]) for number in np.flatnonzero(found["elements"]))
+
+    def _room_for(self, size: int) -> int:
+        """Device memory for the kernel's findings, kept from one comparison to the next."""
+        address, held = self._room
+        if held < size:
+            if held:
+                _call("cuMemFree_v2", _u64(address))
+            held = max(size, _ROOM_BYTES)
+            fresh = ctypes.c_uint64()
+            _call("cuMemAlloc_v2", ctypes.byref(fresh), _u64(held))
+            address = fresh.value
+            self._room = address, held
+        return address
 
     @contextlib.contextmanager
     def _opened(self, shared: SharedBuffer) -> Iterator[int]:
