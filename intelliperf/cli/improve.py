@@ -165,6 +165,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
 
     formula = find_formula(options.formula)
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
+    if diagnose_only and options.replay is not None:
+        raise UsageError("--replay needs the --formula that the recorded replies were for")
     rewriters = () if diagnose_only else _rewriters(options, application, journal)
     sandbox = Sandbox.probe(journal.directory)
     backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox, application)
