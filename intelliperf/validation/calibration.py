@@ -7,6 +7,7 @@ output vary by themselves.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,14 @@ import numpy as np
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.compare import POISONS, as_bytes, differing_chunks, same_multiset
+from intelliperf.validation.compare import (
+    POISONS,
+    Reordered,
+    as_bytes,
+    differing_chunks,
+    moved_together,
+    same_multiset,
+)
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.messages import Dispatch, Hello
@@ -92,6 +100,7 @@ class Calibration:
     output: OutputModel
     notes: tuple[str, ...]
     names: Mapping[Key, str]
+    parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
 
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
@@ -125,10 +134,12 @@ class Calibrator:
     undefined: Masks = field(default_factory=Masks)
     noisy_arguments: dict[str, set[int]] = field(default_factory=dict)
     compared_bytes: int = 0
+    parallel: dict[tuple[Key, Key], bool] = field(default_factory=dict)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        reordered: dict[Key, Reordered] = {}
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
         due = chosen(sync, base)
@@ -150,6 +161,11 @@ class Calibrator:
                     same = same_multiset(scalar, left, right)
                     worst = Steadiness.UNORDERED if same else Steadiness.ERRATIC
                     spread.steadiness = max(spread.steadiness, worst)
+                if spread.steadiness is Steadiness.UNORDERED:
+                    reordered[key] = Reordered(spread.scalar, left, right)
+        for pair in itertools.combinations(sorted(reordered), 2):
+            together = moved_together(reordered[pair[0]], reordered[pair[1]])
+            self.parallel[pair] = together and self.parallel.get(pair, True)
         return None
 
     def _arguments(self, base: Dispatch, other: Dispatch, pairing: Pairing) -> None:
@@ -223,4 +239,5 @@ def calibrate(
         output=OutputModel.learn(followed.ended[BASE], others),
         notes=tuple(notes),
         names=calibrator.names,
+        parallel=frozenset(pair for pair, together in calibrator.parallel.items() if together),
     )
