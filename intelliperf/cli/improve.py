@@ -169,6 +169,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
 
     formula = find_formula(options.formula)
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
+    if diagnose_only and options.replay is not None:
+        raise UsageError("--replay needs the --formula that the recorded replies were for")
     rules = _Rules()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
     sandbox = Sandbox.probe(journal.directory)

@@ -7,6 +7,7 @@ output vary by themselves.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import numpy as np
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.compare import POISONS, same_multiset
+from intelliperf.validation.compare import POISONS, Reordered, moved_together, same_multiset
 from intelliperf.validation.content import chunks_that_differ
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
@@ -94,6 +95,7 @@ class Calibration:
     notes: tuple[str, ...]
     names: Mapping[Key, str]
     uncovered: tuple[str, ...] = ()  # what the reference does that cannot be compared
+    parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
 
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
@@ -143,10 +145,12 @@ class Calibrator:
     noisy_arguments: dict[str, set[int]] = field(default_factory=dict)
     compared_bytes: int = 0
     written_floats: dict[Key, tuple[Scalar, int]] = field(default_factory=dict)  # with their number of elements
+    parallel: dict[tuple[Key, Key], bool] = field(default_factory=dict)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        reordered: dict[Key, Reordered] = {}
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
         constant = _constant(base.dispatch, base.side.hello)
@@ -172,6 +176,11 @@ class Calibrator:
                     same = same_multiset(scalar, left.whole(), right.whole())
                     worst = Steadiness.UNORDERED if same else Steadiness.ERRATIC
                     spread.steadiness = max(spread.steadiness, worst)
+                if spread.steadiness is Steadiness.UNORDERED:
+                    reordered[key] = Reordered(spread.scalar, left.whole(), right.whole())
+        for pair in itertools.combinations(sorted(reordered), 2):
+            together = moved_together(reordered[pair[0]], reordered[pair[1]])
+            self.parallel[pair] = together and self.parallel.get(pair, True)
         return None
 
     def _arguments(self, base: Dispatch, other: Dispatch, pairing: Pairing) -> None:
@@ -259,4 +268,5 @@ def calibrate(
         notes=tuple(notes),
         names=calibrator.names,
         uncovered=followed.uncovered,
+        parallel=frozenset(pair for pair, together in calibrator.parallel.items() if together),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,8 +14,10 @@ from intelliperf.validation.calibration import Calibration, scalars
 from intelliperf.validation.compare import (
     Mismatch,
     MismatchBuilder,
+    Reordered,
     as_bytes,
     differing_chunks,
+    moved_together,
     same_multiset,
     wrong_elements,
 )
@@ -71,9 +73,23 @@ class Checker:
         for lost in pairing.missing:
             text = f"{sync.where}: {describe(lost, names)} is not there"
             return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+        wrong = self._contents(sync, base, other, pairing, deadline)
+        if wrong:
+            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {wrong}")
+        self.syncs.add(sync.number)
+        if self.forgets:
+            for extra in pairing.extra:
+                other.spoil(extra.id)
+        return None
+
+    def _contents(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> str:
+        """What is wrong with the first buffer that is not as it should be; empty if all are."""
+        known = scalars(base.dispatch, base.side.hello)
+        names = {id: name for id, (name, _) in known.items()}
         due = chosen(sync, base)
         if due is not None:
             self.partly.add(sync.number)
+        reordered: dict[Key, Reordered] = {}
         for mine, theirs in pairing.pairs:
             if due is not None and mine.id not in due:
                 continue
@@ -82,13 +98,21 @@ class Checker:
             for way, buffers in other.side.ways.items():
                 self.ways[way] = max(self.ways.get(way, 0), len(buffers))
             if problem is not None:
-                text = f"{sync.where}: {describe(mine, names)}: {problem}"
-                return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
-        self.syncs.add(sync.number)
-        if self.forgets:
-            for extra in pairing.extra:
-                other.spoil(extra.id)
-        return None
+                return f"{describe(mine, names)}: {problem}"
+            allowance = self._allowance(key_of(mine), scalar)
+            if allowance.steadiness is Steadiness.UNORDERED:
+                contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
+                reordered[key_of(mine)] = Reordered(allowance.scalar, *contents)
+        return self._torn(reordered)
+
+    def _torn(self, reordered: Mapping[Key, Reordered]) -> str:
+        """Parallel lists of which one was put into another order than the other, in words."""
+        for first, second in self.calibration.parallel:
+            both = first in reordered and second in reordered
+            if both and not moved_together(reordered[first], reordered[second]):
+                named = " and ".join(self.calibration.names.get(key, str(key)) for key in (first, second))
+                return f"elements of {named} that belong together stand at different indices"
+        return ""
 
     def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
         if self.free_arguments:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intelliperf.validation.elements import BYTE, Bytes, Floats, Mask, Scalar
 from intelliperf.validation.tolerance import Allowance, Steadiness, allowed
@@ -77,10 +78,49 @@ def wrong_elements(allowance: Allowance, reference: Bytes, other: Bytes) -> Mask
 
 def same_multiset(scalar: Scalar, reference: Bytes, other: Bytes) -> bool:
     """The same elements in whatever order; untyped memory is taken as 32-bit words where it divides."""
-    unit = Scalar("word", 4, "bits") if scalar is BYTE else scalar
-    if reference.size % unit.size:
-        unit = BYTE
+    unit = _unit(scalar, reference.size)
     return bool(np.array_equal(np.sort(unit.bits(reference)), np.sort(unit.bits(other))))
+
+
+def _unit(scalar: Scalar, size: int) -> Scalar:
+    unit = Scalar("word", 4, "bits") if scalar is BYTE else scalar
+    return BYTE if size % unit.size else unit
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """One buffer on both sides, the same elements in another order."""
+
+    scalar: Scalar
+    reference: Bytes
+    other: Bytes
+
+    @property
+    def unit(self) -> Scalar:
+        return _unit(self.scalar, self.reference.size)
+
+    @property
+    def elements(self) -> int:
+        return self.reference.size // self.unit.size
+
+
+def moved_together(first: Reordered, second: Reordered) -> bool:
+    """Do the same elements of both stand at equal indices on either side, as those of parallel lists must?"""
+    if first.elements != second.elements:
+        return False
+    rows = [
+        _digest(first.unit.bits(one), second.unit.bits(two))
+        for one, two in ((first.reference, second.reference), (first.other, second.other))
+    ]
+    return bool(np.array_equal(rows[0], rows[1]))
+
+
+def _digest(first: NDArray[np.unsignedinteger], second: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """A number per pair of elements, sorted."""
+    rows = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    rows ^= (second.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    rows ^= rows >> np.uint64(29)
+    return np.sort(rows * np.uint64(0xBF58476D1CE4E5B9))
 
 
 class MismatchBuilder:

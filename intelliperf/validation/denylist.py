@@ -100,7 +100,9 @@ _HARMLESS_ATTRIBUTES = _words(
     "const sizeof float int double unsigned char short long"
 )
 # After one of these a word is the name of a variable or function, as in `int half = n / 2`.
-_PLAIN_TYPES = frozenset(("int", "unsigned", "long", "short", "float", "double", "bool", "size_t", "uint32_t", "auto"))
+_PLAIN_TYPES = frozenset(
+    ("void", "int", "unsigned", "long", "short", "float", "double", "bool", "size_t", "uint32_t", "auto")
+)
 _GOOD_NAMES = ("half", "half2")
 _KEPT = ("assert", "__trap", "abort")  # a candidate may not take these away
 
@@ -115,8 +117,9 @@ def violation(before: str, after: str) -> str | None:
     """The first banned thing that `after` has more of than `before`, for people."""
     old, new = tokens(before), tokens(after)
     counts = Counter(old), Counter(new)
-    pairs = itertools.pairwise(new)
+    pairs = list(itertools.pairwise(new))
     variables = {right for left, right in pairs if left in _PLAIN_TYPES and right in _GOOD_NAMES}
+    variables -= {left for left, right in pairs if right[0].isalpha() or right[0] == "_"}  # `half x;` is the type
     words = [word for word in _more(counts[1], counts[0]) if word not in variables]
     calls = _more(_calls(new), _calls(old))
     for ban in BANS:

@@ -186,6 +186,15 @@ def test_an_arena_is_read_by_the_childs_addresses(sealing):
     opened.close()
 
 
+def test_what_is_spoilt_is_garbage_but_for_its_zeros_and_its_neighbours():
+    opened = arena(8192, 8192)
+    opened.spoil(0x1000 + 102, 10)
+    assert bytes(opened.read(0x1000 + 100, 14)) == b"co" + b"\xd3" * 5 + bytes(7)
+    with pytest.raises(ProtocolError):
+        opened.spoil(0x1000 + 8190, 3)
+    opened.close()
+
+
 @pytest.mark.parametrize(("base", "size"), [(0xFFF, 1), (0x1000, 8193), (0x1000 + 8192, 1), (0x1000, -1), (1 << 63, 8)])
 def test_nothing_outside_the_arena_can_be_read(base, size):
     opened = arena(8192, 8192)

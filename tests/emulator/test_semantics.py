@@ -56,7 +56,7 @@ def test_programs_compute_what_a_gpu_would(semantics: Path, environment: dict[st
     done, out, errors = output_of([str(semantics)], 120, environment)
     assert "FAIL" not in out, out
     assert done.ok, errors
-    assert out.count("ok ") == 26
+    assert out.count("ok ") == 28
 
 
 def _trace(program: Path, directory: Path, *words: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:

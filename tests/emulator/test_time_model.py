@@ -39,6 +39,7 @@ def times(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     [
         ("copy_strided", "copy", 1.3),
         ("copy", "copy_cached", 1.05),
+        ("copy", "copy_wide", 1.01),
         ("copy_twice", "copy", 1.1),
         ("atomics_hot", "atomics_spread", 5.0),
         ("columns_conflicting", "columns", 1.3),
@@ -50,6 +51,11 @@ def test_the_slower_kernel_is_modelled_as_slower(
     times: dict[str, float], slower: str, faster: str, at_least: float
 ) -> None:
     assert times[slower] > at_least * times[faster]
+
+
+def test_blocks_that_are_not_looked_at_cannot_hide_what_they_do(program: Path, tmp_path: Path) -> None:
+    sampled = _read(program, tmp_path, INTELLIPERF_TRACE_EVENTS="30000")
+    assert sampled["copy_unevenly"] > 0.9 * sampled["copy"]
 
 
 def test_the_shader_clock_moves_with_a_traced_block_s_requests(times: dict[str, float]) -> None:

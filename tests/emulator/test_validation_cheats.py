@@ -97,15 +97,19 @@ class Bench:
         for old, new in changes:
             assert text.count(old) == 1, old
             text = text.replace(old, new)
-        edit = FileEdit("app.hip", content_hash(SOURCE), text)
-        origin = Origin(OriginKind.USER, "planted")
+        return self.verdict_of(SOURCE, text, declares or Declaration())
+
+    def verdict_of(self, original: str, text: str, declares: Declaration) -> Verdict:
+        reference = self.reference if original == SOURCE else self.build("other reference", original)
+        assert isinstance(reference, Application), reference
+        edit = FileEdit("app.hip", content_hash(original), text)
         return self.judge.judge(
             Case(
-                candidate=Candidate((edit,), "", origin, declares or Declaration()),
+                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "planted"), declares),
                 finding=self.finding,
-                reference=self.reference,
-                baseline=self.reference,
-                sources={"app.hip": SOURCE},
+                reference=reference,
+                baseline=reference,
+                sources={"app.hip": original},
                 allowed={"app.hip"},
                 build=lambda: self.build("candidate", text),
                 logs=self.root / "candidate" / "logs",
@@ -195,6 +199,26 @@ SPLIT = [
         "    blend<<<grid, block>>>(out, in, base, rows, cols);\n    hipFree(base);",
     ),
 ]  # fmt: skip
+
+
+REMEMBERED = [
+    (LAUNCH, "blend<<<grid, block>>>(out, in, rows, cols, kept);"),
+    ("double sum = 0;", "float* kept;\n  hipMalloc(&kept, n * 4);\n  hipMemset(kept, 0, n * 4);\n  double sum = 0;"),
+    ("int rows, int cols) {", "int rows, int cols, float* kept) {"),
+    (SLOW, FAST + " const float seen = t < n ? kept[t] : 0.0f; if (t < n && seen == 0.0f) kept[t] = in[i];"),
+    (WRITE, "if (t < n) out[i] = 2.0f * (seen != 0.0f ? seen : in[i]) + first;"),
+]  # fmt: skip
+
+
+def test_scratch_memory_is_spoilt_before_the_next_launch_reads_what_it_remembers(bench):
+    constant = SOURCE.replace("((i * 7 + round) % 101)", "((i * 7) % 101)")
+    text = constant
+    for old, new in REMEMBERED:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    verdict = bench.verdict_of(constant, text, KERNELS)
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "dispatch 1" in verdict.detail
 
 
 def test_a_declared_split_with_scratch_memory_is_followed_to_its_last_kernel(bench):

@@ -226,6 +226,9 @@ def test_a_kernels_arguments_are_mapped_and_described() -> None:
     assert [(p["name"], p["type"], p["size"]) for p in kernel["parameters"]] == [
         ("a", "float *", 8), ("", "Empty", 1), ("s", "S", 16), ("", "bool", 1),
     ]  # fmt: skip
+    assert [p["number"] for p in kernel["parameters"]] == [
+        {"bytes": 4, "encoding": "float"}, None, None, {"bytes": 1, "encoding": "boolean"},
+    ]  # fmt: skip
     (field,) = kernel["parameters"][2]["fields"]
     assert (field["name"], field["offset"], field["const"]) == ("data", 0, True)
     assert field["element"] == {"name": "int", "bytes": 4, "encoding": "signed"}

@@ -15,8 +15,10 @@ from intelliperf.validation.calibration import Masks, undefined_bytes
 from intelliperf.validation.compare import (
     CHUNK_BYTES,
     MismatchBuilder,
+    Reordered,
     differing_chunks,
     equal,
+    moved_together,
     same_multiset,
     wrong_elements,
 )
@@ -176,6 +178,15 @@ def test_signed_zero_and_nan_payload_count_where_the_reference_is_bit_exact():
 def test_multisets_ignore_order_only():
     assert same_multiset(BYTE, raw([1, 2, 3], np.int32), raw([3, 1, 2], np.int32))
     assert not same_multiset(BYTE, raw([1, 2, 3], np.int32), raw([1, 1, 3], np.int32))
+
+
+def test_parallel_lists_must_be_put_into_another_order_together():
+    words = Scalar("int", 4, "signed")
+    indices = Reordered(words, raw([1, 2, 3], np.int32), raw([3, 1, 2], np.int32))
+    values = raw([0.5, 0.25, 0.125], np.float64)
+    assert moved_together(indices, Reordered(FLOAT64, values, raw([0.125, 0.5, 0.25], np.float64)))
+    assert not moved_together(indices, Reordered(FLOAT64, values, raw([0.5, 0.125, 0.25], np.float64)))
+    assert not moved_together(indices, Reordered(words, raw([1, 2], np.int32), raw([2, 1], np.int32)))
 
 
 def test_undefined_bytes_are_kept_per_dispatch_and_buffer():

@@ -73,7 +73,8 @@ def test_new_device_functions_constants_and_includes_are_fine():
     addition = (
         "#include <cooperative_groups.h>\n#define TILE 32\nconstexpr int kPad = 1;\n"
         "__device__ float thrice(float x) { return 3 * x; }\nextern __shared__ float pool[];\n"
-        "constexpr int half(int x) { return x / 2; }\n__global__ void scale("
+        "constexpr int half(int x) { return x / 2; }\n__device__ void half2(float& x) { x /= 2; }\n"
+        "__global__ void scale("
     )
     found = verdict(("__global__ void scale(", addition))
     assert found.refusal == ""
@@ -153,6 +154,9 @@ FORBIDDEN = {
     "a pragma": [(BODY, "\n#pragma clang fp reassociate(on)\n" + BODY)],
     "an operator pragma": [(BODY, '_Pragma("omp parallel") ' + BODY)],
     "approximate functions": [(BODY, "if (i < n) out[i] = __fdividef(in[i], 0.5f);")],
+    "half precision beside a variable of its name": [
+        (BODY, "{ int half = 1; i += half - 1; } half x = in[i]; if (i < n) out[i] = 2 * (float)x;")
+    ],
     "half precision": [(BODY, "if (i < n) out[i] = 2 * (float)(__half)in[i];")],
     "a timer": [(BODY, "if (clock64() > 0) " + BODY)],
     "the removal of an assertion": [("assert(n > 0);", "")],

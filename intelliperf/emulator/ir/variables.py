@@ -144,6 +144,6 @@ def _describe_symbol(
         "size": layout.size(kind),
         "type": re.sub(r"^const ", "", type_name),
         "constant": word == "constant",
-        "number": number,
+        **({"number": number} if number else {}),
         **({"mirrored": True} if f'section "{MANAGED_SECTION}"' in line else {}),
     }

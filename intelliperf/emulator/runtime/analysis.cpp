@@ -90,8 +90,11 @@ void Analysis::end_block(bool done) {
   totals_.blocks += done;
   totals_.longest_wave_requests += *std::max_element(wave_requests_.begin(), wave_requests_.end());
   totals_.longest_wave_words += *std::max_element(wave_words_.begin(), wave_words_.end());
-  first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines});
-  const FirstTouches& half = first_by_block_[(first_by_block_.size() - 1) / 2];
+  first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines, totals_.events});
+  const auto passed = [](const FirstTouches& so_far, uint64_t events) { return 2 * so_far.events < events; };
+  const FirstTouches& half =
+      *std::lower_bound(first_by_block_.begin(), first_by_block_.end(), totals_.events, passed);
+  totals_.late_events = totals_.events - half.events;
   totals_.read_cold_late = totals_.read_cold_lines - half.cold;
   totals_.read_new_late = totals_.read_new_lines - half.fresh;
 }

@@ -25,7 +25,8 @@ struct TracedTotals {
   uint64_t l2_bytes = 0;                // moved between L1 and L2
   uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
-  uint64_t read_cold_late = 0;          // first touches in the later half of the traced blocks so far
+  uint64_t late_events = 0;             // of the traced blocks so far those by which half of the events had passed
+  uint64_t read_cold_late = 0;          // first touches in the later ones
   uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
   uint64_t write_sectors = 0;
   uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
@@ -143,7 +144,7 @@ class Analysis {
   LineSet lines_read_;      // first touches of L2 lines in the arena: by partition (AMD) or sector
   AddressSet others_read_;  // and elsewhere
   struct FirstTouches {
-    uint64_t cold, fresh;
+    uint64_t cold, fresh, events;
   };
   std::vector<FirstTouches> first_by_block_;  // up to and including each traced block
   uint32_t partition_ = 0;

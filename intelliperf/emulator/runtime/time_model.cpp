@@ -65,23 +65,24 @@ LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& extrapo
   const TracedTotals& t = analysis.totals();
   LaunchTotals result;
   if (t.blocks == 0) return result;
-  const double factor = extrapolation.accesses, rest = double(t.blocks) * (factor - 1);
+  const double factor = extrapolation.accesses, rest = double(t.events) * (factor - 1);
   result.events = double(t.events) * factor;
   result.atomic_lanes = double(t.atomic_lanes) * factor;
   const HotAddresses::Summary hot = analysis.hot().summary();
   // Addresses that several blocks share are taken to be all known; private ones go on appearing.
-  result.atomic_addresses = double(hot.distinct) + double(hot.of_one_block) * rest / double(t.blocks);
+  result.atomic_addresses = double(hot.distinct) + double(hot.of_one_block) * (factor - 1);
   result.atomic_hottest_lanes = double(hot.hottest_lanes) * (hot.hottest_blocks > 1 ? factor : 1);
   result.atomic_hottest_site = hot.hottest_site;
 
-  // First touches go on at the rate of the later half of the traced blocks, up to what there is to touch.
-  const double later_half = std::max(1.0, double(t.blocks) - double((t.blocks - 1) / 2 + 1));
-  const double rate = t.blocks > 1 ? double(t.read_cold_late) / later_half : double(t.read_cold_lines);
+  // First touches go on at the rate of the later half of the accesses, up to what there is to touch.
+  const bool halves = t.late_events > 0;
+  const double later_half = std::max(1.0, double(halves ? t.late_events : t.events));
+  const double rate = double(halves ? t.read_cold_late : t.read_cold_lines) / later_half;
   double cold = (double(t.read_cold_lines) + rate * rest) * 32;
   const double there = double(t.touched_allocation_bytes);
   if (there > 0) cold = std::max(double(t.read_cold_lines) * 32, std::min(cold, there * device().xcds));
   result.dram_read_bytes = cold + double(t.read_again_lines) * 32 * factor;
-  const double new_rate = t.blocks > 1 ? double(t.read_new_late) / later_half : double(t.read_new_lines);
+  const double new_rate = double(halves ? t.read_new_late : t.read_new_lines) / later_half;
   double once = (double(t.read_new_lines) + new_rate * rest) * 32;
   if (there > 0) once = std::max(double(t.read_new_lines) * 32, std::min(once, there));
   result.dram_once_bytes = std::min(once, result.dram_read_bytes);

@@ -83,6 +83,12 @@ static void refused_launches() {
   count<<<dim3(1, 70000), 64>>>();
   EXPECT(API(GetLastError)(), 9);
 #endif
+  bounded<<<1, 65>>>(p);
+#ifdef USE_CUDA
+  EXPECT(API(GetLastError)(), 1);
+#else
+  EXPECT(API(GetLastError)(), 719);
+#endif
   reverse<<<1, 64, 1 << 20>>>(p);
   EXPECT(API(GetLastError)(), 1);
   EXPECT(API(LaunchKernel)((const void*)&failures, dim3(1), dim3(1), nullptr, 0, 0), 98);

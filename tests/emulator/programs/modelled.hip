@@ -11,6 +11,21 @@ __global__ void copy(const float* a, float* c, int stride, int mask) {
   c[i] = a[(i * stride) & mask];
 }
 
+__global__ void copy_wide(const float4* a, float4* c) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  c[i] = a[i];
+}
+
+// The same, but a sixteenth of the blocks does it all, and a large one comes first.
+__global__ void copy_unevenly(const float* a, float* c, int n) {
+  const int first = 64, active = gridDim.x / 16, each = n / active;
+  if (int(blockIdx.x) < first || int(blockIdx.x) >= first + active) return;
+  for (int k = threadIdx.x; k < each; k += blockDim.x) {
+    const int i = (int(blockIdx.x) - first) * each + k;
+    c[i] = a[i];
+  }
+}
+
 __global__ void add_to(float* sums, int spread) {
   atomicAdd(&sums[(blockIdx.x * blockDim.x + threadIdx.x) & (spread - 1)], 1.0f);
 }
@@ -82,6 +97,8 @@ int main() {
   (void)hipMalloc(&cycles, 64 * sizeof(long long));
   for (float* each : {a, b, c}) (void)hipMemset(each, 0, n * sizeof(float));
   timed("copy", [&] { copy<<<1024, 256>>>(a, c, 1, n - 1); });
+  timed("copy_wide", [&] { copy_wide<<<256, 256>>>((const float4*)a, (float4*)c); });
+  timed("copy_unevenly", [&] { copy_unevenly<<<1024, 256>>>(a, c, 1024 * 256); });
   timed("copy_strided", [&] { copy<<<1024, 256>>>(a, c, 33, n - 1); });
   timed("copy_cached", [&] { copy<<<1024, 256>>>(a, c, 1, 1023); });
   timed("copy_twice", [&] { copy<<<2048, 256>>>(a, c, 1, n - 1); });

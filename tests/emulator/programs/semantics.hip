@@ -126,6 +126,15 @@ __global__ void reduce_by_shuffle(const int* in, int* out) {
   if (threadIdx.x % warpSize == 0) out[threadIdx.x / warpSize] = value;
 }
 
+__global__ void rows_by_waves(const int* in, int* out, int rows, int columns) {  // one lane stores, all go on
+  for (int row = threadIdx.x / warpSize; row < rows; row += blockDim.x / warpSize) {
+    int sum = 0;
+    for (int i = threadIdx.x % warpSize; i < columns; i += warpSize) sum += in[row * columns + i];
+    for (int step = warpSize / 2; step > 0; step /= 2) sum += __shfl_xor(sum, step);
+    if (threadIdx.x % warpSize == 0) out[row] = sum;
+  }
+}
+
 __global__ void votes(unsigned long long* out) {
   unsigned long long seen = 0;
   if (threadIdx.x % 2 == 0)
@@ -158,6 +167,15 @@ static void check_waves() {
   reduce_by_shuffle<<<1, 128>>>(numbers.device, totals.device);
   totals.pull();
   expect(totals.host[0] + totals.host[1] + totals.host[2] + totals.host[3] == 8128, "reduction by shuffles");
+
+  Buffer<int> table(12 * 100), rows_of_it(12);
+  std::iota(table.host.begin(), table.host.end(), 0);
+  table.push();
+  rows_by_waves<<<1, 128>>>(table.device, rows_of_it.device, 12, 100);
+  rows_of_it.pull();
+  good = true;
+  for (int r = 0; r < 12; ++r) good &= rows_of_it.host[r] == 100 * 100 * r + 4950;
+  expect(good, "shuffles in a loop in which one lane stores");
 
   Buffer<unsigned long long> seen(32);
   votes<<<1, 32>>>(seen.device);
