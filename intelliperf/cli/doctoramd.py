@@ -165,6 +165,31 @@ def _counters(chain: _Chain) -> str:
     return f"{len(new)} quantities from counters"
 
 
+def _code_object(chain: _Chain) -> str:
+    from intelliperf.records import AccessKind, Kernel
+
+    symbol = _symbol(chain)
+    lines = chain.backend.lines(chain.built(), Kernel(symbol, "probe"), _DEADLINE_S)
+    accesses = [item for item in lines if item.access not in (AccessKind.KERNEL, AccessKind.CODE)]
+    if not accesses:
+        raise IntelliPerfError("no access of the probe has a source line")
+    places = ", ".join(sorted({f"{item.file.name}:{item.line}" for item in accesses}))
+    return f"{len(accesses)} accesses at {places}"
+
+
+def _samples(chain: _Chain) -> str:
+    """Not every device takes them, so that their absence is told and not held against it."""
+    _symbol(chain)
+    return "; ".join(chain.backend.line_notes()) or "not tried"
+
+
+def _symbol(chain: _Chain) -> str:
+    chain.built()
+    if not chain.symbol:
+        raise IntelliPerfError("no kernel of the probe was traced")
+    return chain.symbol
+
+
 def _interception(chain: _Chain) -> str:
     from intelliperf.records import Kernel
     from intelliperf.validation.lockstep import Setting, record
@@ -212,6 +237,8 @@ _STEPS: dict[str, Callable[[_Chain], str]] = {
     "build": _build,
     "trace": _trace,
     "counters": _counters,
+    "source lines": _code_object,
+    "PC samples": _samples,
     "tools library": _interception,
     "buffers": _buffers,
 }

@@ -41,7 +41,7 @@ _WIDTHS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 _ADDS_FLOATS = re.compile(r"add_b?f(?:16|32|64)")
 _SHUFFLES = ("bpermute", "permute", "swizzle")
-_LDS_MOVES = re.compile(r"^(?:read|write|load|store)")
+_LDS_MOVES = re.compile(r"^(?:read|write|load|store(?!xchg))")
 _TOO_OLD = re.compile(r"not (?:yet )?supported for subtarget|is not a recognized processor for this target")
 _CALLS = frozenset({"s_swappc_b64", "s_setpc_b64", "s_call_b64"})
 

@@ -29,6 +29,7 @@ _READ_S = 120.0
 _ANSWER_BYTES = 1 << 16
 _STARTS = 3  # a runtime that dies of every handle is not started for ever
 _REFUSALS = 3  # a handle that cannot be reached can cost ten seconds
+_MODE = "HSA_ENABLE_IPC_MODE_LEGACY"
 WAYS = ("hip", "hsa")
 
 
@@ -49,7 +50,7 @@ class IpcReader:
         if self._broken:
             return Opened(None, self._broken)
         try:
-            answer, descriptor = self._started().ask(
+            answer, descriptor = self._started(shared.style).ask(
                 {"handle": shared.handle.hex(), "bytes": shared.size, "at": shared.at, "size": size}
             )
         except OSError as error:
@@ -71,10 +72,12 @@ class IpcReader:
             self._broken = why
         return Opened(None, why)
 
-    def _started(self) -> _Running:
+    def _started(self, style: str) -> _Running:
         if self._running is None:
             self._starts += 1
-            self._running = _Running(self._launcher, self._ways, self._logs, f"reader{self._starts}")
+            # Both runtimes must take handles for the same; the application may have been told by its own environment.
+            mode = {_MODE: "1" if style == "legacy" else "0"}
+            self._running = _Running(self._launcher, self._ways, mode, self._logs, f"reader{self._starts}")
             self._stop = weakref.finalize(self, _Running.close, self._running)
             self._running.greet()
         return self._running
@@ -88,7 +91,9 @@ class IpcReader:
 class _Running:
     """One such process and the connection to it."""
 
-    def __init__(self, launcher: Sequence[str], ways: Sequence[str], logs: Path, label: str) -> None:
+    def __init__(
+        self, launcher: Sequence[str], ways: Sequence[str], environment: Mapping[str, str], logs: Path, label: str
+    ) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="iperf-"))
         path = self._directory / "socket"
         self._connection: socket.socket | None = None
@@ -96,7 +101,12 @@ class _Running:
         self._listener.bind(str(path))
         self._listener.listen(1)
         argv = [*launcher, sys.executable, "-I", str(_SCRIPT), str(path), *ways]
-        self._child = Child(argv, self._directory, {"TMPDIR": str(self._directory)}, logs, label)
+        try:
+            self._child = Child(argv, self._directory, {**environment, "TMPDIR": str(self._directory)}, logs, label)
+        except BaseException:
+            self._listener.close()
+            shutil.rmtree(self._directory, ignore_errors=True)
+            raise
 
     def greet(self) -> None:
         """Raises `OSError` where it does not come up."""

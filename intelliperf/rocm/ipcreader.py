@@ -85,7 +85,7 @@ class Hsa:
         if status or info.type == _UNKNOWN:
             raise Refused(f"the runtime does not know the memory that it opened ({status:#x})")
         told = int(info.bytes) - (address - (info.agent_base or 0))
-        return min(told, _mapped_from(address, Path("/proc/self/maps").read_text()) or told)
+        return min(told, mapped_from(address, Path("/proc/self/maps").read_text()) or told)
 
     def copy(self, into: int, address: int, size: int) -> None:
         assert self.library is not None
@@ -140,13 +140,15 @@ def _loaded(name: str) -> ctypes.CDLL | None:
         return None
 
 
-def _mapped_from(address: int, maps: str) -> int:
-    """Bytes from there to the end of the file that is mapped there; 0 where none is."""
+def mapped_from(address: int, maps: str) -> int:
+    """Bytes from there to the end of the file that is mapped there; 0 where none is, as for bare address space."""
     end, file, offset = 0, "", 0
     for line in maps.splitlines():
         fields = line.split(maxsplit=5)
         start, stop = (int(number, 16) for number in fields[0].split("-"))
         here = (" ".join(fields[3:5]), int(fields[2], 16))
+        if start <= address < stop and fields[4] == "0":
+            return 0
         if start <= address < stop or (end == start and here == (file, offset)):
             end, file, offset = stop, here[0], here[1] + stop - start
         elif end:

@@ -104,8 +104,10 @@ class Side:
             self.memory = self._backend.open_memory(self.hello.raw, descriptors)
         except PeerTimeout as error:
             raise self._failed(Failure.TIMED_OUT, str(error)) from error
-        except PeerClosed as error:
-            raise self._failed(Failure.CRASHED, self._end().describe()) from error
+        except PeerClosed as error:  # it was watched, but did not come to a kernel
+            ended = self._end()
+            failure = Failure.NO_KERNEL if ended.ok else Failure.CRASHED
+            raise self._failed(failure, f"{ended.describe()} before its first kernel") from error
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 

@@ -1,7 +1,8 @@
 """Parent side of the interception protocol, version 1: bytes of a hostile child into frozen records.
 
 A message is a little-endian 32-bit length and that many bytes of one JSON object; descriptors ride
-on the first byte of `hello`. The parent bounds what it reads before it reads it: whatever a child
+on the first byte of `hello`. A child that shows a buffer by a handle instead of a copy answers, while it waits, a
+request for that copy. The parent bounds what it reads before it reads it: whatever a child
 sends ends in a record, a `PeerTimeout`, a `PeerClosed` or a `ProtocolError`.
 """
 

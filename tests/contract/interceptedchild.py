@@ -75,6 +75,8 @@ class Intercepted:
             os._exit(125)
 
     def hello(self):
+        if "silent" in self.plan:  # uses the device, but launches nothing
+            sys.exit(self.plan["silent"])
         element = {"name": "float", "bytes": 4, "encoding": "float"}
         parameter = {"type": "float *", "size": 8, "pointer": True, "const": False, "restrict": False}
         names = [n for n, b in self.plan["buffers"].items() if b.get("typed", True)]

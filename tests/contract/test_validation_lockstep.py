@@ -289,3 +289,13 @@ def test_atomic_additions_widen_only_what_they_may_have_written_where_no_order_c
     assert outcome(1e6, True, out=far)[0] is Outcome.WRONG_OUTPUT
     assert outcome(1e6, False, out=near)[0] is Outcome.WRONG_OUTPUT
     assert outcome(1e6, True, input=[1.0 + 2.0**-22] * 25)[0] is Outcome.WRONG_OUTPUT, "inputs must not change at all"
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(0, Outcome.DISPATCHES_CHANGED), (3, Outcome.CRASHED)])
+def test_a_program_that_ends_before_any_kernel_ran_none_unless_it_failed(tmp_path, status, outcome):
+    calibration = learnt(tmp_path, steps())
+    silent = application(tmp_path / "candidate", {**plan_of(), "silent": status})
+    runs = [Run(BASE, program(tmp_path / "reference", steps())), Run("candidate", silent)]
+    divergence = follow(setting(tmp_path), runs, RULE, Checker(calibration)).divergences["candidate"]
+    assert divergence.outcome is outcome
+    assert f"exit status {status} before its first kernel" in divergence.detail

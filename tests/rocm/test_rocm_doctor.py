@@ -29,6 +29,8 @@ def test_every_step_is_tried_and_the_bundle_holds_its_logs(
     said = capsys.readouterr().out
     assert status == 0, said
     assert "[ok] device: Software gfx90a" in said and "no hardware but the software gfx90a" in said
+    assert "[ok] source lines: " in said and "probe.hip:" in said
+    assert "[ok] PC samples: lines of probe: from the line table of its machine code; " in said
     assert "[ok] tools library: 1 dispatch of 1024 threads" in said
     assert "[ok] buffers: " in said and "with a legacy handle, then copied device to host" in said
     with tarfile.open(bundle) as archive:

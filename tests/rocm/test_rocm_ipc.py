@@ -18,6 +18,7 @@ from intelliperf.protocols import SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
+from intelliperf.rocm.ipcreader import mapped_from
 from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.side import Failure, Run, Side, SideFailed
@@ -199,6 +200,18 @@ def test_copies_can_be_asked_for(
         content = np.frombuffer(one.read(dispatch, dispatch.arguments[0].pointers[0].allocation), np.uint8)
         assert np.array_equal(content, expected(SIZES[0], SEEDS[0]))
         assert not one.ways and all(a.shared is None for a in dispatch.allocations)
+
+
+def test_what_is_mapped_is_known_for_files_only() -> None:
+    maps = (
+        "1000-3000 rw-s 00000000 00:01 77 /dev/dri/renderD128\n"
+        "3000-4000 rw-s 00002000 00:01 77 /dev/dri/renderD128\n"
+        "4000-6000 rw-s 00000000 00:01 78 /dev/dri/renderD128\n"
+        "6000-9000 ---p 00000000 00:00 0\n"
+    )
+    assert [mapped_from(address, maps) for address in (0x1800, 0x3000, 0x4000, 0x7000, 0x9000)] == [
+        *(0x2800, 0x1000, 0x2000, 0, 0)
+    ]
 
 
 @pytest.mark.parametrize(

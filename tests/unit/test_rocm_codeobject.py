@@ -60,6 +60,12 @@ def test_every_generations_spelling_has_its_width(instruction: str, width: int) 
     assert parse_disassembly(f"0000000000000000 <k>:\n\t{instruction}\n")["k"].load_widths == {width}
 
 
+@pytest.mark.parametrize("instruction", ["ds_wrxchg_rtn_b32 v0, v1, v2", "ds_storexchg_rtn_b32 v0, v1, v2"])
+def test_an_exchange_in_lds_is_an_atomic_in_every_generations_spelling(instruction: str) -> None:
+    found = parse_disassembly(f"0000000000000000 <k>:\n\t{instruction}\n")["k"]
+    assert found.lds_atomics and not found.lds_moves
+
+
 @pytest.mark.parametrize("instruction", ["image_load v0, v1, s[0:7]", "buffer_load_format_xyzw v[0:3], off, s[0:3], 0"])
 def test_formats_and_images_have_no_known_width(instruction: str) -> None:
     assert parse_disassembly(f"0000000000000000 <k>:\n\t{instruction}\n")["k"].unknown_widths

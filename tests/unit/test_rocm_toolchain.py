@@ -69,6 +69,29 @@ def test_accesses_are_told_from_the_disassembly() -> None:
     ]
 
 
+NEWER = """
+0000000000001900 <k>:
+\tglobal_load_d16_u8 v1, v[2:3], off                        // 000000001908: DC548000
+\tds_storexchg_rtn_b64 v[3:4], v1, v[1:2]                   // 000000001910: D89A0000
+\tds_pk_add_f16 v3, v1                                      // 000000001918: D89A0000
+\tglobal_atomic_add_u64 v[2:3], v[4:5], off scope:SCOPE_SYS// 000000001920: DD348000
+\tglobal_atomic_add_u32 v2, v2, v3, s[0:1] th:TH_ATOMIC_RETURN scope:SCOPE_SYS// 000000001928: EE0D4000
+\tds_load_2addr_b32 v[0:1], v2                              // 000000001930: D89A0000
+"""
+
+
+def test_accesses_in_the_spelling_of_newer_chips_have_their_kind_and_width() -> None:
+    (items,) = parse_disassembly(NEWER).values()
+    assert [(i.access.value, i.space.value, i.width) for i in items] == [
+        ("load", "global", 1),
+        ("atomic", "shared", 8),
+        ("reduction", "shared", 4),
+        ("reduction", "global", 8),
+        ("atomic", "global", 4),
+        ("load", "shared", 4),
+    ]
+
+
 def test_hardware_is_measured_and_a_device_that_says_it_is_software_is_not() -> None:
     real = device_record(TOLD, None)
     assert (real.name, real.emulated, real.limits.dram_bytes_per_s > 5e12) == ("MI300X", False, True)

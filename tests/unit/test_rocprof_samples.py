@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from rocprofdata import text_of
 
@@ -7,6 +10,8 @@ from intelliperf.errors import ProtocolError, UsageError
 from intelliperf.profiling.rocprofv3 import by_line, cycles_by_line, parse_pc_samples, parse_thread_trace
 from intelliperf.profiling.rocprofv3.sampling import place
 from intelliperf.profiling.rocprofv3.tool import sampling_request
+from intelliperf.records import Kernel, Metric, Provenance, Quantity
+from intelliperf.rocm.samples import Samples, line_evidence, sampled_kernel
 
 # Made by hand after the columns that the vendor documents: no recording is public.
 THREAD_TRACE = (
@@ -66,3 +71,25 @@ def test_a_place_is_the_innermost_of_an_inline_chain() -> None:
 def test_an_unknown_way_to_sample_is_refused() -> None:
     with pytest.raises(UsageError, match="host_trap, stochastic"):
         sampling_request("guess", 1)
+
+
+def test_recorded_samples_become_evidence_with_their_reason_to_wait() -> None:
+    samples = parse_pc_samples(text_of("sdk_pc_sampling_stochastic_debug.csv"), "stochastic")
+    file = next(one.file for one in samples if one.file is not None and one.file.endswith("vector-ops.cpp"))
+    known = Samples(tuple(replace(one, symbol="k.kd") for one in samples), "stochastic")
+    kernel = Kernel("k", "k")
+    sampled = sampled_kernel(known, kernel, Path(file).parent)
+    assert sampled.total == len(samples)
+    at_133 = [one for one in samples if (one.file, one.line) == (file, 133)]
+    waits = [one for one in at_133 if one.stall == "waitcnt"]
+    assert sampled.told(Path(file), 133) == (
+        f"{100 * len(at_133) / len(samples):.0f} % of {len(samples):,} stochastic samples, "
+        f"{100 * len(waits) / len(at_133):.0f} % of which wait for waitcnt"
+    )
+    whole = {Metric.DEVICE_TIME_NS: Quantity(5000.0, Provenance.MEASURED)}
+    found = {one.line: one for one in line_evidence(sampled, kernel, whole, 64, lambda file, line: "")}
+    time = found[133].quantity(Metric.DEVICE_TIME_NS)
+    assert time.value == pytest.approx(5000.0 * len(at_133) / len(samples)) and time.error
+    assert found[133].quantity(Metric.ACTIVE_LANE_RATIO).value == 1.0
+    outside = sum(one.file is not None and "vector-operations" not in one.file for one in samples)
+    assert outside and sum(one.samples for one in sampled.lines.values()) <= len(samples) - outside
