@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from intelliperf.emulator import sampling
+from intelliperf.emulator.toolchain import include_directory
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.protocols import ApplicationProfile
@@ -361,7 +362,8 @@ def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float)
     if any(group.traced for group in groups):
         quantities.update(kernel_totals(trace, groups).quantities())
         quantities.update(_launch_quantities(groups))
-        quantities.update(occupancy_quantities(groups, module))
+        if not stands_in(facts):
+            quantities.update(occupancy_quantities(groups, module))
         quantities.update(instruction_quantities(trace, groups))
     return KernelProfile(
         kernel=kernel_of(launches[0].kernel, facts),
@@ -378,7 +380,14 @@ def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float)
 def kernel_of(symbol: str, facts: KernelFacts | None) -> Kernel:
     if facts is None:
         return Kernel(symbol=symbol, name=symbol)
-    return Kernel(symbol, facts.name, Path(facts.file) if facts.file else None, facts.line)
+    # A lambda's type is named by where it stands.
+    name = facts.name.replace(f"{include_directory()}/", "")
+    return Kernel(symbol, name, Path(facts.file) if facts.file else None, facts.line)
+
+
+def stands_in(facts: KernelFacts | None) -> bool:
+    """Is it a kernel of our headers, in place of a library's? What it is launched with tells nothing of the library."""
+    return facts is not None and facts.file is not None and Path(facts.file).is_relative_to(include_directory())
 
 
 def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | None) -> tuple[str, ...]:
@@ -391,7 +400,9 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
     if untraced:
         notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones")
     limits = sorted({launch.occupancy_limit for launch in traced if launch.occupancy_limit})
-    if limits:
+    if stands_in(facts):
+        notes.append("the emulator's stand-in for a library's kernel: its time and shape are not the library's")
+    elif limits:
         notes.append(f"occupancy is limited by {', '.join(limits)}")
     if facts is not None and facts.static is None:
         notes.append(f"registers unknown: no compile for the real target of {Path(module.source).name}")

@@ -126,3 +126,38 @@ def test_what_the_headers_do_not_declare_is_named_once(name: str, tmp_path: Path
     done = run(("hipcc", "-c", "unit.hip"), tmp_path, 120, tmp_path / "logs", "step", build_environment())
     said = [line for line in done.tail().splitlines() if line.startswith("intelliperf: ")]
     assert (done.exit_status, said) == (1, [f"intelliperf: {name}: not known to the emulator"])
+
+
+MANAGED = {
+    "main.hip": """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__device__ __managed__ int shared_count = 5;
+void from_the_other_file();
+__global__ void add() { shared_count += 1; }
+int main() {
+  shared_count += 1;
+  add<<<1, 1>>>();
+  if (hipDeviceSynchronize() != hipSuccess) return 1;
+  from_the_other_file();
+  std::printf("%d\\n", shared_count);
+}
+""",
+    "other.hip": """
+#include <hip/hip_runtime.h>
+extern __device__ __managed__ int shared_count;
+__global__ void add_ten() { shared_count += 10; }
+void from_the_other_file() {
+  shared_count += 100;
+  add_ten<<<1, 1>>>();
+  (void)hipDeviceSynchronize();
+}
+""",
+}
+
+
+def test_a_managed_variable_is_one_over_relocatable_objects_and_both_sides(tmp_path: Path) -> None:
+    for name, text in MANAGED.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    step(tmp_path, "hipcc", "-fgpu-rdc", "main.hip", "other.hip", "-o", "app")
+    assert step(tmp_path, "./app").tail("stdout").strip() == "117"

@@ -190,3 +190,30 @@ def test_the_table_shows_every_line_in_each_form(good: Program) -> None:
 def test_a_quantity_that_no_formula_may_guess_raises(good: Program) -> None:
     with pytest.raises(MissingMetric, match="atomic_hottest_address_share was not collected"):
         good.kernel("step").quantity(Metric.ATOMIC_HOTTEST_SHARE)
+
+
+LIBRARY = """
+#include <hip/hip_runtime.h>
+#include <thrust/device_vector.h>
+#include <thrust/transform.h>
+struct Twice {
+  __device__ float operator()(float x) const { return 2 * x; }
+};
+int main() {
+  thrust::device_vector<float> values(5000, 1.0f);
+  thrust::transform(values.begin(), values.end(), values.begin(), Twice());
+  return values[4999] == 2 ? 0 : 1;
+}
+"""
+
+
+def test_a_kernel_that_stands_in_for_a_librarys_says_nothing_of_how_the_library_launches(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "app.hip").write_text(LIBRARY)
+    program = build(tmp_path / "project", [["hipcc", "-O2", "app.hip", "-o", "app"]], ["./app"])
+    kernels = program.profile().kernels
+    assert kernels
+    for kernel in kernels:
+        assert any("stand-in for a library's kernel" in note for note in kernel.notes)
+        assert "/" not in kernel.kernel.name.split("lambda at ")[0] and "lambda at /" not in kernel.kernel.name
+        assert kernel.has(Metric.REQUESTS) and not kernel.has(Metric.UNIT_FILL_RATIO)

@@ -108,10 +108,10 @@ class Algebra:
             return self.polynomial(initial)
         if self.uniform.varying(node):
             return None
-        if initial is not None and (plain := self.polynomial(initial)) is not None:
-            # A name for the block's number stands for it; other values keep the program's name.
-            if plain.atoms <= _SHAPE or plain.atoms & _BLOCK:
-                return plain
+        plain = self.polynomial(initial) if initial is not None else None
+        # A name for the block's number stands for it; other values keep the program's name.
+        if plain is not None and (plain.atoms <= _SHAPE or plain.atoms & _BLOCK):
+            return plain
         self.names[reference.id] = reference.name
         return atom(reference.id)
 

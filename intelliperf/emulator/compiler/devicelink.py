@@ -52,7 +52,7 @@ __attribute__((constructor(101))) static void announce(void) {
     if (e->size == 0)
       __@API@RegisterFunction(handle, e->address, e->name, e->name, -1, 0, 0, 0, 0, 0);
     else if ((e->flags & kTypes) == kManaged)
-      __@API@RegisterManagedVar(handle, (void **)e->address, e->auxiliary, e->name, e->size, (u32)e->data);
+      __@API@RegisterManagedVar(handle, (void **)e->auxiliary, e->address, e->name, e->size, (u32)e->data);
     else if ((e->flags & kTypes) == 0 && !(e->flags & kExtern))
       __@API@RegisterVar(handle, e->address, e->name, e->name, 0, e->size, !!(e->flags & kConstant), 0);
   }

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 _MISSING_HEADER = re.compile(r"'([\w./+-]+)' file not found")
-# Names of the vendors' interfaces: functions of the runtimes, members of the libraries' namespaces.
-_UNKNOWN_FUNCTION = re.compile(r"use of undeclared identifier '((?:hip|cuda|roctx|nvtx)[A-Z_]\w+)'")
+# Names of the vendors' interfaces: functions of runtimes and compilers, members of the libraries' namespaces.
+_UNKNOWN_FUNCTION = re.compile(
+    r"use of undeclared identifier '((?:(?:hip|cuda|roctx|nvtx)[A-Z_]|__builtin_amdgcn_)\w+)'"
+)
 _UNKNOWN_MEMBER = re.compile(
-    r"no (?:type |template )?(?:member )?named '(\w+)' in (?:namespace )?'((?:rocprim|hipcub|cub|thrust|cooperative_groups)\b[\w:]*)"
+    r"no (?:type |template )?(?:member )?named '(\w+)' in (?:namespace )?"
+    r"'((?:rocprim|hipcub|cub|thrust|cooperative_groups)\b[\w:]*)"
 )
 # Headers by the start of their path: what the program would need.
 _HEADERS = (

@@ -103,6 +103,18 @@ __global__ void wmma_f16(const int* A, const int* B, int* D) {
 #endif
 }
 
+__global__ void moves(unsigned* o) {
+  const int lane = threadIdx.x;
+  o[lane] = __hip_ds_bpermute(4 * (lane ^ 1), lane) + 100 * __hip_ds_swizzle(lane, 0x041f) +
+            10000 * __hip_move_dpp(lane, 0xb1, 0xf, 0xf, true);
+  if (lane == 0) {
+    o[64] = __bitextract_u32(0xabcd1234u, 8, 12);
+    o[65] = __bitinsert_u32(0xffffffffu, 5u, 4, 8);
+    o[66] = __bitextract_u64(0xabcd123456789abcull, 40, 16) == 0xcd12 && __bitextract_u32(7, 3, 0) == 0;
+    o[67] = __bitinsert_u64(0, 0x1ff, 60, 4) == 0xfull << 60;
+  }
+}
+
 using Kernel = void (*)(const int*, const int*, int*);
 void compare(const char* name, Kernel kernel, int lanes, int size, int deep, int blocks, int shared = -1) {
   int *a, *b, *d;
@@ -124,7 +136,17 @@ void compare(const char* name, Kernel kernel, int lanes, int size, int deep, int
       }
 }
 
+void compare_moves() {
+  unsigned* o;
+  expect(hipMallocManaged(&o, 68 * sizeof *o) == hipSuccess, "moves");
+  moves<<<1, 32>>>(o);
+  expect(hipDeviceSynchronize() == hipSuccess, "moves");
+  for (unsigned lane = 0; lane < 32; ++lane) expect(o[lane] == (lane ^ 1) * 10101, "moves");
+  expect(o[64] == 0xd12 && o[65] == 0xfffff05fu && o[66] == 1 && o[67] == 1, "bit fields");
+}
+
 int main() {
+  compare_moves();
   hipDeviceProp_t chip;
   expect(hipGetDeviceProperties(&chip, 0) == hipSuccess, "properties");
   if (chip.warpSize == 64) {

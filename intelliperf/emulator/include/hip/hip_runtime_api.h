@@ -62,6 +62,7 @@ typedef struct __hip_texture* hipTextureObject_t;
 typedef struct __hip_surface* hipSurfaceObject_t;
 typedef int hipDevice_t;
 typedef void* hipDeviceptr_t;
+#define HIPRT_CB
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* data);
 typedef void (*hipHostFn_t)(void* data);
 

@@ -129,6 +129,10 @@ SIMT_D float unsafeAtomicMin(float* address, float value) { return atomicMin(add
 SIMT_D double unsafeAtomicMin(double* address, double value) { return atomicMin(address, value); }
 SIMT_D float unsafeAtomicMax(float* address, float value) { return atomicMax(address, value); }
 SIMT_D double unsafeAtomicMax(double* address, double value) { return atomicMax(address, value); }
+SIMT_D float safeAtomicMin(float* address, float value) { return atomicMin(address, value); }
+SIMT_D double safeAtomicMin(double* address, double value) { return atomicMin(address, value); }
+SIMT_D float safeAtomicMax(float* address, float value) { return atomicMax(address, value); }
+SIMT_D double safeAtomicMax(double* address, double value) { return atomicMax(address, value); }
 SIMT_D void atomicAddNoRet(float* address, float value) { atomicAdd(address, value); }
 #endif
 

@@ -35,6 +35,7 @@
 #if defined(__HIP__)
 #include <simt/hip_builtins.h>
 #include <simt/matrix_instructions.h>
+#include <simt/hip_functions.h>
 #else
 #include <cuda_runtime.h>  // nvcc includes it by itself
 #endif
