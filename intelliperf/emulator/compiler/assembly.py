@@ -78,7 +78,13 @@ def _as_function(match: re.Match[str], written: list[str]) -> str:
 def _declared(call: tuple[str, str, str]) -> tuple[str, str]:
     result, name, arguments = call
     types = ", ".join(part.split(" ")[0] for part in arguments.split(", ")) if arguments else ""
-    attributes = " convergent nounwind" if name in _TOGETHER else " nounwind willreturn memory(none)" if _PURE.match(name) else ""
+    attributes = (
+        " convergent nounwind"
+        if name in _TOGETHER
+        else " nounwind willreturn memory(none)"
+        if _PURE.match(name)
+        else ""
+    )
     return name, f"declare {result} @{name}({types}){attributes}"
 
 

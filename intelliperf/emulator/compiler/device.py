@@ -65,7 +65,9 @@ def _refuse_assembly(ir: str) -> None:
         location = DEBUG_LOCATION.search(ir, match.end(), ir.find("\n", match.end()))
         place = debug.locations(int(location[1]))[-1] if location else None
         where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
-        lines.append(f"{where}error: intelliperf: inline assembly is not supported by the emulator: {readable(match[1])!r}\n")
+        lines.append(
+            f"{where}error: intelliperf: inline assembly is not supported by the emulator: {readable(match[1])!r}\n"
+        )
     raise CompilerMessage("".join(dict.fromkeys(lines)))
 
 

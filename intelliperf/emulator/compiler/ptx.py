@@ -17,8 +17,18 @@ __all__ = ["Unknown", "ptx_function"]
 # What says how exactly, which is at least as exact here.
 _HINTS = frozenset({"approx", "ftz", "full", "noftz", "wrap", "rn"})
 _NO_EFFECT = frozenset(
-    {"prefetch", "prefetchu", "membar", "fence", "discard", "applypriority", "griddepcontrol", ".pragma", "pmevent",
-     "createpolicy"}  # whose hints nothing looks at
+    {
+        "prefetch",
+        "prefetchu",
+        "membar",
+        "fence",
+        "discard",
+        "applypriority",
+        "griddepcontrol",
+        ".pragma",
+        "pmevent",
+        "createpolicy",
+    }  # whose hints nothing looks at
 )
 _MEMORY = frozenset(ptxmemory.HANDLERS)
 _HANDLERS = {**ptxarithmetic.HANDLERS, **ptxmemory.HANDLERS, **ptxconvert.HANDLERS, **ptxwarp.HANDLERS}

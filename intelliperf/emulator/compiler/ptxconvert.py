@@ -42,7 +42,9 @@ def _pair(to: str, rest: frozenset[str], operands: list[str], writer: Writer) ->
 def _from_float(words: list[str], operands: list[str], writer: Writer) -> None:
     to, source, rest = words[-2], words[-1], frozenset(words[1:-2])
     kind = FLOATS.get(source, "float")
-    value = writer.read(operands[1], kind) if source in FLOATS else widened(writer, writer.read(operands[1], "i16"), source)
+    value = (
+        writer.read(operands[1], kind) if source in FLOATS else widened(writer, writer.read(operands[1], "i16"), source)
+    )
     whole = [word for word in rest if word in _TO_INTEGER]
     if whole:
         value = writer.call(kind, f"llvm.{_TO_INTEGER[whole[0]]}.{'f64' if kind == 'double' else 'f32'}", (kind, value))
@@ -92,7 +94,9 @@ def _between_integers(words: list[str], operands: list[str], writer: Writer) -> 
     if rest:
         value, kind = _kept_within(to, source, value, writer), "i128"
     elif bits_of(to) > bits_of(source):
-        writer.write(operands[0], writer.put(f"{'sext' if is_signed(source) else 'zext'} {kind} {value} to {made}"), made)
+        writer.write(
+            operands[0], writer.put(f"{'sext' if is_signed(source) else 'zext'} {kind} {value} to {made}"), made
+        )
         return
     narrow = value if kind == made else writer.put(f"trunc {kind} {value} to {made}")
     writer.write(operands[0], narrow, made, is_signed(to))

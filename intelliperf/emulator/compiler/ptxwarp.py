@@ -150,7 +150,9 @@ def multiply_matrices(words: list[str], operands: list[str], writer: Writer) -> 
         raise Unknown(".".join(words))
     sums = 2 if to == "f16" else 4
     places = []
-    for i, (operand, count) in enumerate(zip(operands, (sums, 2 * depth_registers, depth_registers, sums), strict=True)):
+    for i, (operand, count) in enumerate(
+        zip(operands, (sums, 2 * depth_registers, depth_registers, sums), strict=True)
+    ):
         names = [part.strip() for part in operand.strip("{}").split(",")]
         if len(names) != count:
             raise Unknown(".".join(words))

@@ -108,7 +108,9 @@ class Writer:
         if wanted in ("float", "double"):
             return self._number(operand, wanted)
         if _INTEGER.fullmatch(operand):
-            value = int(operand.rstrip("U"), 0) if not re.fullmatch(r"-?0\d+U?", operand) else int(operand.rstrip("U"), 8)
+            value = (
+                int(operand.rstrip("U"), 0) if not re.fullmatch(r"-?0\d+U?", operand) else int(operand.rstrip("U"), 8)
+            )
             return str(value % (1 << int(wanted[1:]))) if wanted != "i1" else str(int(value != 0))
         if operand == "WARP_SZ":
             return "32"
