@@ -1,8 +1,14 @@
 // Thrust inside kernels, CUB's merge sorts and moves between threads, and parameters that begin with nothing.
 #include <cub/cub.cuh>
+#include <thrust/async/reduce.h>
+#include <thrust/binary_search.h>
+#include <thrust/device_malloc_allocator.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/for_each.h>
+#include <thrust/iterator/iterator_adaptor.h>
+#include <thrust/random.h>
+#include <thrust/shuffle.h>
 
 #include <algorithm>
 #include <vector>
@@ -135,6 +141,36 @@ void check_device_wide() {
   expect(out[30] == 900, "DeviceTransform");
 }
 
+// Each element of what lies below, several times.
+template <class It>
+class repeated : public thrust::iterator_adaptor<repeated<It>, It> {
+ public:
+  using super_t = thrust::iterator_adaptor<repeated<It>, It>;
+  __host__ __device__ repeated(It first, int times) : super_t(first), begin_(first), times_(times) {}
+  friend class thrust::iterator_core_access;
+
+ private:
+  It begin_;
+  int times_;
+  __host__ __device__ typename super_t::reference dereference() const { return *(begin_ + (this->base() - begin_) / times_); }
+};
+
+void check_thrust() {
+  thrust::device_vector<int, thrust::device_malloc_allocator<int>> threes(100, 3);
+  expect(thrust::async::reduce(threes.begin(), threes.end(), 0, thrust::plus<int>()).get() == 300, "async reduce");
+  thrust::device_vector<int> numbers(10);
+  for (int i = 0; i < 10; ++i) numbers[i] = 2 * i;
+  const repeated<thrust::device_vector<int>::iterator> thrice(numbers.begin(), 3);
+  expect(thrust::reduce(thrice, thrice + 30) == 270 && thrice[5] == 2, "an adapted iterator");
+  expect(thrust::lower_bound(thrust::device, numbers.begin(), numbers.end(), 7) - numbers.begin() == 4, "lower_bound");
+  expect(thrust::binary_search(numbers.begin(), numbers.end(), 8) && !thrust::binary_search(numbers.begin(), numbers.end(), 9), "binary_search");
+  thrust::default_random_engine generator(5);
+  thrust::host_vector<int> hand(10, 1);
+  thrust::shuffle(numbers.begin(), numbers.end(), generator);
+  thrust::shuffle(hand.begin(), hand.end(), generator);
+  expect(!thrust::is_sorted(numbers.begin(), numbers.end()) && thrust::reduce(numbers.begin(), numbers.end()) == 90, "shuffle");
+}
+
 struct Nothing {};
 struct Late {  // the first eight bytes hold no data
   Nothing none;
@@ -163,6 +199,7 @@ int main() {
   check_inside();
   check_block_parts();
   check_device_wide();
+  check_thrust();
   check_parameters();
   return verdict();
 }
