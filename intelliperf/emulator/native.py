@@ -58,6 +58,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/host_templates.h",
     "simt/host_types.h",
     "simt/host_unsupported.h",
+    "simt/host_unsupported_cuda.h",
     "simt/host_unsupported_hip.h",
     "simt/graph_types.h",
     "simt/texture_types.h",

@@ -330,8 +330,10 @@ def build_environment() -> dict[str, str]:
 
     programs = shim_directory()
     root = str(programs.parent)
-    variables = {"PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
-    variables[DROP_INS_VARIABLE] = str(programs)
+    variables = {
+        "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        DROP_INS_VARIABLE: str(programs),
+    }
     roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH")
     variables["ROCM_PATH"] = root
     variables.update(dict.fromkeys(roots, root))

@@ -27,7 +27,8 @@ _NVCC_VALUED = {
     "-isystem": "--system-include", "-I": "--include-path", "-D": "--define-macro", "-U": "--undefine-macro",
     "-L": "--library-path", "-l": "--library", "-O": "--optimize", "-m": "--machine",
     "-target-dir": "--target-directory",
-    "-dopt": "--dopt", "-fdevice-time-trace": "--fdevice-time-trace", "-jump-table-density": "--jump-table-density", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
+    "-dopt": "--dopt", "-options-file": "--options-file", "-optf": "--options-file", "-e": "--entries",
+    "-fdevice-time-trace": "--fdevice-time-trace", "-jump-table-density": "--jump-table-density",
     "-allow-unsupported-compiler": "",
 }  # fmt: skip
 _LONG_TO_SHORT = {long: short for short, long in _NVCC_VALUED.items() if long.startswith("--")}

@@ -37,3 +37,13 @@ SIMT_HD __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv_fp8_
   return __half2_raw{__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v), kind).x,
                      __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v >> 8), kind).x};
 }
+SIMT_HD __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(float2{float(__half(__half_raw{v.x})), float(__half(__half_raw{v.y}))}, saturate, kind);
+}
+SIMT_HD __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {
+  return static_cast<__nv_fp8x2_storage_t>(__nv_cvt_double_to_fp8(v.x, saturate, kind) |
+                                           __nv_cvt_double_to_fp8(v.y, saturate, kind) << 8);
+}
+SIMT_HD __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float_to_fp8(float(__nv_bfloat16(v)), saturate, kind);
+}

@@ -10,12 +10,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <new>
+#include <utility>
 #else
-#include <math.h>
 #include <stdint.h>
+#endif
+// In C++ these bring names of std into the global namespace, which programs rely on.
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#endif
 #include <limits.h>
 #include <time.h>
 

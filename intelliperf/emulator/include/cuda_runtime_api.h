@@ -16,6 +16,7 @@ SIMT_C_BEGIN
 #undef SIMT_QUERY
 #define SIMT_UNSUPPORTED(name, parameters) cudaError_t cuda##name parameters;
 #include <simt/host_unsupported.h>
+#include <simt/host_unsupported_cuda.h>
 #undef SIMT_UNSUPPORTED
 
 cudaError_t cudaGetLastError(void);
@@ -60,6 +61,12 @@ static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, siz
   struct cudaExtent made;
   made.width = width, made.height = height, made.depth = depth;
   return made;
+}
+
+static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus* status, unsigned long long* id) {
+  const cudaError_t error = cudaStreamIsCapturing(stream, status);
+  if (id) *id = error == cudaSuccess && *status == cudaStreamCaptureStatusActive;
+  return error;
 }
 
 #if defined(__cplusplus)

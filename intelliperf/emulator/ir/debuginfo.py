@@ -199,6 +199,20 @@ class DebugInfo:
                 return False
         return True
 
+    def begin(self, number: int | None, depth: int = 0) -> int:
+        """Bytes before the first that holds data: members of empty types come before it."""
+        node = self.resolved(number)
+        if not self.is_aggregate(number) or depth > _MAX_NESTING:
+            return 0
+        offsets = [
+            member.number("offset") // 8 + self.begin(member.reference("baseType"), depth + 1)
+            for operand in self.node(node.reference("elements")).operands
+            if (member := self.node(operand)).text("tag") in ("DW_TAG_member", "DW_TAG_inheritance")
+            and "DIFlagStaticMember" not in member.text("flags")
+            and not self.is_empty(member.reference("baseType"))
+        ]
+        return min(offsets, default=0)
+
     def size(self, number: int | None) -> int:
         """Bytes."""
         node = self.node(number)

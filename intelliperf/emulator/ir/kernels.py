@@ -64,8 +64,10 @@ def map_arguments(function: Function, debug: DebugInfo) -> list[Argument]:
             raise ToolchainError(f"kernel {unquoted(function.name)} has fewer IR arguments than parameters")
         first = pending.pop(0)
         by_address = " byval(" in first or (type_of(first) == "ptr" and _is_indirect(first, kind, debug))
-        arguments.append(Argument(first, source, 0, by_address))
-        if not by_address and pending and _is_second_half(first, pending[0], kind, debug):
+        # A first half without data takes no register.
+        offset = _EIGHTBYTE if not by_address and debug.begin(kind) >= _EIGHTBYTE else 0
+        arguments.append(Argument(first, source, offset, by_address))
+        if not by_address and not offset and pending and _is_second_half(first, pending[0], kind, debug):
             arguments.append(Argument(pending.pop(0), source, _EIGHTBYTE, False))
     if pending:
         raise ToolchainError(f"kernel {unquoted(function.name)} has more IR arguments than parameters: {pending[0]}")

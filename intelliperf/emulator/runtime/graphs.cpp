@@ -83,6 +83,24 @@ auto calling(const HostNodeParams* p) {
   return [p](Stream* stream) -> int { return p ? LaunchHostFunc(stream, p->function, p->data) : static_cast<int>(kInvalidValue); };
 }
 
+auto copying(const Copy3D* copy) {
+  return [copy](Stream* stream) -> int { return Memcpy3DAsync(copy, stream); };
+}
+auto copying(void* to, const void* from, size_t bytes, int kind) {
+  return [=](Stream* stream) -> int { return MemcpyAsync(to, from, bytes, kind, stream); };
+}
+
+// The node of the graph itself, or of what an executable was made from.
+template <class Issue>
+int replace_own(GraphNode* node, NodeType type, Issue issue) {
+  Graph* graph = graph_of(node);
+  return graph ? replace(graph, node, type, issue) : static_cast<int>(kInvalidValue);
+}
+template <class Issue>
+int replace_in(Graph* executable, GraphNode* node, NodeType type, Issue issue) {
+  return known_executable(executable) ? replace(executable, node, type, issue) : static_cast<int>(kInvalidValue);
+}
+
 auto nothing() {
   return [](Stream*) -> int { return kSuccess; };
 }
@@ -103,12 +121,11 @@ int GraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, 
   return add(node, graph, after, count, NodeType::kKernel, launching(params));
 }
 int GraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const Copy3D* copy) {
-  return add(node, graph, after, count, NodeType::kMemcpy, [copy](Stream* stream) { return Memcpy3DAsync(copy, stream); });
+  return add(node, graph, after, count, NodeType::kMemcpy, copying(copy));
 }
 int GraphAddMemcpyNode1D(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, void* to, const void* from,
                          size_t bytes, int kind) {
-  return add(node, graph, after, count, NodeType::kMemcpy,
-             [=](Stream* stream) { return MemcpyAsync(to, from, bytes, kind, stream); });
+  return add(node, graph, after, count, NodeType::kMemcpy, copying(to, from, bytes, kind));
 }
 int GraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const MemsetParams* params) {
   return add(node, graph, after, count, NodeType::kMemset, filling(params));
@@ -158,12 +175,28 @@ int GraphNodeGetType(GraphNode* node, int* type) {
   return kSuccess;
 }
 int GraphKernelNodeSetParams(GraphNode* node, const KernelNodeParams* params) {
-  Graph* graph = graph_of(node);
-  return graph ? replace(graph, node, NodeType::kKernel, launching(params)) : static_cast<int>(kInvalidValue);
+  return replace_own(node, NodeType::kKernel, launching(params));
 }
+int GraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* copy) { return replace_own(node, NodeType::kMemcpy, copying(copy)); }
+int GraphMemcpyNodeSetParams1D(GraphNode* node, void* to, const void* from, size_t bytes, int kind) {
+  return replace_own(node, NodeType::kMemcpy, copying(to, from, bytes, kind));
+}
+int GraphMemsetNodeSetParams(GraphNode* node, const MemsetParams* params) { return replace_own(node, NodeType::kMemset, filling(params)); }
+int GraphHostNodeSetParams(GraphNode* node, const HostNodeParams* params) { return replace_own(node, NodeType::kHost, calling(params)); }
 int GraphExecKernelNodeSetParams(Graph* executable, GraphNode* node, const KernelNodeParams* params) {
-  if (!known_executable(executable)) return kInvalidValue;
-  return replace(executable, node, NodeType::kKernel, launching(params));
+  return replace_in(executable, node, NodeType::kKernel, launching(params));
+}
+int GraphExecMemcpyNodeSetParams(Graph* executable, GraphNode* node, const Copy3D* copy) {
+  return replace_in(executable, node, NodeType::kMemcpy, copying(copy));
+}
+int GraphExecMemcpyNodeSetParams1D(Graph* executable, GraphNode* node, void* to, const void* from, size_t bytes, int kind) {
+  return replace_in(executable, node, NodeType::kMemcpy, copying(to, from, bytes, kind));
+}
+int GraphExecMemsetNodeSetParams(Graph* executable, GraphNode* node, const MemsetParams* params) {
+  return replace_in(executable, node, NodeType::kMemset, filling(params));
+}
+int GraphExecHostNodeSetParams(Graph* executable, GraphNode* node, const HostNodeParams* params) {
+  return replace_in(executable, node, NodeType::kHost, calling(params));
 }
 int GraphExecUpdate(Graph* executable, Graph* graph, GraphUpdate* update) {
   if (!known_executable(executable) || !known_graph(graph)) return kInvalidValue;

@@ -77,6 +77,8 @@ using T_GraphExecUpdateResultInfo = GraphUpdate;
 using T_GraphExecUpdateResult = int;
 using T_MemPool_t = Pool*;
 using T_MemPoolProps = PoolProperties;
+struct AccessDescription;  // everything is accessible here
+using T_MemAccessDesc = AccessDescription;
 using T_PitchedPtr = PitchedPtr;
 using T_Extent = Extent;
 using T_Memcpy3DParms = Copy3D;

@@ -61,6 +61,7 @@ extern "C" {
     return through(Vendor::kCuda, false, [] { return not_supported("cuda" #name); });        \
   }
 #include "../include/simt/host_unsupported.h"
+#include "../include/simt/host_unsupported_cuda.h"
 #undef SIMT_UNSUPPORTED
 
 // What clang calls for <<<>>> with -fgpu-default-stream=per-thread; all work is ordered anyway.

@@ -159,4 +159,12 @@ int GetFuncBySymbol(Kernel** function, const void* symbol) {
   return *function ? kSuccess : kInvalidDeviceFunction;
 }
 
+int FuncGetName(const char** name, const void* function) {
+  if (!name) return kInvalidValue;
+  const Kernel* kernel = find_kernel(function);
+  if (!kernel) return kInvalidDeviceFunction;
+  *name = kernel->name.c_str();
+  return kSuccess;
+}
+
 }  // namespace simt::host

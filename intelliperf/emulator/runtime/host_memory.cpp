@@ -217,6 +217,9 @@ int MemPoolGetAttribute(Pool* pool, int attribute, void* value) {
     default: return kInvalidValue;
   }
 }
+int MemPoolSetAccess(Pool* pool, const AccessDescription* list, size_t count) {
+  return valid(pool) && (list || count == 0) ? kSuccess : kInvalidValue;
+}
 int MemPoolTrimTo(Pool* pool, size_t) { return valid(pool) ? kSuccess : kInvalidValue; }
 
 int MemGetInfo(size_t* free_bytes, size_t* total) {

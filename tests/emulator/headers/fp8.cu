@@ -51,5 +51,7 @@ int main() {
   const float4 four = static_cast<float4>(__nv_fp8x4_e4m3(float4{1, -2, 0.5f, 448}));
   expect(four.x == 1 && four.y == -2 && four.z == 0.5f && four.w == 448, "four in a word");
   expect(__nv_cvt_float_to_fp8(1e6f, __NV_NOSAT, __NV_E5M2) == 0x7c, "infinity");
+  const __nv_fp8x2_e4m3 both(__floats2half2_rn(1.5f, -2.0f));
+  expect(static_cast<float2>(both).y == -2 && __high2float(static_cast<__half2>(both)) == -2, "a pair of halves");
   return verdict();
 }

@@ -70,6 +70,11 @@ using e5m2_fnuz = fp8_format<2, 16, true>;
     word2 __x;                                                                                                 \
     two() = default;                                                                                           \
     SIMT_HDT explicit two(float2 v) : __x(static_cast<word2>(one(v.x).__x | one(v.y).__x << 8)) {}              \
+    SIMT_HDT explicit two(__half2 v) : two(float2{float(v.x), float(v.y)}) {}                                  \
+    SIMT_HDT explicit operator __half2() const {                                                               \
+      const float2 both = *this;                                                                               \
+      return __half2(__half(both.x), __half(both.y));                                                          \
+    }                                                                                                          \
     SIMT_HDT operator float2() const {                                                                         \
       one low, high;                                                                                           \
       low.__x = static_cast<unsigned char>(__x), high.__x = static_cast<unsigned char>(__x >> 8);              \
@@ -80,6 +85,7 @@ using e5m2_fnuz = fp8_format<2, 16, true>;
     word4 __x;                                                                                                 \
     four() = default;                                                                                          \
     SIMT_HDT explicit four(float4 v) : __x(two(float2{v.x, v.y}).__x | word4(two(float2{v.z, v.w}).__x) << 16) {} \
+    SIMT_HDT explicit four(__half2 a, __half2 b) : __x(two(a).__x | word4(two(b).__x) << 16) {}                \
     SIMT_HDT operator float4() const {                                                                         \
       two low, high;                                                                                           \
       low.__x = static_cast<word2>(__x), high.__x = static_cast<word2>(__x >> 16);                             \

@@ -27,6 +27,7 @@ SIMT_CALL(MemPoolCreate, (SIMT_T(MemPool_t)* pool, const SIMT_T(MemPoolProps)* p
 SIMT_CALL(MemPoolDestroy, (SIMT_T(MemPool_t) pool), (pool))
 SIMT_CALL(MemPoolSetAttribute, (SIMT_T(MemPool_t) pool, SIMT_T(MemPoolAttr) attribute, void* value), (pool, attribute, value))
 SIMT_CALL(MemPoolGetAttribute, (SIMT_T(MemPool_t) pool, SIMT_T(MemPoolAttr) attribute, void* value), (pool, attribute, value))
+SIMT_CALL(MemPoolSetAccess, (SIMT_T(MemPool_t) pool, const SIMT_T(MemAccessDesc)* list, size_t count), (pool, list, count))
 SIMT_CALL(MemPoolTrimTo, (SIMT_T(MemPool_t) pool, size_t bytes), (pool, bytes))
 SIMT_CALL(MemGetInfo, (size_t* free_bytes, size_t* total_bytes), (free_bytes, total_bytes))
 SIMT_CALL(MemAdvise, (const void* pointer, size_t bytes, SIMT_T(MemoryAdvise) advice, int device), (pointer, bytes, advice, device))
@@ -120,6 +121,14 @@ SIMT_CALL(GraphAddDependencies, (SIMT_T(Graph_t) graph, const SIMT_T(GraphNode_t
 SIMT_CALL(GraphGetNodes, (SIMT_T(Graph_t) graph, SIMT_T(GraphNode_t)* nodes, size_t* count), (graph, nodes, count))
 SIMT_CALL(GraphNodeGetType, (SIMT_T(GraphNode_t) node, SIMT_T(GraphNodeType)* type), (node, type))
 SIMT_CALL(GraphKernelNodeSetParams, (SIMT_T(GraphNode_t) node, const SIMT_T(KernelNodeParams)* params), (node, params))
+SIMT_CALL(GraphMemcpyNodeSetParams, (SIMT_T(GraphNode_t) node, const SIMT_T(Memcpy3DParms)* copy), (node, copy))
+SIMT_CALL(GraphMemcpyNodeSetParams1D, (SIMT_T(GraphNode_t) node, void* to, const void* from, size_t bytes, SIMT_T(MemcpyKind) kind), (node, to, from, bytes, kind))
+SIMT_CALL(GraphMemsetNodeSetParams, (SIMT_T(GraphNode_t) node, const SIMT_T(MemsetParams)* params), (node, params))
+SIMT_CALL(GraphHostNodeSetParams, (SIMT_T(GraphNode_t) node, const SIMT_T(HostNodeParams)* params), (node, params))
+SIMT_CALL(GraphExecMemcpyNodeSetParams, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, const SIMT_T(Memcpy3DParms)* copy), (executable, node, copy))
+SIMT_CALL(GraphExecMemcpyNodeSetParams1D, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, void* to, const void* from, size_t bytes, SIMT_T(MemcpyKind) kind), (executable, node, to, from, bytes, kind))
+SIMT_CALL(GraphExecMemsetNodeSetParams, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, const SIMT_T(MemsetParams)* params), (executable, node, params))
+SIMT_CALL(GraphExecHostNodeSetParams, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, const SIMT_T(HostNodeParams)* params), (executable, node, params))
 SIMT_CALL(GraphExecKernelNodeSetParams, (SIMT_T(GraphExec_t) executable, SIMT_T(GraphNode_t) node, const SIMT_T(KernelNodeParams)* params), (executable, node, params))
 
 // ---- the device

@@ -6,3 +6,4 @@ SIMT_CALL(EventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream SIMT_OR(
 SIMT_CALL(GetFuncBySymbol, (cudaFunction_t* function, const void* symbol), (function, symbol))
 SIMT_QUERY(InitDevice, (int device, unsigned int device_flags, unsigned int flags), (device, device_flags, flags))
 SIMT_CALL(GraphExecUpdate, (SIMT_T(GraphExec_t) executable, SIMT_T(Graph_t) graph, SIMT_T(GraphExecUpdateResultInfo)* update), (executable, graph, update))
+SIMT_CALL(FuncGetName, (const char** name, const void* function), (name, function))

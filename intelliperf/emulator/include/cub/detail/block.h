@@ -38,8 +38,37 @@ class WarpReduce {
     return input;
   }
   SIMT_DT _T Sum(_T input, int valid = lanes) { return Reduce(input, cub::Sum(), valid); }
+  SIMT_DT _T Max(_T input, int valid = lanes) { return Reduce(input, cub::Max(), valid); }
+  SIMT_DT _T Min(_T input, int valid = lanes) { return Reduce(input, cub::Min(), valid); }
+  template <class _F, class Flag>
+  SIMT_DT _T HeadSegmentedReduce(_T input, Flag head, _F combine) { return segmented(input, flags(head) >> 1, combine); }
+  template <class _F, class Flag>
+  SIMT_DT _T TailSegmentedReduce(_T input, Flag tail, _F combine) { return segmented(input, flags(tail), combine); }
+  template <class Flag>
+  SIMT_DT _T HeadSegmentedSum(_T input, Flag head) { return HeadSegmentedReduce(input, head, cub::Sum()); }
+  template <class Flag>
+  SIMT_DT _T TailSegmentedSum(_T input, Flag tail) { return TailSegmentedReduce(input, tail, cub::Sum()); }
 
  private:
+  // Of the lanes of this one's group.
+  template <class Flag>
+  static SIMT_DT unsigned long long flags(Flag flag) {
+    const unsigned int first = __simt::lane() / lanes * lanes;
+    const unsigned long long all = static_cast<unsigned long long>(__simt::ballot(0, flag ? 1 : 0)) >> first;
+    return lanes == 64 ? all : all & ((1ull << (lanes & 63)) - 1);
+  }
+  // Up to the next lane whose bit says that it is the last of its segment.
+  template <class _F>
+  SIMT_DT _T segmented(_T input, unsigned long long ends, _F combine) {
+    const int lane = static_cast<int>(__simt::lane()) % lanes;
+    const unsigned long long left = ends >> lane;
+    const int last = left == 0 ? lanes - 1 : lane + __builtin_ctzll(left);
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      const _T other = __simt::shuffle(__simt::kShuffleDown, 0, input, static_cast<unsigned int>(distance), width());
+      if (lane + distance <= last) input = combine(input, other);
+    }
+    return input;
+  }
   static SIMT_HDT constexpr unsigned int width() {
     unsigned int w = 1;
     while (w < static_cast<unsigned int>(lanes)) w *= 2;
@@ -78,6 +107,17 @@ class WarpScan {
     _T inclusive;
     InclusiveScan(input, inclusive, combine);
     output = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, lanes);
+  }
+  template <class _F>
+  SIMT_DT void ExclusiveScan(_T input, _T& output, _T initial, _F combine, _T& aggregate) {
+    InclusiveScan(input, aggregate, combine);
+    aggregate = Broadcast(aggregate, lanes - 1);
+    ExclusiveScan(input, output, initial, combine);
+  }
+  template <class _F>
+  SIMT_DT void Scan(_T input, _T& inclusive, _T& exclusive, _F combine) {
+    InclusiveScan(input, inclusive, combine);
+    exclusive = __simt::shuffle(__simt::kShuffleUp, 0, inclusive, 1u, lanes);
   }
   SIMT_DT void InclusiveSum(_T input, _T& output) { InclusiveScan(input, output, cub::Sum()); }
   SIMT_DT void InclusiveSum(_T input, _T& output, _T& aggregate) { InclusiveScan(input, output, cub::Sum(), aggregate); }
@@ -467,8 +507,6 @@ class BlockDiscontinuity {
     for (int i = 0; i + 1 < items; ++i) flags[i] = differ(values[i], values[i + 1]);
   }
 };
-#undef SIMT_COLLECTIVE
-
 template <int threads, class _T, class It, int items>
 SIMT_DT void LoadDirectStriped(int rank, It from, _T (&output)[items]) {
   for (int i = 0; i < items; ++i) output[i] = from[i * threads + rank];
@@ -486,3 +524,6 @@ SIMT_DT void StoreDirectBlocked(int rank, It to, _T (&input)[items]) {
   for (int i = 0; i < items; ++i) to[rank * items + i] = input[i];
 }
 }  // namespace cub
+#include <cub/detail/block_sorts.h>
+#include <cub/detail/block_moves.h>
+#undef SIMT_COLLECTIVE

@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 #include <cub/detail/types.h>
+#include <cuda/std/tuple>
 
 namespace cub {
 namespace detail {
@@ -111,6 +112,37 @@ struct DeviceScan {
   static detail::status_t InclusiveSum(SIMT_TWO_CALLS, In in, Out out, Size n, detail::stream_t stream = 0) {
     return InclusiveScan(storage, bytes, in, out, cub::Sum(), n, stream);
   }
+  template <class In, class Out, class _F, class _T, class Size>
+  static detail::status_t InclusiveScanInit(SIMT_TWO_CALLS, In in, Out out, _F combine, _T init, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::detail::scan<_T>(where, in, static_cast<long>(n), out, thrust::identity<>(), &init, true, combine);
+    });
+  }
+  // In place.
+  template <class It, class _F, class _T, class Size, class = std::enable_if_t<std::is_integral_v<Size>>>
+  static detail::status_t ExclusiveScan(SIMT_TWO_CALLS, It both, _F combine, _T init, Size n, detail::stream_t stream = 0) {
+    return ExclusiveScan(storage, bytes, both, both, combine, init, n, stream);
+  }
+  template <class It, class _F, class Size, class = std::enable_if_t<std::is_integral_v<Size>>>
+  static detail::status_t InclusiveScan(SIMT_TWO_CALLS, It both, _F combine, Size n, detail::stream_t stream = 0) {
+    return InclusiveScan(storage, bytes, both, both, combine, n, stream);
+  }
+  template <class It, class Size, class = std::enable_if_t<std::is_integral_v<Size>>>
+  static detail::status_t ExclusiveSum(SIMT_TWO_CALLS, It both, Size n, detail::stream_t stream = 0) {
+    return ExclusiveSum(storage, bytes, both, both, n, stream);
+  }
+  template <class It, class Size, class = std::enable_if_t<std::is_integral_v<Size>>>
+  static detail::status_t InclusiveSum(SIMT_TWO_CALLS, It both, Size n, detail::stream_t stream = 0) {
+    return InclusiveSum(storage, bytes, both, both, n, stream);
+  }
+  template <class _K, class _V, class Out, class _F, class _T, class Size, class Same = cub::Equality>
+  static detail::status_t ExclusiveScanByKey(SIMT_TWO_CALLS, _K keys, _V in, Out out, _F combine, _T init, Size n, Same same = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::exclusive_scan_by_key(where, keys, keys + n, in, out, init, same, combine); });
+  }
+  template <class _K, class _V, class Out, class _F, class Size, class Same = cub::Equality>
+  static detail::status_t InclusiveScanByKey(SIMT_TWO_CALLS, _K keys, _V in, Out out, _F combine, Size n, Same same = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::inclusive_scan_by_key(where, keys, keys + n, in, out, same, combine); });
+  }
   template <class _K, class _V, class Out, class Size>
   static detail::status_t ExclusiveSumByKey(SIMT_TWO_CALLS, _K keys, _V in, Out out, Size n, cub::Equality = {}, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::exclusive_scan_by_key(where, keys, keys + n, in, out); });
@@ -180,6 +212,21 @@ struct DeviceMergeSort {
   static detail::status_t SortPairs(SIMT_TWO_CALLS, _K keys, _V values, Size n, Less less_than, detail::stream_t stream = 0) {
     SIMT_WORK { thrust::stable_sort_by_key(where, keys, keys + n, values, less_than); });
   }
+  template <class _K, class Size, class Less>
+  static detail::status_t StableSortKeys(SIMT_TWO_CALLS, _K keys, Size n, Less less_than, detail::stream_t stream = 0) {
+    return SortKeys(storage, bytes, keys, n, less_than, stream);
+  }
+  template <class _K, class _V, class Size, class Less>
+  static detail::status_t StableSortPairs(SIMT_TWO_CALLS, _K keys, _V values, Size n, Less less_than, detail::stream_t stream = 0) {
+    return SortPairs(storage, bytes, keys, values, n, less_than, stream);
+  }
+  template <class In, class Out, class Size, class Less>
+  static detail::status_t SortKeysCopy(SIMT_TWO_CALLS, In in, Out out, Size n, Less less_than, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::copy(where, in, in + n, out);
+      thrust::stable_sort(where, out, out + n, less_than);
+    });
+  }
 };
 
 struct DeviceSelect {
@@ -197,7 +244,39 @@ struct DeviceSelect {
   static detail::status_t Unique(SIMT_TWO_CALLS, In in, Out out, Count count, Size n, detail::stream_t stream = 0) {
     SIMT_WORK { detail::put(where, count, static_cast<detail::value_t<Count>>(thrust::unique_copy(where, in, in + n, out) - out)); });
   }
+  template <class _K, class _V, class KOut, class VOut, class Count, class Size>
+  static detail::status_t UniqueByKey(SIMT_TWO_CALLS, _K keys, _V values, KOut keys_out, VOut values_out, Count count, Size n, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const long found = thrust::detail::compact(
+          where, static_cast<long>(n), [=] __host__ __device__(long i) { return i == 0 || !(keys[i] == keys[i - 1]); },
+          [=] __host__ __device__(long i, long to) mutable { keys_out[to] = keys[i], values_out[to] = values[i]; });
+      detail::put(where, count, static_cast<detail::value_t<Count>>(found));
+    });
+  }
+  template <class In, class Flags, class Out, class Count, class Size, class Predicate>
+  static detail::status_t FlaggedIf(SIMT_TWO_CALLS, In in, Flags flags, Out out, Count count, Size n, Predicate wanted, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::put(where, count, static_cast<detail::value_t<Count>>(thrust::copy_if(where, in, in + n, flags, out, wanted) - out)); });
+  }
+  // In place.
+  template <class It, class Count, class Size, class Predicate, class = std::enable_if_t<std::is_integral_v<Size>>>
+  static detail::status_t If(SIMT_TWO_CALLS, It both, Count count, Size n, Predicate wanted, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      const auto end = thrust::remove_if(where, both, both + n, [=] __host__ __device__(const auto& v) { return !wanted(v); });
+      detail::put(where, count, static_cast<detail::value_t<Count>>(end - both));
+    });
+  }
 };
+namespace detail {
+// Three parts: two that are asked for, in order, and the rest.
+template <class In, class First, class Second, class Rest, class Count, class _F, class _G>
+void split(const thrust::device_policy& where, In in, First first, Second second, Rest rest, Count count, long n, _F is_first, _G is_second) {
+  const auto in_second = [=] __host__ __device__(const auto& v) { return !is_first(v) && is_second(v); };
+  const auto in_rest = [=] __host__ __device__(const auto& v) { return !is_first(v) && !is_second(v); };
+  put(where, count, static_cast<value_t<Count>>(thrust::copy_if(where, in, in + n, first, is_first) - first));
+  put(where, count + 1, static_cast<value_t<Count>>(thrust::copy_if(where, in, in + n, second, in_second) - second));
+  thrust::copy_if(where, in, in + n, rest, in_rest);
+}
+}  // namespace detail
 struct DevicePartition {  // the rest follows the selected in reverse order
   template <class In, class Flags, class Out, class Count, class Size>
   static detail::status_t Flagged(SIMT_TWO_CALLS, In in, Flags flags, Out out, Count count, Size n, detail::stream_t stream = 0) {
@@ -214,6 +293,10 @@ struct DevicePartition {  // the rest follows the selected in reverse order
       thrust::remove_copy_if(where, in, in + n, thrust::make_reverse_iterator(out + n), wanted);
       detail::put(where, count, static_cast<detail::value_t<Count>>(yes));
     });
+  }
+  template <class In, class First, class Second, class Rest, class Count, class Size, class _F, class _G>
+  static detail::status_t If(SIMT_TWO_CALLS, In in, First first, Second second, Rest rest, Count count, Size n, _F is_first, _G is_second, detail::stream_t stream = 0) {
+    SIMT_WORK { detail::split(where, in, first, second, rest, count, static_cast<long>(n), is_first, is_second); });
   }
 };
 struct DeviceRunLengthEncode {
@@ -295,6 +378,32 @@ struct DeviceSegmentedReduce {
   static detail::status_t Max(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
     return Reduce(storage, bytes, in, out, segments, begin, end, cub::Max(), detail::lowest<detail::value_t<In>>(), stream);
   }
+  template <class In, class Out, class Begin, class End>
+  static detail::status_t ArgMin(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
+    return arg(storage, bytes, in, out, segments, begin, end, cub::ArgMin(), detail::highest<detail::value_t<In>>(), stream);
+  }
+  template <class In, class Out, class Begin, class End>
+  static detail::status_t ArgMax(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, detail::stream_t stream = 0) {
+    return arg(storage, bytes, in, out, segments, begin, end, cub::ArgMax(), detail::lowest<detail::value_t<In>>(), stream);
+  }
+
+ private:
+  // An empty segment has index 1 and the value that no other is worse than.
+  template <class In, class Out, class Begin, class End, class _F, class _T>
+  static detail::status_t arg(SIMT_TWO_CALLS, In in, Out out, int segments, Begin begin, End end, _F combine, _T none, detail::stream_t stream) {
+    using Pair = KeyValuePair<int, _T>;
+    SIMT_WORK {
+      thrust::detail::for_each_index(where, segments, [=] __host__ __device__(long s) mutable {
+        const auto first = begin[s], last = end[s];
+        Pair best(1, none);
+        for (auto i = first; i < last; ++i) {
+          const Pair next(static_cast<int>(i - first), in[i]);
+          best = i == first ? next : combine(best, next);
+        }
+        out[s] = best;
+      });
+    });
+  }
 };
 namespace detail {
 // Sorts all segments at once: by segment first, then by key.
@@ -332,6 +441,17 @@ struct DeviceSegmentedRadixSort {
       detail::sort_segments<_K, char>(where, in, out, nullptr, nullptr, n, segments, begin, end, detail::radix_less<_K>{begin_bit, end_bit, descending}); \
     });                                                                                                              \
   }                                                                                                                  \
+  template <class _K, class Begin, class End>                                                                         \
+  static detail::status_t SortKeys##suffix(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+    if (storage != nullptr) keys.selector ^= 1;                                                                       \
+    return SortKeys##suffix(storage, bytes, const_cast<const _K*>(keys.Alternate()), keys.Current(), n, segments, begin, end, begin_bit, end_bit, stream); \
+  }                                                                                                                  \
+  template <class _K, class _V, class Begin, class End>                                                                \
+  static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, DoubleBuffer<_V>& values, int n, int segments, Begin begin, End end, SIMT_BITS) { \
+    if (storage != nullptr) keys.selector ^= 1, values.selector ^= 1;                                                 \
+    return SortPairs##suffix(storage, bytes, const_cast<const _K*>(keys.Alternate()), keys.Current(),                 \
+                             const_cast<const _V*>(values.Alternate()), values.Current(), n, segments, begin, end, begin_bit, end_bit, stream); \
+  }                                                                                                                  \
   template <class _K, class _V, class Begin, class End>                                                                \
   static detail::status_t SortPairs##suffix(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, int n, int segments, Begin begin, End end, SIMT_BITS) { \
     SIMT_WORK {                                                                                                      \
@@ -350,6 +470,14 @@ struct DeviceSegmentedSort {
   static detail::status_t name##Keys##same(SIMT_TWO_CALLS, const _K* in, _K* out, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
     return DeviceSegmentedRadixSort::SortKeys##same(storage, bytes, in, out, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
   }                                                                                                                  \
+  template <class _K, class Begin, class End>                                                                         \
+  static detail::status_t name##Keys##same(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
+    return DeviceSegmentedRadixSort::SortKeys##same(storage, bytes, keys, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
+  }                                                                                                                  \
+  template <class _K, class _V, class Begin, class End>                                                                \
+  static detail::status_t name##Pairs##same(SIMT_TWO_CALLS, DoubleBuffer<_K>& keys, DoubleBuffer<_V>& values, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
+    return DeviceSegmentedRadixSort::SortPairs##same(storage, bytes, keys, values, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
+  }                                                                                                                  \
   template <class _K, class _V, class Begin, class End>                                                                \
   static detail::status_t name##Pairs##same(SIMT_TWO_CALLS, const _K* in, _K* out, const _V* values, _V* values_out, int n, int segments, Begin begin, End end, detail::stream_t stream = 0) { \
     return DeviceSegmentedRadixSort::SortPairs##same(storage, bytes, in, out, values, values_out, n, segments, begin, end, 0, 8 * static_cast<int>(sizeof(_K)), stream); \
@@ -360,7 +488,76 @@ struct DeviceSegmentedSort {
   SIMT_SORTS(StableSort, Descending)
 #undef SIMT_SORTS
 };
+// Both factors of the work are known when it is asked for: no storage, no first call.
+struct DeviceTransform {
+  template <class... In, class Out, class Size, class _F>
+  static detail::status_t Transform(::cuda::std::tuple<In...> in, Out out, Size n, _F f, detail::stream_t stream = 0) {
+    return at_once(stream, static_cast<long>(n), [=] __host__ __device__(long i) mutable {
+      out[i] = ::cuda::std::apply([&](const auto&... from) { return f(from[i]...); }, in);
+    });
+  }
+  template <class In, class Out, class Size, class _F>
+  static detail::status_t Transform(In in, Out out, Size n, _F f, detail::stream_t stream = 0) {
+    return at_once(stream, static_cast<long>(n), [=] __host__ __device__(long i) mutable { out[i] = f(in[i]); });
+  }
+
+ private:
+  template <class _F>
+  static detail::status_t at_once(detail::stream_t stream, long n, _F f) {
+    size_t bytes = 0;
+    int storage = 0;
+    return detail::two_calls(&storage, bytes, stream, [=](const thrust::device_policy& where) {
+      thrust::detail::for_each_index(where, n, f);
+    });
+  }
+};
+struct DeviceMerge {
+  template <class A, class B, class Out, class Less = cub::Less>
+  static detail::status_t MergeKeys(SIMT_TWO_CALLS, A a, int n, B b, int m, Out out, Less less_than = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::merge(where, a, a + n, b, b + m, out, less_than); });
+  }
+  template <class A, class _V, class B, class _W, class Out, class VOut, class Less = cub::Less>
+  static detail::status_t MergePairs(SIMT_TWO_CALLS, A a, _V a_values, int n, B b, _W b_values, int m, Out out, VOut values_out, Less less_than = {}, detail::stream_t stream = 0) {
+    SIMT_WORK { thrust::merge_by_key(where, a, a + n, b, b + m, a_values, b_values, out, values_out, less_than); });
+  }
+};
+struct DeviceCopy {
+  template <class In, class Out, class Sizes>
+  static detail::status_t Batched(SIMT_TWO_CALLS, In in, Out out, Sizes sizes, unsigned int ranges, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::detail::for_each_index(where, ranges, [=] __host__ __device__(long r) mutable {
+        auto from = in[r];
+        auto to = out[r];
+        for (decltype(+sizes[r]) i = 0; i < sizes[r]; ++i) to[i] = from[i];
+      });
+    });
+  }
+};
+struct DeviceMemcpy {
+  template <class In, class Out, class Sizes>
+  static detail::status_t Batched(SIMT_TWO_CALLS, In in, Out out, Sizes sizes, unsigned int buffers, detail::stream_t stream = 0) {
+    SIMT_WORK {
+      thrust::detail::for_each_index(where, buffers, [=] __host__ __device__(long b) mutable {
+        const auto* from = reinterpret_cast<const unsigned char*>(in[b]);
+        auto* to = reinterpret_cast<unsigned char*>(out[b]);
+        for (decltype(+sizes[b]) i = 0; i < sizes[b]; ++i) to[i] = from[i];
+      });
+    });
+  }
+};
 struct DeviceFor {
+  template <class It, class _F>
+  static detail::status_t ForEach(It first, It last, _F f, detail::stream_t stream = 0) {
+    return ForEachN(first, last - first, f, stream);
+  }
+  template <class It, class Size, class _F>
+  static detail::status_t ForEachN(It first, Size n, _F f, detail::stream_t stream = 0) {
+    return Bulk(static_cast<long>(n), [=] __host__ __device__(long i) mutable { f(first[i]); }, stream);
+  }
+  template <class It, class _F>
+  static detail::status_t ForEachCopy(It first, It last, _F f, detail::stream_t stream = 0) {
+    return ForEachN(first, last - first, f, stream);
+  }
   template <class Size, class _F>
   static detail::status_t Bulk(Size n, _F f, detail::stream_t stream = 0) {
     size_t bytes = 0;

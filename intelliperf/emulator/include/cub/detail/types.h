@@ -45,6 +45,7 @@ SIMT_FUNCTION(Max, a < b ? b : a)
 SIMT_FUNCTION(Min, b < a ? b : a)
 SIMT_FUNCTION(Equality, a == b)
 SIMT_FUNCTION(Inequality, !(a == b))
+SIMT_FUNCTION(Less, a < b)
 #undef SIMT_FUNCTION
 
 template <class Key, class Value>

@@ -89,6 +89,48 @@ struct iterator_system {
   using type = detail::system_of_t<Iterator>;
 };
 
+// What iterators of programs are built on: a class that overrides dereference() and befriends iterator_core_access.
+class iterator_core_access {
+ public:
+  template <class It>
+  static SIMT_HDT decltype(auto) dereference(const It& it) { return it.dereference(); }
+};
+namespace detail {
+template <class Asked, class Otherwise>
+using or_default = std::conditional_t<std::is_same_v<Asked, use_default>, Otherwise, Asked>;
+template <class Value, class Reference, class Base>
+using adapted_reference =
+    or_default<Reference, std::conditional_t<std::is_same_v<Value, use_default>, reference_t<Base>, std::add_lvalue_reference_t<Value>>>;
+}  // namespace detail
+template <class Self, class Base, class Value = use_default, class System = use_default, class Traversal = use_default,
+          class Reference = use_default, class Difference = use_default>
+class iterator_adaptor : public iterator_facade<Self, detail::or_default<Value, detail::value_t<Base>>,
+                                                detail::adapted_reference<Value, Reference, Base>> {
+ public:
+  using thrust_system = detail::or_default<System, detail::system_of_t<Base>>;
+  using base_type = Base;
+  using reference = detail::adapted_reference<Value, Reference, Base>;
+  iterator_adaptor() = default;
+  SIMT_HDT explicit iterator_adaptor(const Base& base) : base_(base) {}
+  SIMT_HDT const Base& base() const { return base_; }
+  SIMT_HDT reference at(std::ptrdiff_t n) const {
+    Self moved = static_cast<const Self&>(*this);
+    moved += n;
+    return iterator_core_access::dereference(moved);
+  }
+  SIMT_HDT void advance(std::ptrdiff_t n) { base_ += n; }
+  SIMT_HDT std::ptrdiff_t distance_to(const iterator_adaptor& other) const { return other.base_ - base_; }
+
+ protected:
+  friend class iterator_core_access;
+  SIMT_HDT const Base& base_reference() const { return base_; }
+  SIMT_HDT Base& base_reference() { return base_; }
+  SIMT_HDT reference dereference() const { return *base_; }
+
+ private:
+  Base base_;
+};
+
 template <class _T>
 class device_ptr : public iterator_facade<device_ptr<_T>, std::remove_cv_t<_T>, _T&> {
  public:

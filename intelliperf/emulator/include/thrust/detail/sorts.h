@@ -135,13 +135,45 @@ template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
 Out binary_search(It first, It last, Values values, Values values_last, Out out) {
   return thrust::binary_search(detail::choose(first, values, out), first, last, values, values_last, out);
 }
-template <class It, class _T, SIMT_IF_NO_POLICY(It)>
-SIMT_HDT It lower_bound(It first, It last, const _T& value) {
-  return first + detail::rank_of(first, last - first, value, less<>(), false);
+// Of one value.
+namespace detail {
+template <class _P, class It, class _T, class Less>
+long one_rank(const _P& where, It first, It last, const _T& value, Less less_than, bool upper) {
+  const long n = last - first;
+  scratch<long, _P> found(where, 1);
+  long* to = found.data();
+  for_each_index(where, 1, [=] __host__ __device__(long) mutable { *to = rank_of(first, n, value, less_than, upper); });
+  return found.read(0);
 }
-template <class It, class _T, SIMT_IF_NO_POLICY(It)>
-SIMT_HDT It upper_bound(It first, It last, const _T& value) {
-  return first + detail::rank_of(first, last - first, value, less<>(), true);
+}  // namespace detail
+SIMT_IF_POLICY class It, class _T, class Less = less<>>
+It lower_bound(const _P& where, It first, It last, const _T& value, Less less_than = {}) {
+  return first + detail::one_rank(where, first, last, value, less_than, false);
+}
+SIMT_IF_POLICY class It, class _T, class Less = less<>>
+It upper_bound(const _P& where, It first, It last, const _T& value, Less less_than = {}) {
+  return first + detail::one_rank(where, first, last, value, less_than, true);
+}
+SIMT_IF_POLICY class It, class _T, class Less = less<>>
+bool binary_search(const _P& where, It first, It last, const _T& value, Less less_than = {}) {
+  return thrust::lower_bound(where, first, last, value, less_than) != thrust::upper_bound(where, first, last, value, less_than);
+}
+SIMT_IF_POLICY class It, class _T, class Less = less<>>
+pair<It, It> equal_range(const _P& where, It first, It last, const _T& value, Less less_than = {}) {
+  return {thrust::lower_bound(where, first, last, value, less_than), thrust::upper_bound(where, first, last, value, less_than)};
+}
+#define SIMT_ONE_VALUE(name, _R)                                                               \
+  template <class It, class _T, class Less = less<>, SIMT_IF_NO_POLICY(It)>                     \
+  _R name(It first, It last, const _T& value, Less less_than = {}) {                            \
+    return thrust::name(detail::choose(first), first, last, value, less_than);                 \
+  }
+SIMT_ONE_VALUE(lower_bound, It)
+SIMT_ONE_VALUE(upper_bound, It)
+SIMT_ONE_VALUE(binary_search, bool)
+#undef SIMT_ONE_VALUE
+template <class It, class _T, class Less = less<>, SIMT_IF_NO_POLICY(It)>
+pair<It, It> equal_range(It first, It last, const _T& value, Less less_than = {}) {
+  return thrust::equal_range(detail::choose(first), first, last, value, less_than);
 }
 }  // namespace thrust
 #pragma clang force_cuda_host_device end

@@ -11,7 +11,23 @@ namespace thrust {
 template <class _T>
 using device_allocator = std::allocator<_T>;
 template <class _T>
-using device_malloc_allocator = std::allocator<_T>;
+struct device_malloc_allocator : std::allocator<_T> {
+  using value_type = _T;
+  using pointer = device_ptr<_T>;
+  using const_pointer = device_ptr<const _T>;
+  using size_type = size_t;
+  using difference_type = std::ptrdiff_t;
+  template <class _U>
+  struct rebind {
+    using other = device_malloc_allocator<_U>;
+  };
+  pointer allocate(size_type n, const_pointer = const_pointer()) { return device_malloc<_T>(n); }
+  void deallocate(pointer p, size_type) { device_free(p); }
+};
+template <class _T>
+using device_new_allocator = device_malloc_allocator<_T>;
+template <class _T>
+using universal_allocator = std::allocator<_T>;
 
 template <class _T, class Allocator = std::allocator<_T>>
 class device_vector;

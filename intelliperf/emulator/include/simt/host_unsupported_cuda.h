@@ -1,0 +1,16 @@
+// CUDA's own, in the form of host_unsupported.h.
+// clang-format off
+SIMT_UNSUPPORTED(MemRangeGetAttribute, (void* value, size_t value_bytes, enum cudaMemRangeAttribute attribute, const void* pointer, size_t bytes))
+SIMT_UNSUPPORTED(StreamGetAttribute, (cudaStream_t stream, cudaStreamAttrID attribute, cudaStreamAttrValue* value))
+SIMT_UNSUPPORTED(StreamGetId, (cudaStream_t stream, unsigned long long* id))
+SIMT_UNSUPPORTED(GraphKernelNodeGetParams, (cudaGraphNode_t node, cudaKernelNodeParams* params))
+SIMT_UNSUPPORTED(GraphMemcpyNodeGetParams, (cudaGraphNode_t node, struct cudaMemcpy3DParms* params))
+SIMT_UNSUPPORTED(GraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count))
+SIMT_UNSUPPORTED(GraphGetEdges, (cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count))
+SIMT_UNSUPPORTED(GraphNodeGetDependencies, (cudaGraphNode_t node, cudaGraphNode_t* dependencies, size_t* count))
+SIMT_UNSUPPORTED(GraphDebugDotPrint, (cudaGraph_t graph, const char* path, unsigned int flags))
+SIMT_UNSUPPORTED(DeviceGetGraphMemAttribute, (int device, enum cudaGraphMemAttributeType attribute, void* value))
+SIMT_UNSUPPORTED(DeviceGraphMemTrim, (int device))
+SIMT_UNSUPPORTED(MemcpyArrayToArray, (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t bytes, enum cudaMemcpyKind kind SIMT_OR(cudaMemcpyDeviceToDevice)))
+SIMT_UNSUPPORTED(Memcpy2DArrayToArray, (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind SIMT_OR(cudaMemcpyDeviceToDevice)))
+SIMT_UNSUPPORTED(GetDriverEntryPoint, (const char* symbol, void** function, unsigned long long flags, enum cudaDriverEntryPointQueryResult* status SIMT_OR(0)))

@@ -1,0 +1,3 @@
+// Random orders.
+#pragma once
+#include <thrust/detail/shuffles.h>
