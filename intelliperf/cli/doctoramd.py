@@ -186,10 +186,30 @@ def _interception(chain: _Chain) -> str:
     return f"{len(launches)} dispatch of {geometry} threads with its arguments, buffers through shared host memory"
 
 
+def _instrumentation(chain: _Chain) -> str:
+    from intelliperf.records import AccessKind, Kernel
+    from intelliperf.rocm import recording
+
+    kernel = Kernel(chain.symbol, "probe")
+    logs = chain.root / "records"
+    logs.mkdir()
+    with recording.record(chain.built(), kernel, chain.backend.probe(), _DEADLINE_S, logs) as recorded:
+        (dispatch,) = recorded.recorded
+        stored = sum(
+            figures["lanes"]
+            for access, figures in zip(recorded.accesses, dispatch.figures, strict=True)
+            if access.operation.access is AccessKind.STORE
+        )
+    if stored != SELF_TEST_THREADS:
+        raise IntelliPerfError(f"{stored:,.0f} stores were recorded, {SELF_TEST_THREADS} threads store once")
+    return f"{SELF_TEST_THREADS} stores of one kernel were recorded, with their addresses"
+
+
 _STEPS: dict[str, Callable[[_Chain], str]] = {
     "device": _device,
     "build": _build,
     "trace": _trace,
     "counters": _counters,
     "tools library": _interception,
+    "instrumentation": _instrumentation,
 }

@@ -120,34 +120,30 @@ class RocmBackend:
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
         """What instrumented code records of each access; where it cannot be had, the machine code's line table."""
-        scratch = self._logs("lines")
         whole = self._whole.get((*_identity(application), kernel.symbol), {})
         try:
+            return self._recorded_lines(application, kernel, deadline_s, whole)
+        except (ToolchainError, ApplicationFailed) as error:
+            way = f"the line table alone, because no accesses were recorded: {str(error).splitlines()[0]}"
+        scratch = self._logs("lines")
+        try:
             code = codeobject.code_objects(_program(application), self.probe().architecture, scratch)
-            try:
-                return self._recorded_lines(application, kernel, deadline_s, code, whole)
-            except (ToolchainError, ApplicationFailed) as error:
-                way = f"the line table alone, because no accesses were recorded: {_first_line(error)}"
             return lines.kernel_lines(code, kernel, application.project, whole, scratch, way)
         except ToolchainError as error:
             raise SourceNotFound(f"{kernel.name}: {error}") from error
 
     def _recorded_lines(
-        self,
-        application: Application,
-        kernel: Kernel,
-        deadline_s: float,
-        code: Sequence[bytes],
-        whole: Mapping[Metric, Quantity],
+        self, application: Application, kernel: Kernel, deadline_s: float, whole: Mapping[Metric, Quantity]
     ) -> tuple[SourceEvidence, ...]:
         logs = self._logs("records")
-        recorded = recording.record(application, kernel, self.probe(), deadline_s, logs)
+        names: Sequence[str] | None = None
         try:
-            _, items = lines.memory_instructions(code, kernel, logs)
-            names = [item.text for item in items]
+            code = codeobject.code_objects(_program(application), self.probe().architecture, logs)
+            names = [item.text for item in lines.memory_instructions(code, kernel, logs)[1]]
+        except (ToolchainError, SourceNotFound):
+            pass  # its code is in a library, say
+        with recording.record(application, kernel, self.probe(), deadline_s, logs) as recorded:
             return recordlines.recorded_lines(recorded, kernel, application.project, whole, names)
-        finally:
-            recorded.workspace.remove()
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
@@ -215,10 +211,6 @@ class RocmBackend:
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
 
 
 def _scratch(directory: Path) -> dict[str, str]:
