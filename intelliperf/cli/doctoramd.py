@@ -232,6 +232,25 @@ def _buffers(chain: _Chain) -> str:
     return f"{ways or 'all copied by the application'}; the same bytes as the application's copies"
 
 
+def _instrumentation(chain: _Chain) -> str:
+    from intelliperf.records import AccessKind, Kernel
+    from intelliperf.rocm import recording
+
+    kernel = Kernel(chain.symbol, "probe")
+    logs = chain.root / "records"
+    logs.mkdir()
+    with recording.record(chain.built(), kernel, chain.backend.probe(), _DEADLINE_S, logs) as recorded:
+        (dispatch,) = recorded.recorded
+        stored = sum(
+            figures["lanes"]
+            for access, figures in zip(recorded.accesses, dispatch.figures, strict=True)
+            if access.operation.access is AccessKind.STORE
+        )
+    if stored != SELF_TEST_THREADS:
+        raise IntelliPerfError(f"{stored:,.0f} stores were recorded, {SELF_TEST_THREADS} threads store once")
+    return f"{SELF_TEST_THREADS} stores of one kernel were recorded, with their addresses"
+
+
 _STEPS: dict[str, Callable[[_Chain], str]] = {
     "device": _device,
     "build": _build,
@@ -241,4 +260,5 @@ _STEPS: dict[str, Callable[[_Chain], str]] = {
     "PC samples": _samples,
     "tools library": _interception,
     "buffers": _buffers,
+    "instrumentation": _instrumentation,
 }

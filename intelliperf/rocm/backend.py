@@ -135,44 +135,42 @@ class RocmBackend:
 
         And time by PC samples, where this device takes any. What is counted for the whole kernel is told of its lines.
         """
-        scratch = self._logs("lines")
         device = self.probe()
-        samples = self._sampled(application, deadline_s)
         project = application.project
+        sampled = sampled_kernel(self._sampled(application, deadline_s), kernel, project)
+        whole = self._whole.get((*_identity(application), kernel.symbol), {})
+        seen = lines.Seen(whole, sampled, device.wave_size)
+        scratch = self._logs("lines")
+        code: Code | Exception
         try:
-            code = lines.kernel_code(
-                codeobject.code_objects(_program(application), device.architecture, scratch), kernel, scratch
-            )
-            whole = self._whole.get((*_identity(application), kernel.symbol), {})
-            sampled = sampled_kernel(samples, kernel, project)
-            seen = lines.Seen(whole, sampled, device.wave_size)
-            try:
-                accesses = self._recorded_lines(application, kernel, deadline_s, code, whole)
-                way = "from what instrumented code recorded"
-            except (ToolchainError, ApplicationFailed) as error:
-                way = (
-                    f"from the line table of its machine code, because no accesses were recorded: {_first_line(error)}"
-                )
-                accesses = lines.kernel_lines(code, kernel, project, seen, way)
-            self._line_notes = (f"lines of {kernel.name}: {way}; {sampled.describe()}",)
-            return (*lines.beside_accesses(code, kernel, project, seen), *accesses)
-        except ToolchainError as error:
-            raise SourceNotFound(f"{kernel.name}: {error}") from error
+            objects = codeobject.code_objects(_program(application), device.architecture, scratch)
+            code = lines.kernel_code(objects, kernel, scratch)
+        except (ToolchainError, SourceNotFound) as error:
+            code = error  # its code is in a library, say
+        try:
+            accesses = self._recorded_lines(application, kernel, deadline_s, code, whole)
+            way = "from what instrumented code recorded"
+        except (ToolchainError, ApplicationFailed) as error:
+            if isinstance(code, Exception):
+                raise SourceNotFound(f"{kernel.name}: {code}") from code
+            reason = str(error).splitlines()[0]
+            way = f"from the line table of its machine code, because no accesses were recorded: {reason}"
+            accesses = lines.kernel_lines(code, kernel, project, seen, way)
+        self._line_notes = (f"lines of {kernel.name}: {way}; {sampled.describe()}",)
+        beside = lines.beside_accesses(code, kernel, project, seen) if isinstance(code, Code) else ()
+        return (*beside, *accesses)
 
     def _recorded_lines(
         self,
         application: Application,
         kernel: Kernel,
         deadline_s: float,
-        code: Code,
+        code: Code | Exception,
         whole: Mapping[Metric, Quantity],
     ) -> tuple[SourceEvidence, ...]:
-        recorded = recording.record(application, kernel, self.probe(), deadline_s, self._logs("records"))
-        try:
-            names = [item.text for item in code.items]
+        names = [item.text for item in code.items] if isinstance(code, Code) else None
+        with recording.record(application, kernel, self.probe(), deadline_s, self._logs("records")) as recorded:
             return recordlines.recorded_lines(recorded, kernel, application.project, whole, names)
-        finally:
-            recorded.workspace.remove()
 
     def line_notes(self) -> tuple[str, ...]:
         return self._line_notes
@@ -261,10 +259,6 @@ class RocmBackend:
         logs = self._directory / purpose / f"{self._runs:04d}"
         logs.mkdir(parents=True, exist_ok=True)
         return logs
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
 
 
 def _scratch(directory: Path) -> dict[str, str]:

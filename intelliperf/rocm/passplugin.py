@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +17,7 @@ from intelliperf.rocm.toolchain import Compiler, find_compiler
 
 _HERE = Path(__file__).resolve().parent
 _SOURCES = (*sorted((_HERE / "plugin").glob("*.[ch]*")), _HERE / "native" / "records.h")
-_FLAGS = ("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions", "-Wall", "-Wextra")
+_FLAGS = ("-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall", "-Wextra")
 _NAME = "libintelliperf_records.so"
 _OLDEST = 18  # its interfaces to the code generator
 _INSTALLED = re.compile(r"^InstalledDir: (?P<place>.+)$", re.MULTILINE)
@@ -37,7 +39,13 @@ def pass_plugin() -> Path:
     llvm = llvm_of(find_compiler())
 
     def compile_all(compiler: str, copy: Path, sources: Sequence[str], made: Path) -> None:
-        run_tool([compiler, *_FLAGS, *llvm.options, f"-I{copy}", *llvm.includes, *sources, "-o", str(made)])
+        def compile_one(source: str) -> str:
+            run_tool([compiler, *_FLAGS, *llvm.options, *llvm.includes, "-c", source, "-o", f"{source}.o"])
+            return f"{source}.o"
+
+        with ThreadPoolExecutor(os.cpu_count()) as workers:
+            objects = list(workers.map(compile_one, sources))
+        run_tool([compiler, "-shared", *objects, "-o", str(made)])
 
     files = {path.name: path.read_bytes() for path in _SOURCES}
     return built("rocm", _NAME, files, (llvm.version, *llvm.includes, *llvm.options, *_FLAGS), compile_all)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -59,9 +60,9 @@ class RecordedDispatch:
 
 @dataclass(frozen=True)
 class Recording:
-    modules: tuple[Module, ...]
     accesses: tuple[MachineAccess, ...]
     dispatches: tuple[RecordedDispatch, ...]
+    modules: tuple[Module, ...]
     workspace: Workspace  # in which the instrumented program was built
 
     @property
@@ -80,21 +81,35 @@ def counting_program() -> Path:
     return built("rocm", "count-records", files, _FLAGS, compile_all)
 
 
-def record(application: Application, kernel: Kernel, device: Device, deadline_s: float, logs: Path) -> Recording:
+@contextmanager
+def record(
+    application: Application, kernel: Kernel, device: Device, deadline_s: float, logs: Path
+) -> Iterator[Recording]:
     """Builds the project once more, with records, and runs it until they have room; three times at most.
 
-    Raises `ToolchainError` where the kernel cannot be made to record, `ApplicationFailed` where it does not run.
+    The build is gone afterwards. Raises `ToolchainError` where the kernel cannot be made to record,
+    `ApplicationFailed` where it does not run.
     """
-    workspace, modules = instrumented(application, kernel, device, deadline_s, logs)
-    ran = workspace.application
+    workspace = Workspace.create(application, logs / "instrumented")
+    try:
+        modules = _instrumented(workspace, kernel, device, deadline_s, logs)
+        yield _recorded(workspace, modules, kernel, device, deadline_s, logs)
+    finally:
+        workspace.remove()
+
+
+def _recorded(
+    workspace: Workspace, modules: tuple[Module, ...], kernel: Kernel, device: Device, deadline_s: float, logs: Path
+) -> Recording:
     words = 0
     for attempt in range(_MOST_RUNS):
         place = logs / f"records{attempt}"
         place.mkdir()
-        accesses, dispatches = _run(ran, kernel, modules, device, deadline_s, place, words)
-        found = Recording(modules, accesses, dispatches, workspace)
+        environment = native.record_environment(place / "records", plain(kernel.symbol), _BUFFER_BYTES, words)
+        _run(workspace.application, environment, kernel, deadline_s, place)
+        found = Recording(*_counted(modules, place, device), modules, workspace)
         if not found.recorded:
-            fates = ", ".join(sorted({one.fate for one in dispatches})) or "it was not launched"
+            fates = ", ".join(sorted({one.fate for one in found.dispatches})) or "it was not launched"
             raise ToolchainError(f"nothing of {kernel.name} was recorded: {fates}")
         if all(one.complete for one in found.recorded):
             break
@@ -102,21 +117,20 @@ def record(application: Application, kernel: Kernel, device: Device, deadline_s:
     return found
 
 
-def instrumented(
-    application: Application, kernel: Kernel, device: Device, deadline_s: float, logs: Path
-) -> tuple[Workspace, tuple[Module, ...]]:
-    """A copy of the project, built so that the kernel records."""
-    if not application.build_commands:
+def _instrumented(
+    workspace: Workspace, kernel: Kernel, device: Device, deadline_s: float, logs: Path
+) -> tuple[Module, ...]:
+    """Builds the project so that the kernel records."""
+    if not workspace.original.build_commands:
         raise ToolchainError("there is no build command to build the kernel with records")
     environment = {**toolchain.build_environment(device.architecture), **instrumentation((kernel.symbol,), logs)}
-    workspace = Workspace.create(application, logs / "instrumented")
     done = workspace.build(environment, deadline_s, logs)
     if not done.ok:
         raise ToolchainError(f"with records {done.complaint()}")
     modules = read_modules(sites_directory(logs))
     if not any(plain(kernel.symbol) in module.kernels for module in modules):
         raise ToolchainError(f"no compilation that our compiler saw holds {kernel.name}")
-    return workspace, modules
+    return modules
 
 
 def sites_directory(logs: Path) -> Path:
@@ -139,22 +153,17 @@ def read_modules(sites: Path) -> tuple[Module, ...]:
 
 
 def _run(
-    application: Application,
-    kernel: Kernel,
-    modules: Sequence[Module],
-    device: Device,
-    deadline_s: float,
-    place: Path,
-    words: int,
-) -> tuple[tuple[MachineAccess, ...], tuple[RecordedDispatch, ...]]:
-    environment = {
-        **dict(application.environment),
-        **native.record_environment(place / "records", plain(kernel.symbol), _BUFFER_BYTES, words),
-        "TMPDIR": str(place),
-    }
+    application: Application, variables: Mapping[str, str], kernel: Kernel, deadline_s: float, place: Path
+) -> None:
+    environment = {**dict(application.environment), **variables, "TMPDIR": str(place)}
     done = run(application.argv, application.directory, deadline_s, place, "run", environment)
     if not done.ok:
         raise ApplicationFailed(f"with records of {kernel.name} the application ends with {done.describe()}")
+
+
+def _counted(
+    modules: Sequence[Module], place: Path, device: Device
+) -> tuple[tuple[MachineAccess, ...], tuple[RecordedDispatch, ...]]:
     return counted(modules, sorted(place.glob("records.*")), device, place)
 
 

@@ -52,6 +52,7 @@ _SPREAD = {
     "lds_phases": ("lds_phases", "phases_sq"),
     "lds_phases_ideal": ("lds_phases", "phases_sq"),
 }
+INSTRUMENTATION = "compiler instrumentation"
 _ATOMICS = (AccessKind.ATOMIC, AccessKind.REDUCTION)
 
 
@@ -74,12 +75,12 @@ class _Line:
 
 
 def recorded_lines(
-    recording: Recording, kernel: Kernel, project: Path, whole: Mapping[Metric, Quantity], names: Sequence[str]
+    recording: Recording, kernel: Kernel, project: Path, whole: Mapping[Metric, Quantity], names: Sequence[str] | None
 ) -> tuple[SourceEvidence, ...]:
     """One entry per line and instruction that ran. Raises `SourceNotFound`.
 
-    `whole` is what is known of the kernel; `names` are the memory instructions of the program as it is, to which those
-    that recorded are held.
+    `whole` is what is known of the kernel; `names` are the memory instructions of the program as it is, where these are
+    known, to which those that recorded are held.
     """
     lines, elsewhere = _collect(recording, project)
     if not lines and elsewhere:
@@ -202,13 +203,13 @@ def _evidence(kernel: Kernel, line: _Line, quantities: Mapping[Metric, Quantity]
     )
 
 
-def _way(recording: Recording, kernel: Kernel, names: Sequence[str]) -> str:
+def _way(recording: Recording, kernel: Kernel, names: Sequence[str] | None) -> str:
     """What these figures are, and what they lack."""
     recorded, launched = recording.recorded, len(recording.dispatches)
     groups, seen = sum(one.groups for one in recorded), sum(one.recorded_groups for one in recorded)
     share = "all" if groups == seen else f"{seen:,} of"
     parts = [
-        f"compiler instrumentation: every access of {share} {groups:,} work-groups of {len(recorded)} of "
+        f"{INSTRUMENTATION}: every access of {share} {groups:,} work-groups of {len(recorded)} of "
         f"{launched} dispatch{'es' * (launched > 1)}"
     ]
     if not all(one.complete for one in recorded):
@@ -219,13 +220,19 @@ def _way(recording: Recording, kernel: Kernel, names: Sequence[str]) -> str:
     return "; ".join(parts)
 
 
-def _gaps(module: Module, kernel: Kernel, names: Sequence[str]) -> Iterable[str]:
+def _gaps(module: Module, kernel: Kernel, names: Sequence[str] | None) -> Iterable[str]:
     if module.unresolved:
         yield f"{len(module.unresolved)} accesses are left out, whose machine instructions are not known"
     if module.unrecorded:
         yield f"not recorded: {', '.join(sorted(set(module.unrecorded)))}"
+    lost = sum(1 for access in module.accesses if not any(at.line for at in access.site.chain))
+    if lost:
+        yield f"{lost} machine instructions have no line"
     if module.indirect_calls:
         yield f"{module.indirect_calls} calls through pointers were not followed"
+    if names is None:
+        yield "the program's own machine code was not found, to which that of the records could be held"
+        return
     own = Counter(module.order.get(plain(kernel.symbol), ()))
     different = (own - Counter(names)).total() + (Counter(names) - own).total()
     if different:

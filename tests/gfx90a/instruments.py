@@ -67,7 +67,7 @@ def code_objects(binary: Path, into: Path) -> list[Path]:
     return found
 
 
-def _kernels_in(code_object: Path) -> set[str]:
+def kernels_in(code_object: Path) -> set[str]:
     symbols = ELFFile(io.BytesIO(code_object.read_bytes())).get_section_by_name(".dynsym")
     return {symbol.name[: -len(".kd")] for symbol in symbols.iter_symbols() if symbol.name.endswith(".kd")}
 
@@ -75,7 +75,7 @@ def _kernels_in(code_object: Path) -> set[str]:
 def device_lines(dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], project: Path) -> dict[Place, Figures]:
     """Of the project's kernels; other kernels, such as HIP's own fills, are left out."""
     found: dict[Place, Figures] = defaultdict(Figures)
-    by_kernel = {kernel: code_object for code_object in objects for kernel in _kernels_in(code_object)}
+    by_kernel = {kernel: code_object for code_object in objects for kernel in kernels_in(code_object)}
     lines: dict[tuple[Path, int], str | None] = {}
     for dispatch in dispatches:
         code_object = by_kernel.get(dispatch["kernel"])

@@ -30,9 +30,10 @@ def test_every_step_is_tried_and_the_bundle_holds_its_logs(
     assert status == 0, said
     assert "[ok] device: Software gfx90a" in said and "no hardware but the software gfx90a" in said
     assert "[ok] source lines: " in said and "probe.hip:" in said
-    assert "[ok] PC samples: lines of probe: from the line table of its machine code; " in said
+    assert "[ok] PC samples: lines of probe: from what instrumented code recorded; " in said
     assert "[ok] tools library: 1 dispatch of 1024 threads" in said
     assert "[ok] buffers: " in said and "with a legacy handle, then copied device to host" in said
+    assert "[ok] instrumentation: 1024 stores of one kernel" in said
     with tarfile.open(bundle) as archive:
         names = archive.getnames()
     assert "intelliperf-doctor-amd/doctor.txt" in names
@@ -47,3 +48,4 @@ def test_a_broken_step_does_not_hide_the_others(
     said = capsys.readouterr().out
     assert "[!!] device: no AMD GPU" in said
     assert "[!!] tools library: the probe was not built" in said
+    assert "[!!] instrumentation: the probe was not built" in said

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rocmdevice import LAUNCHER, STAND_IN, build_device
+from rocmdevice import HERE, LAUNCHER, STAND_IN, build_device
 
 pytestmark = pytest.mark.gfx90a
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "reduction"
@@ -28,11 +28,11 @@ class Ended:
     words: str
 
 
-def intelliperf(project: Path, *arguments: str) -> Ended:
+def intelliperf(project: Path, *arguments: str, program: tuple[str, ...] = ("./app", "100000")) -> Ended:
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
     environment["PATH"] = os.pathsep.join([str(STAND_IN), environment["PATH"]])
     done = subprocess.run(
-        [sys.executable, "-m", "intelliperf", *arguments, "--", "./app", "100000"],
+        [sys.executable, "-m", "intelliperf", *arguments, "--", *program],
         cwd=project,
         env=environment,
         capture_output=True,
@@ -90,3 +90,25 @@ def test_a_candidate_that_computes_otherwise_or_nothing_is_rejected(project: Pat
 def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> None:
     (launch,) = (line for line in (project / "signal_energy.hip").read_text().splitlines() if "<<<" in line)
     assert verdict_on(project, launch, f"  if (argc > 9) {launch.strip()}") == "FORBIDDEN_EDIT"
+
+
+@pytest.mark.parametrize(
+    ("formula", "name", "line", "rule"),
+    [("bankConflict", "columns", "sum = sum * 0.5f + tile", "pad_lds"), ("memoryAccess", "turn", "out[column", "")],
+)
+def test_recorded_accesses_pin_the_line_and_lead_to_an_accepted_patch(
+    tmp_path: Path, formula: str, name: str, line: str, rule: str
+) -> None:
+    shutil.copy(HERE / "programs" / f"{name}.hip", tmp_path)
+    build = f"hipcc -O3 -o app {name}.hip"
+    ended = intelliperf(tmp_path, "-f", formula, *COMMON[:-3], "-b", build, "--json", program=("./app",))
+    assert ended.status == 0, ended.words
+    evidence = ended.report["evidence"]
+    assert len(evidence) == 1 and line in evidence[0]["text"]
+    assert evidence[0]["found_by"].startswith("compiler instrumentation: every access of all ")
+    assert "compiler instrumentation" in ended.words
+    accepted = [
+        a["candidate"]["origin"]["name"] for a in ended.report["attempts"] if a["index"] == ended.report["accepted"]
+    ]
+    assert accepted == [rule or accepted[0]]
+    assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}

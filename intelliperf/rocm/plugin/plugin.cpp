@@ -1,7 +1,7 @@
 // A plugin of clang that makes chosen kernels record their memory accesses, in the last step of the optimizer.
 //
 // INTELLIPERF_SITES: directory for the table of sites and the machine code that they become.
-// INTELLIPERF_INSTRUMENT: comma list of kernels.
+// INTELLIPERF_INSTRUMENT: comma list of kernels, or "*".
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>

@@ -125,7 +125,7 @@ std::vector<Function*> wanted_kernels(Module& module, const std::vector<std::str
   std::vector<Function*> found;
   for (Function& function : module)
     if (!function.isDeclaration() && function.getCallingConv() == CallingConv::AMDGPU_KERNEL &&
-        names.count(plain(function.getName())))
+        (names.count("*") || names.count(plain(function.getName()))))
       found.push_back(&function);
   return found;
 }

@@ -26,7 +26,7 @@ struct Sites {
   std::vector<std::string> unknown;         // operations on memory that are not recorded
 };
 
-// `wanted`: symbols without what makes them unique per compilation.
+// `wanted`: symbols without what makes them unique per compilation, or "*".
 std::vector<llvm::Function*> wanted_kernels(llvm::Module& module, const std::vector<std::string>& wanted);
 Sites find_sites(llvm::Module& module, const std::vector<llvm::Function*>& kernels);
 void write_table(const Sites& sites, const llvm::Module& module, uint64_t identity, llvm::raw_ostream& out);

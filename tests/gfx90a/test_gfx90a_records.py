@@ -1,0 +1,119 @@
+"""What our compiler plugin records, held to what the software gfx90a counts of the program as it is: equal, per line.
+
+Two instruments that share nothing: instrumented LLVM IR with the product's rules, and an interpreter of machine code.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from instruments import Figures, Place
+from programs_on_device import PROGRAMS
+from recorded_on_device import NO_LINE, Twice, build_twice, executed
+
+from intelliperf.records import Kernel
+from intelliperf.rocm.codeobject import code_objects
+from intelliperf.rocm.lines import kernel_code
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = pytest.mark.gfx90a
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    sources: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+    def twice(self, scratch: Path) -> Twice:
+        project = scratch / "project"
+        own = PROGRAMS / "recorded" / f"{self.name}.hip"
+        if own.exists():
+            project.mkdir()
+            shutil.copy(own, project)
+        else:
+            shutil.copytree(EXAMPLES / self.name, project)
+        sources = [project / source for source in self.sources]
+        return build_twice(sources, self.arguments, project, scratch, f"-I{project}/include")
+
+
+IN_HIP = (
+    Program("reduction", ("signal_energy.hip",), ("20000",)),
+    Program("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200")),
+    Program("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2")),
+    Program("triad", ("triad.hip",), ("10000",)),
+    Program("mixing", ("mixing.hip",), ("4096", "3")),
+    Program("sides", ("sides.hip",), ("4096", "10")),
+)
+GENERATED = (Program("widths", ("widths.hip",)), Program("shapes", ("shapes.hip",)))
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Twice:
+    return GENERATED[1].twice(tmp_path_factory.mktemp("shapes"))
+
+
+def equal(program: Twice) -> dict[Place, Figures]:
+    """The figures per line, after both instruments told the same ones."""
+    device, own = program.counted_by_device(), program.by_line(program.recorded())
+    different = [
+        f"{place}\n  gfx90a   {device.get(place)}\n  recorded {own.get(place)}"
+        for place in sorted({*device, *own})
+        if device.get(place) != own.get(place)
+    ]
+    assert not different, "\n".join(different)
+    assert device
+    return own
+
+
+@pytest.mark.parametrize("program", [*IN_HIP, GENERATED[0]], ids=lambda program: program.name)
+def test_recorded_figures_are_those_of_the_device(program: Program, tmp_path: Path) -> None:
+    built = program.twice(tmp_path)
+    figures = equal(built)
+    assert {place.line for place in figures} - {NO_LINE}
+    assert not [site for module in built.modules for site in module.unresolved]
+    assert 1 < executed(built.device_counts(built.recording)) / executed(built.device_counts(built.plain)) < 20
+
+
+def test_atomics_divergence_calls_and_flat_addresses_are_told_as_the_device_counts_them(shapes: Twice) -> None:
+    figures = equal(shapes)
+    kinds = {(place.space, place.kind) for place in figures}
+    assert kinds == {(space, kind) for space in ("global", "lds") for kind in ("load", "store", "atomic")}
+
+
+def test_the_code_that_recorded_has_the_memory_instructions_of_the_program_as_it_is(shapes: Twice) -> None:
+    code = code_objects(shapes.plain, "gfx90a", shapes.scratch)
+    (module,) = shapes.modules
+    for symbol in shapes.kernels:
+        items = kernel_code(code, Kernel(symbol, symbol), shapes.scratch).items
+        assert Counter(item.text for item in items) == Counter(module.order.get(symbol, ())), symbol
+
+
+def test_a_small_buffer_samples_work_groups_and_keeps_all_of_their_accesses(shapes: Twice) -> None:
+    whole, part = shapes.recorded(), shapes.recorded(buffer_bytes=64 << 10, words=2048)
+    seen = [(all_.groups, some.recorded_groups) for all_, some in zip(whole.dispatches, part.dispatches, strict=True)]
+    assert any(some < groups for groups, some in seen) and all(some >= 1 for _, some in seen)
+    (volume, sample), *_ = [
+        (a, b) for a, b in zip(whole.dispatches, part.dispatches, strict=True) if a.block == (8, 4, 3)
+    ]
+    for every, chosen in zip(volume.figures, sample.figures, strict=True):  # all of its groups do the same
+        assert chosen["executions"] * volume.groups == every["executions"] * sample.recorded_groups
+
+
+def test_accesses_without_room_are_counted_and_not_mistaken_for_none(shapes: Twice) -> None:
+    whole, cut = shapes.recorded(), shapes.recorded(words=100)
+    for all_, some in zip(whole.dispatches, cut.dispatches, strict=True):
+        assert all_.complete
+        assert (some.wanted_words, some.most_words) == (all_.wanted_words, all_.most_words)
+        assert some.complete == (all_.most_words <= 100)
+        assert some.kept_words <= some.recorded_groups * some.waves_per_group * 100
+    assert not all(one.complete for one in cut.dispatches)
+
+
+def test_dispatches_beyond_the_limit_are_told_of(shapes: Twice) -> None:
+    fates = [one.fate for one in shapes.recorded(dispatches=2).dispatches]
+    assert fates[:2] == ["recorded", "recorded"] and set(fates[2:]) == {"beyond the limit"}
