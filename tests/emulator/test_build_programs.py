@@ -84,7 +84,7 @@ def test_cmake_builds_a_gpu_language(shell: Shell, tmp_path: Path, language: str
     text = MAIN if language == "HIP" else as_cuda(MAIN)
     (tmp_path / f"main.{suffix}").write_text(text, encoding="utf-8")
     write(tmp_path, expected_cpp=EXPECTED)
-    library = "hip::host" if language == "HIP" else "CUDA::cudart"
+    library = "hip::host" if language == "HIP" else "CUDA::cudart CUDA::curand CUDA::cuda_driver CUDA::nvtx3"
     (tmp_path / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX {language})\n{extra}\n"
         f"add_executable(app main.{suffix} expected.cpp)\ntarget_link_libraries(app PRIVATE {library})\n",

@@ -75,7 +75,7 @@ _HEADER_PACKAGES = {
     "hiprand": "hip::hiprand",
     "rocrand": "roc::rocrand",
 }
-_CUDA_LIBRARIES = ("cudart", "cuda", "nvToolsExt")
+_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt")
 _HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand")
 
 
@@ -89,7 +89,9 @@ def package_files() -> dict[str, str]:
         "lib/cmake/hip/FindHIP.cmake": 'include("${CMAKE_CURRENT_LIST_DIR}/hip-config.cmake")\n',
         "nvvm/libdevice/README": "The embedded emulator needs no device library.\n",
         "lib64/libcudart_static.a": "INPUT(-lintelliperf_simt)\n",
+        "lib64/libcurand_static.a": "INPUT(-lintelliperf_simt)\n",
         "lib64/libcudadevrt.a": "!<arch>\n",
+        "lib64/libculibos.a": "!<arch>\n",
         "version.json": '{"cuda": {"name": "CUDA SDK", "version": "12.4.131"}}\n',
         ".info/version": f"{HIP_VERSION}\n",
     }

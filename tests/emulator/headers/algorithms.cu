@@ -1,5 +1,8 @@
 // Thrust inside kernels, CUB's merge sorts and moves between threads, and parameters that begin with nothing.
 #include <cub/cub.cuh>
+#include <cuda/std/array>
+#include <cuda/std/chrono>
+#include <cuda/std/mdspan>
 #include <thrust/async/reduce.h>
 #include <thrust/binary_search.h>
 #include <thrust/device_malloc_allocator.h>
@@ -171,6 +174,29 @@ void check_thrust() {
   expect(!thrust::is_sorted(numbers.begin(), numbers.end()) && thrust::reduce(numbers.begin(), numbers.end()) == 90, "shuffle");
 }
 
+__global__ void views(const int* in, int* out) {
+  namespace cs = cuda::std;
+  const auto began = cs::chrono::system_clock::now();
+  const cs::mdspan<const int, cs::extents<int, cs::dynamic_extent, 4>> rows(in, 8);
+  const cs::mdspan deduced(in, 4, 8);
+  const cs::mdspan<const int, cs::dextents<int, 2>, cs::layout_left> columns(in, 8, 4);
+  const cs::layout_stride::mapping<cs::dextents<int, 2>> steps(cs::dextents<int, 2>(4, 4), cs::array<int, 2>{2, 8});
+  const cs::mdspan<const int, cs::dextents<int, 2>, cs::layout_stride> apart(in, steps);
+  out[0] = rows(3, 1), out[1] = deduced(1, 2), out[2] = columns(1, 1), out[3] = apart(1, 2);
+  out[4] = rows.extent(0) * 100 + rows.extent(1) * 10 + static_cast<int>(rows.rank());
+  out[5] = cs::chrono::system_clock::now() > began;
+}
+
+void check_views() {
+  int *in, *out;
+  cudaMallocManaged(&in, 32 * sizeof(int));
+  cudaMallocManaged(&out, 6 * sizeof(int));
+  for (int i = 0; i < 32; ++i) in[i] = i;
+  views<<<1, 1>>>(in, out);
+  expect(cudaDeviceSynchronize() == cudaSuccess && out[0] == 13 && out[1] == 10 && out[2] == 9 && out[3] == 18, "mdspan");
+  expect(out[4] == 842 && out[5] == 1, "sizes of an mdspan; a clock");
+}
+
 struct Nothing {};
 struct Late {  // the first eight bytes hold no data
   Nothing none;
@@ -200,6 +226,7 @@ int main() {
   check_block_parts();
   check_device_wide();
   check_thrust();
+  check_views();
   check_parameters();
   return verdict();
 }
