@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -185,7 +186,7 @@ class Group:
     geometry: Geometry
     launches: tuple[KernelLaunch, ...]
 
-    @property
+    @cached_property  # there may be 100 000 launches
     def traced(self) -> tuple[KernelLaunch, ...]:
         return tuple(launch for launch in self.launches if launch.traced_blocks > 0)
 

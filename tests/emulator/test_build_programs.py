@@ -95,6 +95,21 @@ def test_cmake_builds_a_gpu_language(shell: Shell, tmp_path: Path, language: str
     assert output(shell("build/app")) == "PASS"
 
 
+def test_cmake_compiles_what_the_old_hip_module_adds_with_hipcc(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED.replace("297", "VALUE"))
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX)\n"
+        "include($ENV{HIP_PATH}/lib/cmake/hip/FindHIP.cmake)\nfind_package(HIP REQUIRED)\n"
+        "hip_add_library(parts STATIC expected.cpp HIPCC_OPTIONS -DVALUE=297)\n"
+        "hip_add_executable(app main.hip HIPCC_OPTIONS -O2 NVCC_OPTIONS -arch=sm_70)\n"
+        "target_link_libraries(app parts)\n",
+        encoding="utf-8",
+    )
+    shell("cmake", "-S", ".", "-B", "build")
+    shell("cmake", "--build", "build")
+    assert output(shell("build/app")) == "PASS"
+
+
 HELPER = """
 __device__ int offset = 7;
 __device__ __noinline__ int helper(int x) { return x * 2; }

@@ -20,6 +20,7 @@ PROGRAM = """
 #include <cstdio>
 constexpr int kSide = 16;
 #define CHUNK 512
+#define COLUMN threadIdx.x
 template <typename T, int S>
 __global__ void turn(T* out, const T* in, int w, int h) {
   __shared__ T tile[S][S];
@@ -56,10 +57,11 @@ __global__ void scan(const int* in, int* out) {
   out[t + CHUNK / 2] = tree[t + CHUNK / 2];
 }
 __global__ void scale(const float* in, float* out, int rows, int columns, float f) {
-  const int r = blockIdx.x * blockDim.x + threadIdx.x;
-  const int c = blockIdx.y * blockDim.y + threadIdx.y;
+  const int r = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
+  const int c = hipBlockIdx_y * hipBlockDim_y + hipThreadIdx_y;
   if (r < rows && c < columns) {
-    out[r * columns + c] = f * in[r * columns + c] + 1;  //@ swap
+    const float v = f * in[r * columns + c];  //@ swap
+    out[r * columns + c] = v + 1;             //@ swap
   }
 }
 template <typename T>
@@ -73,7 +75,7 @@ __global__ void turned(T* __restrict__ out, const T* __restrict__ in, const int 
 __global__ void guarded(const double* in, double* out, int w, int h) {
   int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (y < h) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    const int x = blockIdx.x * blockDim.x + COLUMN;
     if (x < w) out[x * h + y] = in[y * w + x];  //@ guarded
   }
 }
@@ -125,7 +127,7 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
     assert "tile[S][S + " in text
     assert "buffer[lds_skewed_" in text
     assert "__shared__ int tree[CHUNK + CHUNK / " in text
-    assert "blockIdx.x * blockDim.x + thread_x;" in text
+    assert "hipBlockIdx_x * hipBlockDim_x + thread_x;" in text
     assert output(tmp_path / "changed", files) == expected
 
 

@@ -6,14 +6,20 @@ still done once; it is proposed where the wave then touches fewer memory sectors
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 from intelliperf.codegen.rules.constants import outside_constant
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lanes import Thread
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import Traffic, check_relabelling, coordinate_reads, kernel_of, renumbering
+from intelliperf.codegen.rules.relabel import (
+    Traffic,
+    check_relabelling,
+    coordinate_reads,
+    kernel_of,
+    renumbering,
+    spelling,
+)
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry, MemorySpace, SourceEvidence
 
@@ -82,9 +88,7 @@ def _renumber(problem: Problem, place: Place, kernel: Node, reads: list[Node]) -
     names = {axis: unused_name(problem, f"thread_{axis}") for axis in "xy"}
     number = unused_name(problem, "thread_number")
     for node in reads:
-        written = source.slice(node.start_offset, node.end_offset)
-        if re.sub(r"\s", "", written) != node.name:
-            raise NotApplicable(f"{place}: {node.name} is written as {written}")
+        spelling(source, place, node)
         source.replace(node.start_offset, node.end_offset, names[node.name[-1]])
     start = body(kernel).start_offset + 1
     first = next((child for child in body(kernel).children if child.begin is not None), None)

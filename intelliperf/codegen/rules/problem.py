@@ -92,7 +92,10 @@ class Problem:
         for evidence in self.task.evidence:
             try:
                 with self.all_or_nothing():
-                    done.update(dict.fromkeys(edit(evidence)))
+                    did = edit(evidence)
+                    if any(source.overlaps() for source in self._sources.values()):
+                        raise NotApplicable(f"{evidence.file.name}:{evidence.line} is rewritten with another line")
+                    done.update(dict.fromkeys(did))
             except NotApplicable as reason:
                 declined[str(reason)] = None
         if not done:

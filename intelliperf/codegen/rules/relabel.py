@@ -14,6 +14,7 @@ from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_st
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry
 
@@ -62,7 +63,7 @@ def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
                 if region.name != name or region.is_kernel:
                     continue
                 called = data[region.start : region.end].decode("utf-8", "replace")
-                if "threadIdx" in called or _WAVE_OPERATIONS.search(called):
+                if re.search("[tT]hreadIdx", called) or _WAVE_OPERATIONS.search(called):
                     raise NotApplicable(f"{place}: {name}, which the kernel calls, reads the thread's place itself")
                 pending += re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^;<>]*>)?\(", called)
 
@@ -71,7 +72,7 @@ def coordinate_reads(place: Place, prefix: str) -> list[Node]:
     """Every read of a coordinate, in all instantiations. Raises where a macro reads one."""
     nodes = [node for function in place.functions for node in function.everything()]
     reads = [node for node in nodes if node.kind == "Coordinate" and node.name.startswith(prefix)]
-    if any(node.in_macro for node in reads):
+    if any(node.in_macro and not node.is_whole_macro for node in reads):
         raise NotApplicable(f"{place}: {prefix} is read by a macro")
     whole = [
         node
@@ -81,6 +82,17 @@ def coordinate_reads(place: Place, prefix: str) -> list[Node]:
     if whole:
         raise NotApplicable(f"{place}: {prefix} is used as a whole on line {whole[0].line}")
     return reads
+
+
+def spelling(source: Source, place: Place, node: Node) -> str:
+    """How the program writes a coordinate: by its own name, or by that of a macro that stands for it alone."""
+    written = source.slice(node.start_offset, node.end_offset)
+    following = source.slice(node.end_offset, node.end_offset + 1)
+    if node.is_whole_macro and re.fullmatch(r"[A-Za-z_]\w*", written) and following != "(":
+        return written
+    if re.sub(r"\s", "", written) != node.name:
+        raise NotApplicable(f"{place}: {node.name} is written as {written}")
+    return written
 
 
 def renumbering(number: str, x: str, y: str) -> list[str]:

@@ -9,7 +9,8 @@ guards are computed from coordinates, parameters and constants alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,7 +22,7 @@ from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import Traffic, kernel_of, renumbering
+from intelliperf.codegen.rules.relabel import Traffic, kernel_of, renumbering, spelling
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
@@ -175,7 +176,7 @@ def _check_pure(place: Place, node: Node) -> None:
         )
         if outside and not node.canonical.startswith("const "):
             raise NotApplicable(f"{place}: the index or a guard reads {node.reference.name}")
-    if node.kind == "Coordinate" and node.in_macro:
+    if node.kind == "Coordinate" and node.in_macro and not node.is_whole_macro:
         raise NotApplicable(f"{place}: a coordinate is read by a macro")
 
 
@@ -248,9 +249,12 @@ def _second_half(source: Source, place: Place, path: Path, needed: set[str], nam
     lines: list[str] = []
     depth = 0
 
+    def renamed(node: Node, text: str) -> str:
+        return _renamed(source, place, node, text, {"threadIdx.x": x, "threadIdx.y": y})
+
     def opened(guard: Node, form: str) -> None:
         nonlocal depth
-        text = _renamed(guard.children[0], condition_text(source, str(place), guard), x, y)
+        text = renamed(guard.children[0], condition_text(source, str(place), guard))
         lines.append("  " * depth + form.format(text))
         depth += 1
 
@@ -267,25 +271,21 @@ def _second_half(source: Source, place: Place, path: Path, needed: set[str], nam
                 raise NotApplicable(f"{place}: line {statement.line} declares more than index variables")
             if any(wanted):
                 text = source.slice(statement.start_offset, statement.end_offset)
-                lines.append("  " * depth + _renamed(statement, text, x, y))
+                lines.append("  " * depth + renamed(statement, text))
         if leave is not None and guard is None:
             opened(leave, "if (!({})) {{")
             leave = None
     target = path.store.children[0].bare()
-    text = _renamed(target, source.slice(target.start_offset, target.end_offset), x, y)
+    text = renamed(target, source.slice(target.start_offset, target.end_offset))
     lines.append("  " * depth + f"{text} = {value};")
     return lines + ["  " * level + "}" for level in reversed(range(depth))]
 
 
-def _renamed(node: Node, text: str, x: str, y: str) -> str:
+def _renamed(source: Source, place: Place, node: Node, text: str, names: Mapping[str, str]) -> str:
     """`text`, which holds `node`, with the thread's coordinates replaced by the new ones."""
-    for name, new in _coordinates(node.walk(), x, y):
-        text = text.replace(name, new)
-    if "threadIdx.x" in text or "threadIdx.y" in text:
+    reads = [part for part in node.walk() if part.kind == "Coordinate" and part.name in names]
+    for word, name in {spelling(source, place, read): read.name for read in reads}.items():
+        text = re.sub(rf"\b{re.escape(word)}\b", names[name], text)
+    if any(name in text for name in names):
         raise NotApplicable(f"line {node.line}: a coordinate is not written plainly")
     return " ".join(text.split())
-
-
-def _coordinates(nodes: Iterable[Node], x: str, y: str) -> list[tuple[str, str]]:
-    names = {node.name for node in nodes if node.kind == "Coordinate"}
-    return [(f"threadIdx.{axis}", new) for axis, new in (("x", x), ("y", y)) if f"threadIdx.{axis}" in names]

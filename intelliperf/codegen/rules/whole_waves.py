@@ -24,7 +24,7 @@ from intelliperf.records import Declaration
 
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
 _EFFECTS = ("CallExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "ArraySubscriptExpr", "CompoundAssignOperator")
-_COORDINATES = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim)\b")
+_COORDINATES = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim|hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz])\b")
 _NUMBER = re.compile(r"(\d+)[uUlL]*")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from intelliperf.codegen.syntax.outline import encoded
@@ -59,6 +60,11 @@ class Source:
         above = self.data[:offset].replace(b"\r\n", b"\n")
         lead = "" if not above or above.endswith((b"\n\n", b"{\n")) else "\n"
         self.insert(offset, f"{lead}{text}\n")
+
+    def overlaps(self) -> bool:
+        """Do edits touch the same text, as they do where a rule takes a kernel on a second time?"""
+        ordered = sorted(self.splices, key=lambda item: (item.start, item.end))
+        return any(after.start < before.end for before, after in itertools.pairwise(ordered))
 
     def edited(self) -> str:
         """The new text. Overlapping splices are a bug of the rule and raise `ValueError`."""

@@ -29,7 +29,10 @@ _SEE_THROUGH = frozenset(
 
 @dataclass(frozen=True)
 class Place:
-    """One token. `macro`: it was written by a macro, and the place is that of the macro's use."""
+    """One token. `macro`: it was written by a macro, and the place is that of the macro's use.
+
+    `argument`: the macro only hands on what it was given.
+    """
 
     file: str
     offset: int
@@ -37,6 +40,7 @@ class Place:
     column: int
     length: int
     macro: bool
+    argument: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,19 @@ class Node:
     @property
     def in_macro(self) -> bool:
         return self.begin is None or self.end is None or self.begin.macro or self.end.macro
+
+    @property
+    def is_whole_macro(self) -> bool:
+        """Does a macro stand for this expression and nothing else, as `hipThreadIdx_x` for `threadIdx.x`?"""
+
+        def written_at(node: Node) -> Place | None:
+            begin, end = node.begin, node.end
+            alike = begin is not None and begin == end and begin.macro and not begin.argument
+            return begin if alike else None
+
+        place = written_at(self)
+        user = self.user()
+        return place is not None and (user is None or written_at(user) != place)
 
     @property
     def start_offset(self) -> int:
@@ -182,7 +199,8 @@ def _place(raw: dict[str, Any] | None) -> Place | None:
     at = raw["expansionLoc"] if macro else raw
     if "offset" not in at:
         return None
-    return Place(at["file"], at["offset"], at["line"], at["col"], at.get("tokLen", 0), macro)
+    argument = bool(at.get("isMacroArgExpansion"))
+    return Place(at["file"], at["offset"], at["line"], at["col"], at.get("tokLen", 0), macro, argument)
 
 
 def _reference(raw: dict[str, Any] | None) -> Reference | None:

@@ -107,6 +107,11 @@ __global__ void moves(unsigned* o) {
   const int lane = threadIdx.x;
   o[lane] = __hip_ds_bpermute(4 * (lane ^ 1), lane) + 100 * __hip_ds_swizzle(lane, 0x041f) +
             10000 * __hip_move_dpp(lane, 0xb1, 0xf, 0xf, true);
+#if defined(__GFX11__)
+  const int reversed = __builtin_amdgcn_mov_dpp8(lane, 0x053977);  // 7, 6, 5 … 0
+  const int crossed = __builtin_amdgcn_permlanex16(0, lane, 0x76543210, 0xfedcba98, false, false);
+  if (reversed != (lane ^ 7) || crossed != (lane ^ 16)) o[lane] = 0;
+#endif
   if (lane == 0) {
     o[64] = __bitextract_u32(0xabcd1234u, 8, 12);
     o[65] = __bitinsert_u32(0xffffffffu, 5u, 4, 8);

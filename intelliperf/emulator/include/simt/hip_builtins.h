@@ -66,6 +66,36 @@ SIMT_D int ds_swizzle(int value, unsigned int pattern) {
   }
   return static_cast<int>(collective32(kShuffle, 0, static_cast<unsigned int>(value), from, SIMT_WAVE_SIZE));
 }
+// RDNA: any order within groups of eight lanes; any within rows of sixteen, from the own or the other row of a pair.
+SIMT_D int from_lane(int value, unsigned int from) {
+  return static_cast<int>(collective32(kShuffle, 0, static_cast<unsigned int>(value), from, SIMT_WAVE_SIZE));
+}
+SIMT_D int mov_dpp8(int value, unsigned int order) {
+  const unsigned int lane = __simt::lane();
+  return from_lane(value, (lane & ~7u) + ((order >> (3 * (lane & 7u))) & 7u));
+}
+SIMT_D int permute_row(int value, unsigned int low, unsigned int high, unsigned int other_row) {
+  const unsigned int lane = __simt::lane(), in_row = lane & 15u;
+  const unsigned int from = ((in_row < 8u ? low : high) >> (4 * (in_row & 7u))) & 15u;
+  return from_lane(value, ((lane & ~15u) ^ (16u * other_row)) + from);
+}
+SIMT_D unsigned int sum_of_differences(unsigned int a, unsigned int b, unsigned int add) {
+  for (unsigned int shift = 0; shift < 32; shift += 8) {
+    const unsigned int left = (a >> shift) & 255u, right = (b >> shift) & 255u;
+    add += left < right ? right - left : left - right;
+  }
+  return add;
+}
+SIMT_D int mixed_dot(bool a_signed, int a, bool b_signed, int b, int add, bool clamp) {
+  long long sum = add;
+  for (int shift = 0; shift < 32; shift += 8) {
+    const int left = static_cast<int>(static_cast<unsigned int>(a) >> shift & 255u);
+    const int right = static_cast<int>(static_cast<unsigned int>(b) >> shift & 255u);
+    sum += (a_signed ? static_cast<signed char>(left) : left) * (b_signed ? static_cast<signed char>(right) : right);
+  }
+  if (clamp) sum = sum > 0x7fffffffll ? 0x7fffffffll : sum < -0x80000000ll ? -0x80000000ll : sum;
+  return static_cast<int>(sum);
+}
 SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, unsigned int add) {
   const unsigned int below = lanes_below >= 32u ? ~0u : (1u << lanes_below) - 1u;
   return add + static_cast<unsigned int>(__builtin_popcount(mask & below));
@@ -107,6 +137,11 @@ SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, uns
   (__simt::update_dpp(old, v, control, rows, banks, bound))
 #define __builtin_amdgcn_mov_dpp(v, control, rows, banks, bound) \
   (__simt::update_dpp(0, v, control, rows, banks, bound))
+#define __builtin_amdgcn_mov_dpp8(v, order) (__simt::mov_dpp8(static_cast<int>(v), order))
+#define __builtin_amdgcn_permlane16(old, v, low, high, inactive, bound) \
+  (__simt::permute_row(static_cast<int>(v), low, high, 0))
+#define __builtin_amdgcn_permlanex16(old, v, low, high, inactive, bound) \
+  (__simt::permute_row(static_cast<int>(v), low, high, 1))
 #define __builtin_amdgcn_ballot_w64(p) (static_cast<unsigned long long>(__simt::ballot(0, p)))
 #define __builtin_amdgcn_ballot_w32(p) (static_cast<unsigned int>(__simt::ballot(0, p)))
 #define __builtin_amdgcn_read_exec() (static_cast<unsigned long long>(__simt::active()))
@@ -145,6 +180,12 @@ SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, uns
 #define __builtin_amdgcn_sdot4(a, b, c, clamp) (__dp4a(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c)))
 #define __builtin_amdgcn_udot4(a, b, c, clamp) \
   (__dp4a(static_cast<unsigned int>(a), static_cast<unsigned int>(b), static_cast<unsigned int>(c)))
+#define __builtin_amdgcn_sudot4(a_signed, a, b_signed, b, c, clamp) (__simt::mixed_dot(a_signed, a, b_signed, b, c, clamp))
+#define __builtin_amdgcn_sad_u8(a, b, c) (__simt::sum_of_differences(a, b, c))
+#define __builtin_amdgcn_cvt_f32_ubyte0(v) (static_cast<float>((v) & 255u))
+#define __builtin_amdgcn_cvt_f32_ubyte1(v) (static_cast<float>(((v) >> 8) & 255u))
+#define __builtin_amdgcn_cvt_f32_ubyte2(v) (static_cast<float>(((v) >> 16) & 255u))
+#define __builtin_amdgcn_cvt_f32_ubyte3(v) (static_cast<float>(((v) >> 24) & 255u))
 #define __builtin_amdgcn_endpgm() (__simt::trap())
 
 #endif  // !__AMDGCN__
