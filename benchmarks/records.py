@@ -16,8 +16,7 @@ from elftools.elf.elffile import ELFFile
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "gfx90a"))
 
 from instruments import code_objects
-from recorded_on_device import executed
-from test_gfx90a_records import GENERATED, IN_HIP, equal
+from recorded_on_device import ALL, equal, executed
 
 
 def code_bytes(binary: Path, scratch: Path) -> int:
@@ -33,7 +32,7 @@ def code_bytes(binary: Path, scratch: Path) -> int:
 def main() -> None:
     print("| program | lines, all equal | accesses of waves | machine code | instructions | of them per access |")
     print("|---|---|---|---|---|---|")
-    for program in (*IN_HIP, *GENERATED):
+    for program in ALL:
         with tempfile.TemporaryDirectory(prefix="records-") as name:
             scratch = Path(name)
             built = program.twice(scratch)

@@ -45,6 +45,8 @@ _FILES = (
     _LIBRARIES / "libamdhip64.so.5.2.21153",
     _LIBRARIES / "libhsa-runtime64.so.1.5.0",
     _LLVM / "include/llvm-c/Disassembler.h",
+    _LLVM / "include/llvm/Passes/PassPlugin.h",
+    _LLVM / "bin/llvm-config",
     _LLVM / "lib/libLLVM-19.so",
     BITCODE / "ocml.bc",
 )

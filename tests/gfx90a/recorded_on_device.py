@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import Any
 
 import device
 from instruments import Figures, Place, code_objects, device_lines, kernels_in
-from programs_on_device import compile_program, dispatches_in, run_program
+from programs_on_device import PROGRAMS, compile_program, dispatches_in, run_program
 
 from intelliperf.emulator import devices
 from intelliperf.process import output_of
@@ -20,12 +21,12 @@ from intelliperf.rocm import native, recording
 from intelliperf.rocm.machinesites import MachineAccess, Module
 from intelliperf.rocm.recording import RecordedDispatch
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 CHIP = devices.record("mi250x")  # waves of 64 and 32 banks, as on gfx90a
 NO_LINE = ":0"  # what the optimizer moved, or made of several lines, has none in the program's line table
 _KINDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store"}
 _BUFFER_BYTES = 64 << 20
 _DEADLINE_S = 120.0
-_OWN = "__amd_rocclr"  # HIP's own kernels
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,17 @@ class Twice:
         """By dispatch of the program's own kernels."""
         return [one for one in dispatches_in(self.scratch / f"counts-{of.name}") if one["kernel"] in self.kernels]
 
-    def counted_by_device(self) -> dict[Place, Figures]:
+    def lines_on_device(self) -> dict[Place, Figures]:
+        """The device's own counts of the program as it is, by kernel and line."""
         place = self.scratch / f"counts-{self.plain.name}"
-        done, out, err = run_program([str(self.plain), *self.arguments], place)
-        assert done.ok, out + err
+        if not place.exists():
+            done, out, err = run_program([str(self.plain), *self.arguments], place)
+            assert done.ok, out + err
         objects = code_objects(self.plain, self.scratch)
-        return _named(device_lines(dispatches_in(place), objects, self.project))
+        return device_lines(dispatches_in(place), objects, self.project)
+
+    def counted_by_device(self) -> dict[Place, Figures]:
+        return _named(self.lines_on_device())
 
     def recorded(self, buffer_bytes: int = _BUFFER_BYTES, words: int = 0, dispatches: int = 1000) -> Recorded:
         file = self.scratch / "records"
@@ -89,6 +95,50 @@ class Twice:
 
     def _holds(self, at: Frame) -> bool:
         return self.project in at.file.resolve().parents
+
+
+@dataclass(frozen=True)
+class Program:
+    """An example, or a program of ours that was made for this; the sources are relative to its directory."""
+
+    name: str
+    sources: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+    def twice(self, scratch: Path) -> Twice:
+        project = scratch / "project"
+        own = PROGRAMS / "recorded" / f"{self.name}.hip"
+        if own.exists():
+            project.mkdir()
+            shutil.copy(own, project)
+        else:
+            shutil.copytree(EXAMPLES / self.name, project)
+        sources = [project / source for source in self.sources]
+        return build_twice(sources, self.arguments, project, scratch, f"-I{project}/include")
+
+
+REDUCTION = Program("reduction", ("signal_energy.hip",), ("20000",))
+TRANSPOSE = Program("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200"))
+PARTICLES = Program("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2"))
+TRIAD = Program("triad", ("triad.hip",), ("10000",))
+MIXING = Program("mixing", ("mixing.hip",), ("4096", "3"))
+SIDES = Program("sides", ("sides.hip",), ("4096", "10"))
+WIDTHS = Program("widths", ("widths.hip",))
+SHAPES = Program("shapes", ("shapes.hip",))
+ALL = (REDUCTION, TRANSPOSE, PARTICLES, TRIAD, MIXING, SIDES, WIDTHS, SHAPES)
+
+
+def equal(program: Twice) -> dict[Place, Figures]:
+    """The figures per line, after both instruments told the same ones."""
+    counted, own = program.counted_by_device(), program.by_line(program.recorded())
+    different = [
+        f"{place}\n  gfx90a   {counted.get(place)}\n  recorded {own.get(place)}"
+        for place in sorted({*counted, *own})
+        if counted.get(place) != own.get(place)
+    ]
+    assert not different, "\n".join(different)
+    assert counted and not [site for module in program.modules for site in module.unresolved]
+    return own
 
 
 def build_twice(sources: Sequence[Path], arguments: Sequence[str], project: Path, scratch: Path, *flags: str) -> Twice:

@@ -1,6 +1,7 @@
 """Two independent instruments on the examples: machine code counted on the software gfx90a, and the product's emulator.
 
 They share no code. `EXPLAINED` says where the compiler for gfx90a makes something else of a line than the line says.
+What the compiler plugin records on each example has to be what the device counts.
 """
 
 from __future__ import annotations
@@ -8,16 +9,15 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from instruments import Figures, Place, code_objects, device_lines
-from programs_on_device import compile_program, dispatches_in, run_program
+from instruments import Figures, Place
+from recorded_on_device import EXAMPLES, NO_LINE, PARTICLES, REDUCTION, TRANSPOSE, TRIAD, Program, Twice, equal
 
 from intelliperf.records import AccessKind, MemorySpace, Metric
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.append(str(Path(__file__).parents[1] / "emulator"))
 
 pytestmark = pytest.mark.gfx90a
@@ -37,22 +37,7 @@ EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
 # The emulator's evidence has these for accesses to global memory and for atomics only.
 _NOT_TOLD = {"lanes", "bytes"}
 _TARGET = "mi250x"  # waves of 64, as on gfx90a
-
-
-@dataclass(frozen=True)
-class Example:
-    directory: str
-    sources: tuple[str, ...]
-    arguments: tuple[str, ...]
-    flags: tuple[str, ...] = ()
-
-
-EXAMPLES_IN_HIP = (
-    Example("reduction", ("signal_energy.hip",), ("20000",)),
-    Example("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200")),
-    Example("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2"), ("-Iinclude",)),
-    Example("triad", ("triad.hip",), ("10000",)),
-)
+IN_BOTH = (REDUCTION, TRANSPOSE, PARTICLES, TRIAD)
 _KINDS = {
     AccessKind.LOAD: "load",
     AccessKind.STORE: "store",
@@ -61,18 +46,15 @@ _KINDS = {
 }
 
 
-def on_the_device(example: Example, project: Path, scratch: Path) -> dict[Place, Figures]:
-    binary = scratch / "on-device"
-    compile_program([project / source for source in example.sources], binary, *(f"-I{project}/include",))
-    done, out, err = run_program([str(binary), *example.arguments], scratch / "counts")
-    assert done.ok, out + err
-    return device_lines(dispatches_in(scratch / "counts"), code_objects(binary, scratch), project.resolve())
+@pytest.fixture(scope="module", params=IN_BOTH, ids=lambda example: example.name)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Program, Twice]:
+    return request.param, request.param.twice(tmp_path_factory.mktemp(request.param.name))
 
 
-def on_the_emulator(example: Example, project: Path) -> dict[Place, Figures]:
+def on_the_emulator(example: Program, project: Path) -> dict[Place, Figures]:
     from profile_programs import build
 
-    command = ["hipcc", "-O3", "-std=c++17", *example.flags, *example.sources, "-o", "on-emulator"]
+    command = ["hipcc", "-O3", "-std=c++17", "-Iinclude", *example.sources, "-o", "on-emulator"]
     program = build(project, [command], ["./on-emulator", *example.arguments], _TARGET)
     found: dict[Place, Figures] = defaultdict(Figures)
     for profile in program.profile().kernels:
@@ -106,20 +88,25 @@ def on_the_emulator(example: Example, project: Path) -> dict[Place, Figures]:
     return dict(found)
 
 
-@pytest.mark.parametrize("example", EXAMPLES_IN_HIP, ids=lambda example: example.directory)
-def test_both_instruments_count_the_same_on_every_line(example: Example, tmp_path: Path) -> None:
+def test_both_instruments_count_the_same_on_every_line(built: tuple[Program, Twice], tmp_path: Path) -> None:
+    example, twice = built
     project = tmp_path / "project"
-    shutil.copytree(EXAMPLES / example.directory, project)
-    device, emulator = on_the_device(example, project, tmp_path), on_the_emulator(example, project)
+    shutil.copytree(EXAMPLES / example.name, project)
+    device, emulator = twice.lines_on_device(), on_the_emulator(example, project)
     assert device, "no line was counted"
     different = {
         place: f"{place}\n  gfx90a   {_shown(device, place)}\n  emulator {_shown(emulator, place)}"
         for place in sorted({*device, *emulator})
         if not _agree(device.get(place), emulator.get(place))
     }
-    assert {(place.line, place.space, place.kind) for place in different} == set(
-        EXPLAINED.get(example.directory, {})
-    ), "\n".join(different.values())
+    assert {(place.line, place.space, place.kind) for place in different} == set(EXPLAINED.get(example.name, {})), (
+        "\n".join(different.values())
+    )
+
+
+def test_what_the_compiler_plugin_records_is_the_same_too(built: tuple[Program, Twice]) -> None:
+    _, twice = built
+    assert any(place.line != NO_LINE for place in equal(twice))
 
 
 def _shown(found: dict[Place, Figures], place: Place) -> str:

@@ -1,81 +1,34 @@
 """What our compiler plugin records, held to what the software gfx90a counts of the program as it is: equal, per line.
 
 Two instruments that share nothing: instrumented LLVM IR with the product's rules, and an interpreter of machine code.
+The other examples are in `test_gfx90a_agreement.py`, which builds them for its own comparison.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from instruments import Figures, Place
-from programs_on_device import PROGRAMS
-from recorded_on_device import NO_LINE, Twice, build_twice, executed
+from recorded_on_device import MIXING, NO_LINE, SHAPES, SIDES, WIDTHS, Program, Twice, equal, executed
 
 from intelliperf.records import Kernel
 from intelliperf.rocm.codeobject import code_objects
 from intelliperf.rocm.lines import kernel_code
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.gfx90a
-
-
-@dataclass(frozen=True)
-class Program:
-    name: str
-    sources: tuple[str, ...]
-    arguments: tuple[str, ...] = ()
-
-    def twice(self, scratch: Path) -> Twice:
-        project = scratch / "project"
-        own = PROGRAMS / "recorded" / f"{self.name}.hip"
-        if own.exists():
-            project.mkdir()
-            shutil.copy(own, project)
-        else:
-            shutil.copytree(EXAMPLES / self.name, project)
-        sources = [project / source for source in self.sources]
-        return build_twice(sources, self.arguments, project, scratch, f"-I{project}/include")
-
-
-IN_HIP = (
-    Program("reduction", ("signal_energy.hip",), ("20000",)),
-    Program("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200")),
-    Program("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2")),
-    Program("triad", ("triad.hip",), ("10000",)),
-    Program("mixing", ("mixing.hip",), ("4096", "3")),
-    Program("sides", ("sides.hip",), ("4096", "10")),
-)
-GENERATED = (Program("widths", ("widths.hip",)), Program("shapes", ("shapes.hip",)))
 
 
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> Twice:
-    return GENERATED[1].twice(tmp_path_factory.mktemp("shapes"))
+    return SHAPES.twice(tmp_path_factory.mktemp("shapes"))
 
 
-def equal(program: Twice) -> dict[Place, Figures]:
-    """The figures per line, after both instruments told the same ones."""
-    device, own = program.counted_by_device(), program.by_line(program.recorded())
-    different = [
-        f"{place}\n  gfx90a   {device.get(place)}\n  recorded {own.get(place)}"
-        for place in sorted({*device, *own})
-        if device.get(place) != own.get(place)
-    ]
-    assert not different, "\n".join(different)
-    assert device
-    return own
-
-
-@pytest.mark.parametrize("program", [*IN_HIP, GENERATED[0]], ids=lambda program: program.name)
+@pytest.mark.parametrize("program", [MIXING, SIDES, WIDTHS], ids=lambda program: program.name)
 def test_recorded_figures_are_those_of_the_device(program: Program, tmp_path: Path) -> None:
     built = program.twice(tmp_path)
     figures = equal(built)
     assert {place.line for place in figures} - {NO_LINE}
-    assert not [site for module in built.modules for site in module.unresolved]
     assert 1 < executed(built.device_counts(built.recording)) / executed(built.device_counts(built.plain)) < 20
 
 

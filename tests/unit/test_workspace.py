@@ -95,6 +95,15 @@ def test_a_build_that_names_the_project_absolutely_writes_to_the_copy(project: P
     assert (project / "app").read_text() == "old binary"
 
 
+def test_a_copy_of_a_copy_that_names_the_project_absolutely_is_built_in_itself(project: Path, tmp_path: Path) -> None:
+    command = ("sh", "-c", f'cp "{project}/src/a.hip" "{project}/made"')
+    original = Application(("./app",), project, project, (command,))
+    first = Workspace.create(original, tmp_path / "first")
+    second = Workspace.create(first.application, tmp_path / "second")
+    assert second.build({}, 60.0, tmp_path / "logs").ok
+    assert (second.tree / "made").exists() and not (first.tree / "made").exists() and not (project / "made").exists()
+
+
 def test_a_read_only_source_can_be_edited_in_the_copy_and_keeps_its_mode(project: Path, tmp_path: Path) -> None:
     source = project / "src" / "a.hip"
     source.chmod(0o444)
