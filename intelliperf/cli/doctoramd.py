@@ -15,7 +15,7 @@ from pathlib import Path
 from intelliperf import __version__
 from intelliperf.cli.application import launcher_of
 from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Observation, State
-from intelliperf.errors import IntelliPerfError
+from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.records import Application, Launcher
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.sandbox import UNCONFINED
@@ -83,7 +83,8 @@ def _verdict(step: str, work: Callable[[_Chain], str], chain: _Chain) -> Observa
     try:
         return Observation(step, State.GOOD, work(chain))
     except (IntelliPerfError, OSError) as error:
-        return Observation(step, State.BAD, str(error))
+        has_substitute = work is _instrumentation and isinstance(error, ToolchainError)  # the line table
+        return Observation(step, State.OPTIONAL if has_substitute else State.BAD, str(error))
 
 
 def _versions() -> Iterator[Observation]:
