@@ -28,6 +28,7 @@ PARTS = (
     "json",
     "launch",
     "lds",
+    "matrix_product",
     "memory",
     "race",
     "recorder",

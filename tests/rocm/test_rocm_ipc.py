@@ -20,7 +20,7 @@ from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
 from intelliperf.rocm.ipcreader import mapped_from
 from intelliperf.sandbox import UNCONFINED
-from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.messages import Allocation, Dispatch
 from intelliperf.validation.side import Failure, Run, Side, SideFailed
 from intelliperf.validation.wire import Deadline
 
@@ -66,6 +66,11 @@ def side(application: Application, backend: RocmBackend, logs: Path) -> Side:
     return Side(Run("one", application), backend, Kernel(FILL, "fill"), logs, UNCONFINED)
 
 
+def buffer_of(dispatch: Dispatch, number: int) -> Allocation:
+    (found,) = (one for one in dispatch.allocations if one.id == number)
+    return found
+
+
 def paused(one: Side) -> Dispatch:
     """At the next dispatch."""
     if one.hello is None:
@@ -86,17 +91,17 @@ def test_every_buffer_is_what_the_kernel_left_and_what_the_application_copies(
         for size, seed in zip(SIZES, SEEDS, strict=True):
             dispatch = paused(one)
             pointer = dispatch.arguments[0].pointers[0]
-            content = np.frombuffer(one.read(dispatch, pointer.allocation), np.uint8)
+            content = np.frombuffer(one.read(buffer_of(dispatch, pointer.allocation)), np.uint8)
             assert np.array_equal(content[pointer.at : pointer.at + size], expected(size, seed))
             for allocation in dispatch.allocations:
                 if allocation.shared is None:
                     continue
                 copied = one.copied(allocation, Deadline.after(DEADLINE_S))
-                assert one.read(dispatch, allocation.id) == copied
+                assert one.read(allocation) == copied
         assert {a.size for a in dispatch.allocations if a.shared} >= {4, 2048, 7000, 1000000, 3 << 20}
         (variable,) = [a for a in dispatch.allocations if a.name == "counted"]
         assert variable.size == 1200
-        counts = np.frombuffer(one.read(dispatch, variable.id), np.uint32)
+        counts = np.frombuffer(one.read(variable), np.uint32)
         assert counts[0] == sum(SEEDS)
     reader.close()
     name = "HIP IPC (hip-python)" if ways == ("hip",) else "HSA IPC"
@@ -144,7 +149,7 @@ def test_a_handle_to_less_than_announced_is_a_broken_protocol(
                 reader.read(whole, size * more)
         forged = dataclasses.replace(allocation, size=size * 2)
         with pytest.raises(SideFailed, match="bytes, a buffer of 10000 at 0 was announced") as failed:
-            one.read(dataclasses.replace(dispatch, allocations=(forged,)), forged.id)
+            one.read(forged)
         assert failed.value.failure is Failure.MALFORMED
 
 
@@ -157,7 +162,7 @@ def test_an_application_that_dies_while_its_buffers_are_read_is_a_crash(
         while one._child.running():
             time.sleep(0.01)
         with pytest.raises(SideFailed, match="killed by SIGKILL") as failed:
-            one.read(dispatch, next(a.id for a in dispatch.allocations if a.shared))
+            one.read(next(a for a in dispatch.allocations if a.shared))
         assert failed.value.failure is Failure.CRASHED
 
 
@@ -167,7 +172,7 @@ def test_where_handles_do_not_open_the_application_copies_and_the_report_says_wh
     reader = IpcReader(("false",), tmp_path)
     with side(application, Opening(tmp_path, reader), tmp_path) as one:
         dispatch = paused(one)
-        content = np.frombuffer(one.read(dispatch, dispatch.arguments[0].pointers[0].allocation), np.uint8)
+        content = np.frombuffer(one.read(buffer_of(dispatch, dispatch.arguments[0].pointers[0].allocation)), np.uint8)
         assert np.array_equal(content, expected(SIZES[0], SEEDS[0]))
     (way,) = one.ways
     assert way == "copied by the application (the process that opens handles failed: exit status 1)"
@@ -197,7 +202,7 @@ def test_copies_can_be_asked_for(
     monkeypatch.setenv("INTELLIPERF_EXPORT_MEMORY", "copy")
     with side(application, Opening(tmp_path, reader), tmp_path) as one:
         dispatch = paused(one)
-        content = np.frombuffer(one.read(dispatch, dispatch.arguments[0].pointers[0].allocation), np.uint8)
+        content = np.frombuffer(one.read(buffer_of(dispatch, dispatch.arguments[0].pointers[0].allocation)), np.uint8)
         assert np.array_equal(content, expected(SIZES[0], SEEDS[0]))
         assert not one.ways and all(a.shared is None for a in dispatch.allocations)
 

@@ -82,7 +82,7 @@ NEWER = """
 
 def test_accesses_in_the_spelling_of_newer_chips_have_their_kind_and_width() -> None:
     (items,) = parse_disassembly(NEWER).values()
-    assert [(i.access.value, i.space.value, i.width) for i in items] == [
+    assert [(one.access.value, one.space.value, one.width) for one in (item.operation for item in items)] == [
         ("load", "global", 1),
         ("atomic", "shared", 8),
         ("reduction", "shared", 4),
