@@ -70,18 +70,16 @@ def changed(child, label):
         if label is not None and label.startswith("build"):
             first = first or now - began
         if label == "parse":
-            parsing -= now
-            parses.add(id(child))
+            parses[id(child)] = now
         elif label is None and id(child) in parses:
-            parsing += now
-            parses.remove(id(child))
+            parsing += now - parses.pop(id(child))
         if label is None:
             alive.pop(id(child), None)
         elif label == "run" or label.startswith(("build", "lockstep")):
             alive[id(child)] = label
 
 
-parses = set()
+parses = {}
 start, end = process.Child.__init__, process.Child.kill
 
 
