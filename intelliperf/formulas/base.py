@@ -6,6 +6,7 @@ knowing. Formulas are pure: they read records and return records.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -57,7 +58,7 @@ _TIME_PARTS = (
 _OVERLAPPED = (Metric.ISSUE_TIME_NS, Metric.ATOMIC_TIME_NS, Metric.LATENCY_TIME_NS)
 
 
-class Formula:
+class Formula(ABC):
     """Base of all formulas; subclasses fill in the class variables, `symptom` and `excess`."""
 
     name: ClassVar[str]
@@ -72,13 +73,13 @@ class Formula:
     minimum_excess: ClassVar[Threshold] = MINIMUM_EXCESS
     blames_kernel: ClassVar[bool] = False  # as a whole, where no line is to blame
 
+    @abstractmethod
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
         """None where the kernel's counts are as they should be. Whether it costs time is judged after."""
-        raise NotImplementedError
 
+    @abstractmethod
     def excess(self, evidence: SourceEvidence) -> float:
         """How much of the bottleneck one line causes, in the watched metric's unit; 0 for none."""
-        raise NotImplementedError
 
     def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
         """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""

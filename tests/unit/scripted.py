@@ -100,7 +100,7 @@ class TextBackend:
         return {}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
-        raise NotImplementedError
+        raise AssertionError("a scripted application has no memory to open")
 
     def safety(
         self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float

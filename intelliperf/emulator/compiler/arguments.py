@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -122,7 +123,7 @@ def parse(flavour: str, words: Sequence[str], default_language: str | None = Non
     return command
 
 
-class _Reader:
+class _Reader(ABC):
     """The options that all drop-ins share."""
 
     def __init__(self, command: Command, default_language: str | None = None) -> None:
@@ -141,11 +142,13 @@ class _Reader:
     def _known(self, word: str, pending: Iterator[str]) -> bool:
         return self._common(word, pending) or self._special(word, pending)
 
+    @abstractmethod
     def _special(self, word: str, pending: Iterator[str]) -> bool:
-        raise NotImplementedError
+        """Take in an option of this drop-in alone; False where it is none."""
 
+    @abstractmethod
     def _other(self, word: str, pending: Iterator[str]) -> None:
-        raise NotImplementedError
+        """Take in any other option, or refuse it."""
 
     def _value(self, word: str, pending: Iterator[str]) -> str:
         value = next(pending, None)
