@@ -19,7 +19,7 @@ from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.cuda import driver_api
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import BackendUnavailable, ProtocolError, ToolchainError
-from intelliperf.interception.library import run_tool
+from intelliperf.interception.building import run_tool
 from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
 from intelliperf.storage import cache_directory
 
@@ -59,7 +59,8 @@ class DeviceComparer:
             with self._opened(shared) as address:
                 content = np.empty(size, dtype=np.uint8)
                 _call("cuMemcpyDtoH_v2", ctypes.c_void_p(content.ctypes.data), _u64(address + shared.at), _u64(size))
-                return Opened(memoryview(content.data), _HOW)
+                why = f", as the device does not compare: {self._broken}" if self._broken else ""
+                return Opened(memoryview(content.data), f"{_HOW}{why}")
         except (_Failed, BackendUnavailable) as error:
             return Opened(None, str(error))
 

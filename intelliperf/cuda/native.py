@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.interception.library import FLAGS, library, run_tool
+from intelliperf.interception.building import FLAGS, library, run_tool
 
 LIBRARY_NAME = "libintelliperf_cuda.so"
 _SOURCES = Path(__file__).resolve().parent / "native"

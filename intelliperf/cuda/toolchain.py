@@ -17,8 +17,9 @@ from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
-from intelliperf.emulator.toolchain import find_toolchain, write_atomically
+from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
+from intelliperf.interception.programs import kept_programs
 from intelliperf.process import output_of
 from intelliperf.storage import cache_directory
 
@@ -60,16 +61,7 @@ def build_environment(architecture: str) -> Mapping[str, str]:
 
 def _drop_ins(names: Sequence[str]) -> Path:
     """A directory with those programs and no others."""
-    scripts = {name: _script(name) for name in names}
-    home = cache_directory() / "cuda" / f"bin-{hashlib.sha256(repr(scripts).encode()).hexdigest()[:12]}"
-    for name, script in scripts.items():
-        program = home / name
-        if not os.access(program, os.X_OK):
-            made = home / f".{name}-{os.getpid()}"
-            write_atomically(made, script.encode())
-            made.chmod(0o755)
-            made.replace(program)
-    return home
+    return kept_programs("cuda", {name: _script(name) for name in names})
 
 
 def _script(name: str) -> str:

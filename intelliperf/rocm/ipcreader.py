@@ -57,39 +57,39 @@ class Hsa:
     name = "HSA IPC"
 
     def __init__(self) -> None:
-        self.library = next((found for found in map(_loaded, _NAMES) if found is not None), None)
-        if self.library is None:
+        self._rocr = next((found for found in map(_loaded, _NAMES) if found is not None), None)
+        if self._rocr is None:
             raise Refused("libhsa-runtime64.so.1 is not installed")
-        status = self.library.hsa_init()
+        status = self._rocr.hsa_init()
         if status:
             raise Refused(f"hsa_init fails with {status:#x}")
 
     @contextlib.contextmanager
     def opened(self, handle: bytes, size: int) -> Iterator[int]:
-        assert self.library is not None
+        assert self._rocr is not None
         mapped = c_void_p()
         words = (c_uint32 * 8).from_buffer_copy(handle)
-        status = self.library.hsa_amd_ipc_memory_attach(words, c_size_t(size), 0, None, byref(mapped))
+        status = self._rocr.hsa_amd_ipc_memory_attach(words, c_size_t(size), 0, None, byref(mapped))
         if status or not mapped.value:
             raise Refused(f"{_STALE} (hsa_amd_ipc_memory_attach: {status:#x})")
         try:
             yield mapped.value
         finally:
-            self.library.hsa_amd_ipc_memory_detach(mapped)
+            self._rocr.hsa_amd_ipc_memory_detach(mapped)
 
     def bytes_at(self, address: int) -> int:
         """At most so many can be read there. The runtime tells what was announced, so the mapping is looked at, too."""
-        assert self.library is not None
+        assert self._rocr is not None
         info = _Info(size=ctypes.sizeof(_Info))
-        status = self.library.hsa_amd_pointer_info(c_void_p(address), byref(info), None, None, None)
+        status = self._rocr.hsa_amd_pointer_info(c_void_p(address), byref(info), None, None, None)
         if status or info.type == _UNKNOWN:
             raise Refused(f"the runtime does not know the memory that it opened ({status:#x})")
         told = int(info.bytes) - (address - (info.agent_base or 0))
         return min(told, mapped_from(address, Path("/proc/self/maps").read_text()) or told)
 
     def copy(self, into: int, address: int, size: int) -> None:
-        assert self.library is not None
-        status = self.library.hsa_memory_copy(c_void_p(into), c_void_p(address), c_size_t(size))
+        assert self._rocr is not None
+        status = self._rocr.hsa_memory_copy(c_void_p(into), c_void_p(address), c_size_t(size))
         if status:
             raise Refused(f"hsa_memory_copy fails with {status:#x}")
 

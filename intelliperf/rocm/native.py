@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.interception.library import FLAGS, library, run_tool
+from intelliperf.interception.building import FLAGS, library, run_tool
 from intelliperf.rocm.stack import hsa_headers
 
 LIBRARY_NAME = "libintelliperf_hsa.so"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
-from intelliperf.interception.library import built, run_tool
+from intelliperf.interception.building import built, run_tool
 from intelliperf.process import output_of
 from intelliperf.rocm.toolchain import Compiler, find_compiler
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, ToolchainError
-from intelliperf.interception.library import built, run_tool
+from intelliperf.interception.building import built, run_tool
 from intelliperf.process import output_of, run
 from intelliperf.records import AccessKind, Application, Device, Kernel, MemorySpace
 from intelliperf.rocm import native, toolchain

@@ -5,7 +5,6 @@ Where HIP is installed without a compiler of its own, LLVM's clang builds with H
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -17,8 +16,9 @@ from pathlib import Path
 
 from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
-from intelliperf.emulator.toolchain import find_toolchain, write_atomically
+from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
+from intelliperf.interception.programs import kept_programs
 from intelliperf.process import output_of
 from intelliperf.rocm.stack import roots
 from intelliperf.storage import cache_directory
@@ -107,16 +107,7 @@ def _version_of(program: Path) -> str:
 
 
 def _drop_ins() -> Path:
-    scripts = {name: _script(name) for name in NAMES}
-    home = cache_directory() / "rocm" / f"bin-{hashlib.sha256(repr(scripts).encode()).hexdigest()[:12]}"
-    for name, script in scripts.items():
-        program = home / name
-        if not os.access(program, os.X_OK):
-            made = home / f".{name}-{os.getpid()}"
-            write_atomically(made, script.encode())
-            made.chmod(0o755)
-            made.replace(program)
-    return home
+    return kept_programs("rocm", {name: _script(name) for name in NAMES})
 
 
 def _script(name: str) -> str:
