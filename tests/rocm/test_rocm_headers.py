@@ -8,11 +8,11 @@ import pytest
 import rocmheaders
 from rocmdevice import HERE
 
-from intelliperf.interception import library
+from intelliperf.interception import building
 from intelliperf.process import output_of
 from intelliperf.rocm import native
 
-ROOT = Path(library.__file__).resolve().parents[1]
+ROOT = Path(building.__file__).resolve().parents[1]
 SOURCES = ROOT / "rocm" / "native"
 INCLUDES = [f"-I{ROOT / place}" for place in ("rocm/native", "interception/native", "emulator/runtime")]
 BUILTIN = "__clang_hip_runtime_wrapper.h"
