@@ -61,7 +61,7 @@ GATES = (
     "unit tests",
     "time",
 )
-_PATIENCE = 10.0  # a candidate may take this many times longer than the reference
+_PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
 _MARK = ("synchronisation", "races")
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
@@ -427,10 +427,10 @@ class Judge:
         return calibration, memory
 
     def _setting(self, trial: _Trial, calibration: Calibration, runs: int) -> Setting:
-        """Enough time for what the reference needs, but a hang is noticed soon."""
-        deadline_s = calibration.ended.seconds * _PATIENCE * runs / 2 + self._settings.grace_s
-        deadline_s = min(deadline_s, self._settings.run_deadline_s * runs)
-        return Setting(self._backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s)
+        """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""
+        silence_s = calibration.ended.seconds * _PATIENCE * runs / 2 + self._settings.grace_s
+        deadline_s = self._settings.run_deadline_s * runs
+        return Setting(self._backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s, silence_s)
 
 
 def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -50,6 +51,11 @@ class Setting:
     sandbox: Sandbox
     logs: Path
     deadline_s: float  # for one lock-step, comparisons included
+    silence_s: float = math.inf  # how long a run other than the base may take for its next step
+
+    def patience(self, deadline: Deadline) -> Deadline:
+        """For the next step of such a run; one that hangs must leave time for the others."""
+        return Deadline.after(min(deadline.left_s / 2, self.silence_s))
 
 
 @dataclass(frozen=True)
@@ -139,10 +145,10 @@ def follow(
     with _sides(setting, runs) as sides:
         base, others = sides[0], list(sides[1:])
         base.connect(deadline)
-        others = [side for side in others if _survives(progress, side, lambda s: s.connect(_half(deadline)))]
+        others = [side for side in others if _survives(progress, side, lambda s: s.connect(setting.patience(deadline)))]
         while others or base_to_the_end:
             message = base.next(deadline)
-            others = [s for s in others if _keeps_up(progress, base, message, s, rule, observer, deadline)]
+            others = [s for s in others if _keeps_up(setting, progress, base, message, s, rule, observer, deadline)]
             if isinstance(message, End):
                 progress.uncovered = message.uncovered
                 break
@@ -155,16 +161,23 @@ def follow(
         if others or base_to_the_end:
             ended[base.label] = base.finish(deadline)
         for side in others:
-            _survives(progress, side, lambda s: ended.update({s.label: s.finish(deadline)}))
+            _survives(progress, side, lambda s: ended.update({s.label: s.finish(setting.patience(deadline))}))
     return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered)
 
 
 def _keeps_up(
-    progress: _Progress, base: Side, expected: Message, side: Side, rule: Rule, observer: Observer, deadline: Deadline
+    setting: Setting,
+    progress: _Progress,
+    base: Side,
+    expected: Message,
+    side: Side,
+    rule: Rule,
+    observer: Observer,
+    deadline: Deadline,
 ) -> bool:
     """Take one step with `side`; False once it has left the path."""
     try:
-        found = side.next(_half(deadline))
+        found = side.next(setting.patience(deadline))
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
             divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
@@ -181,11 +194,6 @@ def _keeps_up(
     if divergence is not None:
         progress.divergences[side.label] = divergence
     return divergence is None
-
-
-def _half(deadline: Deadline) -> Deadline:
-    """A run that hangs must leave time for the others."""
-    return Deadline.after(deadline.left_s / 2)
 
 
 def compare(observer: Observer, sync: Sync, base: Paused, other: Paused, deadline: Deadline) -> Divergence | None:
@@ -229,7 +237,7 @@ def record(setting: Setting, run: Run) -> tuple[tuple[Event, ...], Completed]:
     with _sides(setting, [run]) as (side,):
         side.connect(deadline)
         events: list[Event] = []
-        while not isinstance(message := side.next(deadline), End):
+        while not isinstance(message := side.next(setting.patience(deadline)), End):
             events.append(bare(message))
             if isinstance(message, Dispatch) and message.target:
                 side.proceed()
@@ -248,10 +256,10 @@ def follow_planned(
     ended: dict[str, Completed] = {}
     with _sides(setting, runs) as (base, other):
         base.connect(deadline)
-        walkers = _Walker(base, deadline), _Walker(other, deadline)
+        walkers = _Walker(base, lambda: deadline), _Walker(other, lambda: setting.patience(deadline))
 
         def walk(side: Side) -> None:
-            side.connect(deadline)
+            side.connect(setting.patience(deadline))
             for number, (left, right) in enumerate(plan):
                 here, there = walkers[0].stop_at(left), walkers[1].stop_at(right)
                 sync = Sync(number, f"dispatch {left} ({here.dispatch.kernel})")
@@ -276,10 +284,10 @@ def follow_planned(
 class _Walker:
     """Moves one run forward to given dispatches."""
 
-    def __init__(self, side: Side, deadline: Deadline) -> None:
+    def __init__(self, side: Side, patience: Callable[[], Deadline]) -> None:
         self.side = side
         self.events: list[Event] = []
-        self._deadline = deadline
+        self._patience = patience
         self._dispatches = 0
         self._paused = False
 
@@ -298,7 +306,7 @@ class _Walker:
     def _step(self) -> Message:
         if self._paused:
             self.side.proceed()
-        message = self.side.next(self._deadline)
+        message = self.side.next(self._patience())
         self._paused = isinstance(message, Dispatch) and message.target
         if isinstance(message, Dispatch):
             self._dispatches += 1

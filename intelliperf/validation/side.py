@@ -126,7 +126,7 @@ class Side:
             return self._connected().next(deadline)
         except PeerTimeout as error:
             reached = f"after {self._dispatches} dispatches nothing" if self._dispatches else "no dispatch"
-            raise self._failed(Failure.TIMED_OUT, f"{reached} came before the deadline") from error
+            raise self._failed(Failure.TIMED_OUT, f"{reached} came within {deadline.seconds:.0f} s") from error
         except PeerClosed:
             return End(-1)  # without a farewell: the exit status tells whether that was a crash
         except ProtocolError as error:

@@ -37,13 +37,14 @@ class PeerClosed(ProtocolError):
 
 @dataclass(frozen=True)
 class Deadline:
-    """A point in monotonic time; `left_s` is never negative."""
+    """A point in monotonic time, `seconds` after it was set; `left_s` is never negative."""
 
     at_s: float
+    seconds: float
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        return cls(time.monotonic() + seconds)
+        return cls(time.monotonic() + seconds, seconds)
 
     @property
     def left_s(self) -> float:

@@ -117,7 +117,7 @@ def test_a_declared_geometry_is_free_for_the_target_only(tmp_path):
 FAILING = {
     "a crash": ({"signal": 11}, Outcome.CRASHED, "SIGSEGV"),
     "an abort": ({"signal": 6}, Outcome.CRASHED, "SIGABRT"),
-    "a hang": ({"hang": 60}, Outcome.TIMED_OUT, "deadline"),
+    "a hang": ({"hang": 60}, Outcome.TIMED_OUT, "nothing came within 2 s"),
     "nonsense on the wire": ({"raw": "0500000061616161aa"}, Outcome.CRASHED, "JSON"),
     "a claim of four gigabytes": ({"raw": "ffffffff"}, Outcome.CRASHED, "4294967295"),
 }
@@ -130,6 +130,19 @@ def test_a_candidate_that_fails_is_an_outcome(tmp_path, name):
     assert divergence is not None
     assert divergence.outcome is outcome
     assert word in divergence.detail
+
+
+@pytest.mark.parametrize(("pauses_s", "passes"), [((0.5, 0.5, 0.5), True), ((1.5,), False)])
+def test_time_counts_from_step_to_step_so_that_a_slow_candidate_is_no_hang(tmp_path, pauses_s, passes):
+    slow = [step for pause_s in pauses_s for step in ({"hang": pause_s}, steps()[1])]
+    calibration = learnt(tmp_path, [steps()[1]] * len(pauses_s))
+    runs = [
+        Run(BASE, program(tmp_path / "reference", [steps()[1]] * len(pauses_s))),
+        Run("candidate", program(tmp_path / "candidate", slow)),
+    ]
+    patient = dataclasses.replace(setting(tmp_path), silence_s=1.0)
+    divergence = follow(patient, runs, RULE, Checker(calibration)).divergences.get("candidate")
+    assert (divergence is None) is passes, divergence
 
 
 def test_a_launch_that_fails_is_not_a_fast_one(tmp_path):
