@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from intelliperf.emulator.collect import (
     records_of,
     site_totals,
 )
-from intelliperf.emulator.sourcelines import Project, on_disk, source_text, users_chain
+from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
 from intelliperf.emulator.tracefiles import KernelLaunch, ModuleFacts, SiteFacts, Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import (
@@ -44,6 +45,8 @@ _KINDS: Mapping[str, AccessKind] = {
     "barrier": AccessKind.BARRIER,
     "collective": AccessKind.COLLECTIVE,
 }
+
+_NAMED_FILES = 3  # in one message
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,7 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
     facts = trace.module_of(traced[0]).kernels.get(symbol)
     kernel = kernel_of(symbol, facts)
     if not lines and orphans:
-        raise SourceNotFound(
-            f"{kernel.name}: its {orphans} access sites lie outside the project {directory}, "
-            "or were built without debug lines"
-        )
+        raise SourceNotFound(f"{kernel.name}: {_where(orphans, directory)}")
     represented = [launch for group in groups if group.traced for launch in group.launches]
     time_ns = sum(launch.time_ns for launch in represented) / len(represented)
     evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in lines.items()]
@@ -102,12 +102,22 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
     return tuple(sorted(evidence, key=_order))
 
 
+def _where(orphans: Collection[Path | None], directory: Path) -> str:
+    """Where accesses are made, if not in the project. None: nobody knows."""
+    files = sorted({file for file in orphans if file is not None})
+    if not files:
+        return f"its {len(orphans)} access sites were built without debug lines"
+    common = os.path.commonpath([directory, *(file.parent for file in files)])
+    named = ", ".join(str(file) for file in files[:_NAMED_FILES]) + (", …" if len(files) > _NAMED_FILES else "")
+    return f"it is in {named}, outside the project {directory}; --project-directory {common} would hold both"
+
+
 def _merge(
     trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Project
-) -> tuple[dict[Place, _Line], int]:
+) -> tuple[dict[Place, _Line], tuple[Path | None, ...]]:
     weights = launch_weights(groups)
     lines: dict[Place, _Line] = {}
-    orphans: set[tuple[int, int]] = set()
+    orphans: dict[tuple[int, int], Path | None] = {}
     for launch in traced:
         module = trace.module_of(launch)
         costs = SiteCosts(trace, launch, module)
@@ -118,7 +128,7 @@ def _merge(
                 continue
             chain = users_chain(site.locations, Path(module.source), project)
             if not chain:
-                orphans.add((launch.module, number))
+                orphans[launch.module, number] = file_of(site.locations, Path(module.source))
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))
             weight = weights[launch.index]
@@ -129,7 +139,7 @@ def _merge(
                 line.hottest_lanes += weight * (
                     launch.atomic_hottest_lanes if launch.atomic_hottest_site == number else 0
                 )
-    return lines, len(orphans)
+    return lines, tuple(orphans.values())
 
 
 def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> Place:

@@ -56,6 +56,15 @@ def users_chain(locations: Sequence[Location], source: Path, project: Project) -
     return ()
 
 
+def file_of(locations: Sequence[Location], source: Path) -> Path | None:
+    """The innermost file of a chain that somebody other than us wrote, in a project or not.
+
+    A scratch copy has links to what lies outside the project; the file itself is named.
+    """
+    files = (_absolute(place.file, str(source.parent)) for place in locations if place.line > 0)
+    return next((file.resolve() for file in files if not file.is_relative_to(_PACKAGE) and file.is_file()), None)
+
+
 @lru_cache(maxsize=4096)
 def _absolute(name: str, directory: str) -> Path:
     return Path(os.path.normpath(Path(directory) / name))

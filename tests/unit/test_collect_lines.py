@@ -100,8 +100,22 @@ def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_p
     launch = recording.launch()
     for number in (0, 1):
         recording.count(launch, number, requests=1, global_requests=1, lanes=64)
-    with pytest.raises(SourceNotFound, match="2 access sites lie outside the project"):
+    with pytest.raises(SourceNotFound, match="2 access sites were built without debug lines"):
         _lines(recording, tmp_path, project)
+
+
+def test_a_source_outside_the_project_is_named_with_the_directory_that_holds_both(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    header = tmp_path / "common" / "kernels.h"
+    header.parent.mkdir()
+    header.write_text("statement;\n")
+    recording.sites = [site("load", header, 1)]
+    recording.count(recording.launch(), 0, requests=1, global_requests=1, lanes=64)
+    with pytest.raises(SourceNotFound) as caught:
+        _lines(recording, tmp_path, project)
+    assert f"it is in {header}, outside the project {project}" in str(caught.value)
+    assert f"--project-directory {tmp_path} would hold both" in str(caught.value)
 
 
 def test_unrolled_copies_of_one_access_are_one_line(recording: Recording, project: Path, tmp_path: Path) -> None:
