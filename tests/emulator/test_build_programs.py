@@ -244,3 +244,40 @@ def test_questions_are_answered(shell: Shell, argv: Sequence[str], words: Sequen
 
 def test_the_tools_that_these_builds_need_are_here() -> None:
     assert all(shutil.which(tool) for tool in ("make", "cmake", "g++", "ar"))
+
+
+OLD_STYLE = """
+#include <cinttypes>
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <memory>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+void *nothing() throw(std::bad_alloc) { return 0; }
+__global__ void count(unsigned *total) {
+  register unsigned rank = cooperative_groups::this_thread_block().thread_rank();
+  atomicAdd(total, rank);
+}
+int main(int argc, char **) {
+  unsigned few[2] = {argc, argc + 1};
+  std::auto_ptr<int> owned(new int(7));
+  thrust::device_vector<unsigned> total(1);
+  count<<<1, 4>>>(thrust::raw_pointer_cast(total.data()));
+  uint64_t sum = thrust::reduce(total.begin(), total.end()) + few[1] + *owned;
+  printf("%"PRIu64"\\n", sum);
+}
+"""
+
+
+@pytest.mark.parametrize("standard", ["--std=c++11", "-std=c++03"])
+def test_nvcc_takes_old_standards_with_its_own_headers(shell: Shell, tmp_path: Path, standard: str) -> None:
+    write(tmp_path, old_cu=OLD_STYLE)
+    shell("nvcc", standard, "--threads", "0", "old.cu", "-o", "old")
+    assert output(shell("./old")) == "15"
+
+
+def test_nvcc_takes_what_it_only_warns_of(shell: Shell, tmp_path: Path) -> None:
+    dated = OLD_STYLE.replace("throw(std::bad_alloc)", "").replace("std::auto_ptr<int>", "std::unique_ptr<int>")
+    write(tmp_path, dated_cu=dated)
+    shell("nvcc", "dated.cu", "-o", "dated")
+    assert output(shell("./dated")) == "15"

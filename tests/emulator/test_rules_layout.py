@@ -59,6 +59,7 @@ __global__ void scan(const int* in, int* out) {
 __global__ void scale(const float* in, float* out, int rows, int columns, float f) {
   const int r = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
   const int c = hipBlockIdx_y * hipBlockDim_y + hipThreadIdx_y;
+  // printf("%d %d", r, c);  A comment asks for no order of threads.
   if (r < rows && c < columns) {
     const float v = f * in[r * columns + c];  //@ swap
     out[r * columns + c] = v + 1;             //@ swap

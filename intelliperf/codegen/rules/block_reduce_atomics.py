@@ -26,7 +26,7 @@ from intelliperf.codegen.rules.wave_aggregate_atomics import (
     snake_case,
 )
 from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.source import Source, without_comments
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, SourceEvidence
 
@@ -205,7 +205,7 @@ def guard_of(problem: Problem, place: Place, uniform: Uniformity, top: Node, cal
 
 def check_no_barrier_after(problem: Problem, place: Place, top: Node, guard: Node) -> None:
     """Threads that left would meet a barrier that they skip now with another one. Raises `NotApplicable`."""
-    rest = problem.source(place.path).slice(guard.end_offset, top.end_offset)
+    rest = problem.source(place.path).code(guard.end_offset, top.end_offset)
     called = {callee_name(node) for part in top.children for node in part.walk() if node.kind == "CallExpr"}
     if _BARRIERS.search(rest) or any(_has_barrier(problem, name) for name in called if name):
         raise NotApplicable(f"{place}: there is a barrier after the early return on line {guard.line}")
@@ -217,7 +217,7 @@ def _has_barrier(problem: Problem, function: str) -> bool:
             continue
         for region in outline.functions(text):
             if region.name == function and _BARRIERS.search(
-                outline.encoded(text)[region.start : region.end].decode("utf-8", "replace")
+                without_comments(outline.encoded(text)[region.start : region.end].decode("utf-8", "replace"))
             ):
                 return True
     return False

@@ -67,7 +67,7 @@ def _write(problem: Problem, place: Place, function: Node, threads: int) -> None
     if name is None or name.macro:
         raise NotApplicable(f"{place}: the kernel is written by a macro")
     source = problem.source(place.path)
-    header = source.slice(function.start_offset, name.offset)
+    header = source.code(function.start_offset, name.offset)
     if "launch_bounds" in header or "flat_work_group_size" in header:
         raise NotApplicable(f"{place}: the kernel has bounds already")
     source.insert(name.offset, f"__launch_bounds__({threads}) ")

@@ -134,7 +134,7 @@ def _apply(problem: Problem, place: Place, call: Node, kernel: Node, entries: in
     root = name.reference.name if name.reference is not None else ""
     source = problem.source(place.path)
     top = body(kernel)
-    text = source.slice(top.start_offset, top.end_offset)
+    text = source.code(top.start_offset, top.end_offset)
     if match := _OBSERVERS.search(text):
         raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
     guard = guard_of(problem, place, Uniformity(kernel), top, call)

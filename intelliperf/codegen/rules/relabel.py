@@ -14,7 +14,7 @@ from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_st
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.source import Source, without_comments
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Geometry
 
@@ -39,7 +39,7 @@ def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
     """Raise `NotApplicable` where anything depends on the grouping of threads into waves."""
     source = problem.source(place.path)
     whole = body(kernel)
-    text = source.slice(whole.start_offset, whole.end_offset)
+    text = source.code(whole.start_offset, whole.end_offset)
     if match := _WAVE_OPERATIONS.search(text):
         raise NotApplicable(f"{place}: the kernel depends on the order of threads ({match.group()})")
     seen: set[str] = set()
@@ -62,7 +62,7 @@ def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
             for region in outline.functions(other):
                 if region.name != name or region.is_kernel:
                     continue
-                called = data[region.start : region.end].decode("utf-8", "replace")
+                called = without_comments(data[region.start : region.end].decode("utf-8", "replace"))
                 if re.search("[tT]hreadIdx", called) or _WAVE_OPERATIONS.search(called):
                     raise NotApplicable(f"{place}: {name}, which the kernel calls, reads the thread's place itself")
                 pending += re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^;<>]*>)?\(", called)

@@ -186,7 +186,7 @@ def _check_pure(problem: Problem, place: Place, kernel: Node, walk: Walk) -> lis
     """The declarations between guard and loop. Raises `NotApplicable` where the order of memory could matter."""
     source = problem.source(place.path)
     top = body(kernel)
-    if match := _UNSAFE.search(source.slice(top.start_offset, top.end_offset)):
+    if match := _UNSAFE.search(source.code(top.start_offset, top.end_offset)):
         raise NotApplicable(f"{place}: the kernel uses {match.group()}")
     for jump in exits(walk.loop.children[-1]):
         if jump.kind != "ContinueStmt":

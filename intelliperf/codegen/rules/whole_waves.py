@@ -19,6 +19,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rew
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.source import without_comments
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Declaration
 
@@ -79,14 +80,14 @@ def _limit(problem: Problem, place: Place, kernel: Node) -> int:
 def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
     """Raise `NotApplicable` where the block size may matter outside of the kernel's own text."""
     name = kernel.place
-    header = problem.source(place.path).slice(kernel.start_offset, name.offset) if name is not None else ""
+    header = problem.source(place.path).code(kernel.start_offset, name.offset) if name is not None else ""
     if "launch_bounds" in header or "flat_work_group_size" in header:
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     for text in problem.task.sources.values():
-        if re.search(r"extern\s+__shared__", text):
+        if re.search(r"extern\s+__shared__", without_comments(text)):
             raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
         for region in outline.functions(text):
-            inside = outline.encoded(text)[region.start : region.end].decode("utf-8", "surrogateescape")
+            inside = without_comments(outline.encoded(text)[region.start : region.end].decode("utf-8", "surrogateescape"))
             used = _COORDINATES.search(inside)
             if used and not region.is_kernel:
                 raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 
 from intelliperf.codegen.syntax.outline import encoded
+
+
+# A literal is matched so that what looks like a comment in it stays.
+_COMMENT_OR_LITERAL = re.compile(r"""//(?:\\\r?\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+
+
+def without_comments(code: str) -> str:
+    """`code` with each comment as one space, for questions about what it does."""
+    return _COMMENT_OR_LITERAL.sub(lambda match: " " if match[0].startswith("/") else match[0], code)
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,10 @@ class Source:
 
     def slice(self, start: int, end: int) -> str:
         return self.data[start:end].decode("utf-8", "surrogateescape")
+
+    def code(self, start: int, end: int) -> str:
+        """The bytes [start, end) without comments."""
+        return without_comments(self.slice(start, end))
 
     def line(self, number: int) -> str:
         """Line `number` (from 1) without its ending."""

@@ -13,7 +13,14 @@ from pathlib import Path
 from intelliperf.emulator.compiler.cache import compile_cached
 from intelliperf.emulator.compiler.command import Command, Source
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
-from intelliperf.emulator.compiler.frontend import CompilerMessage, Unit, device_reader_flags, host_driver, host_flags
+from intelliperf.emulator.compiler.frontend import (
+    CompilerMessage,
+    Unit,
+    device_reader_flags,
+    host_driver,
+    host_flags,
+    nvcc_flags,
+)
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
 from intelliperf.emulator.compiler.spelling import overlay_flags
@@ -90,6 +97,7 @@ class Build:
             directory=self.directory,
             flags=(
                 *command.front,
+                *(nvcc_flags(command.front) if command.flavour == "nvcc" else ()),
                 *host_flags(command.openmp, self.toolchain),
                 *overlay_flags(Path(source.path), command.front, self.directory, emulated=True),
             ),

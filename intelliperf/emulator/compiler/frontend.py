@@ -38,6 +38,9 @@ _DROPPED_PREFIXES = ("-debug-info-kind", "-dwarf-version", "-debugger-tuning", "
                      "-fopenmp", "-funwind-tables", "-mframe-pointer", "-ffp-contract", "-fstack-")  # fmt: skip
 
 
+_OLD_STANDARDS = frozenset(("98", "03", "0x", "11", "1y", "14"))
+
+
 @dataclass(frozen=True)
 class Unit:
     """One GPU source file and how it is to be compiled."""
@@ -113,6 +116,19 @@ def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
         return ()
     found = _gcc_header_directory(toolchain)
     return ("-fopenmp=libgomp", "-D_OPENMP=201511", *(("-idirafter", found) if found else ()))
+
+
+def nvcc_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """What a GPU source of nvcc gets besides its own `flags`, so that clang takes what nvcc takes.
+
+    nvcc and g++ warn where clang refuses: narrowing in braces, `register`, a macro right behind a string.
+    CUDA's headers were C++11 for long and ours are C++17: an older standard is raised, and what it took away is kept.
+    """
+    lenient = ("-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal")
+    standards = [match for flag in flags if (match := re.fullmatch(r"-std=(?:c|gnu)\+\+(\w+)", flag))]
+    if not standards or standards[-1][1] not in _OLD_STANDARDS:
+        return lenient
+    return (*lenient, "-Wno-dynamic-exception-spec", "-D_LIBCPP_ENABLE_CXX17_REMOVED_FEATURES", "-std=gnu++17")
 
 
 def _gcc_header_directory(toolchain: Toolchain) -> str | None:
