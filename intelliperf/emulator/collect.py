@@ -399,7 +399,9 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
         notes.append(f"counts from {seen} of {blocks} blocks; figures carry their sampling error")
     untraced = sum(len(group.launches) - len(group.traced) for group in groups if group.traced)
     if untraced:
-        notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones")
+        repeated = sum(launch.repeated for group in groups if group.traced for launch in group.launches)
+        told = f"; {repeated} of them had been run before on the same memory and were not run again" if repeated else ""
+        notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones{told}")
     limits = sorted({launch.occupancy_limit for launch in traced if launch.occupancy_limit})
     if stands_in(facts):
         notes.append("the emulator's stand-in for a library's kernel: its time and shape are not the library's")

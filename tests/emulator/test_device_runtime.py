@@ -32,6 +32,7 @@ PARTS = (
     "memory",
     "race",
     "recorder",
+    "repeats",
     "scheduler",
     "settings",
     "shared_bounds",

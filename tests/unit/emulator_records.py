@@ -88,6 +88,7 @@ class Recording:
                 },
                 "host_ns_fast": 1,
                 "host_ns_trace": 1,
+                "repeated": False,
                 "atomic_lanes": 0,
                 "atomic_addresses": 0,
                 "atomic_hottest_lanes": 0,

@@ -12,6 +12,7 @@
 #include "fault_log.h"
 #include "fiber.h"
 #include "memory.h"
+#include "repeats.h"
 #include "scheduler.h"
 #include "settings.h"
 
@@ -28,6 +29,7 @@ double device_ns;  // monotonic over the process
 double step_ns() { return kClockStep * 1e9 / device().clock_hz; }
 
 uint64_t read_clock(double hz) {
+  note_outside_effect();
   device_ns += step_ns();
   return uint64_t(device_ns * 1e-9 * hz * settings().clock_scale);
 }
@@ -180,6 +182,7 @@ SIMT_EXPORT void __simt_assert_fail(const char* expression, const char* file, ui
 }
 
 SIMT_EXPORT int __simt_printf(const char* format, ...) {
+  note_outside_effect();
   va_list arguments;
   va_start(arguments, format);
   const int written = vprintf(format, arguments);
@@ -188,11 +191,13 @@ SIMT_EXPORT int __simt_printf(const char* format, ...) {
 }
 
 SIMT_EXPORT void* __simt_device_malloc(uint64_t bytes) {
+  note_outside_effect();
   const Allocation* made = allocate(bytes, MemoryKind::kDevice);
   return made ? reinterpret_cast<void*>(made->base) : nullptr;
 }
 
 SIMT_EXPORT void __simt_device_free(void* pointer) {
+  note_outside_effect();
   if (pointer && !release(reinterpret_cast<uintptr_t>(pointer)))
     record_host_fault("invalid_free", "device-side free of a pointer that is not an allocation");
 }

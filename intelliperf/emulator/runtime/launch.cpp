@@ -10,6 +10,7 @@
 #include "fault_log.h"
 #include "grid_run.h"
 #include "recorder.h"
+#include "repeats.h"
 #include "time_model.h"
 
 namespace simt {
@@ -128,6 +129,7 @@ struct Result {
   const Work& work;
   double local_ns;  // how much sooner it would end without accesses to private memory
   double other_ns;  // of the host, when nothing was analysed
+  bool repeated;    // not run: it was known what it does to memory
 };
 
 void write_totals(JsonWriter& line, const LaunchTotals& totals) {
@@ -185,6 +187,7 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   write_parts(line, result.parts);
   line.key("host_ns_fast").real(traced ? result.run.fast_ns() : result.other_ns);
   line.key("host_ns_trace").real(result.run.trace_ns());
+  line.key("repeated").boolean(result.repeated);
   write_totals(line, result.totals);
   line.key("barriers").number(result.run.barriers());
   line.key("divergent_barriers").number(result.run.divergent_barriers());
@@ -266,15 +269,18 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     std::fill(module.block_executions, module.block_executions + module.block_count, 0);
   }
 
+  Repeats& repeats = Repeats::instance();
+  const bool repeated = !plan.analyze && repeats.replay(request);
   const double begun = host_now_ns();
   GridRun run(request, plan, plan.analyze ? &analysis() : nullptr);
   LaunchOutcome outcome;
-  {
+  if (!repeated) {
     SignalGuard signals;
     Watchdog watchdog(kernel);
     outcome.status = run.run();
   }
   const double spent = host_now_ns() - begun;
+  if (!plan.analyze && !repeated) repeats.ran(outcome.status == kLaunchOk, spent);
   history.lockstep |= run.needs_lockstep();
 
   TimeParts parts;
@@ -302,7 +308,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   outcome.index = execution.index;
   write_records(request, execution.index,
                 Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, parts, totals, resident, waves, work,
-                       local_ns, spent});
+                       local_ns, spent, repeated});
   flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());
