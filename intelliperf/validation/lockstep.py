@@ -59,6 +59,7 @@ class Divergence:
     label: str
     outcome: Outcome
     detail: str
+    near: bool = False  # numbers that are nearly right
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ constexpr uint32_t kMostArguments = 6;
 constexpr int kPowers[] = {1, -1, 2, -2, 3, -3};
 constexpr size_t kSample = 1024;     // numbers of a buffer that its range is drawn from
 constexpr size_t kShare = 8;         // an eighth of the numbers lies in the range
-constexpr int64_t kLeastSize = 34;   // of an integer argument that is altered: what is below is often a mode
+constexpr int64_t kLeastSize = 5;    // of an integer argument that is altered: what is below is often a mode
 
 struct Numbers {  // what a parameter says that an allocation holds
   Number number;
@@ -149,6 +149,14 @@ bool covers(uint64_t threads, uint64_t block, int64_t size) {
   return size > 0 && uint64_t(size) <= threads && threads - uint64_t(size) < block;
 }
 
+// Whether `size` is a factor of another argument, and what it is multiplied by is an argument, too.
+bool in_step(int64_t size, const std::vector<int64_t>& others) {
+  const auto named = [&](int64_t figure) { return std::find(others.begin(), others.end(), figure) != others.end(); };
+  for (const int64_t product : others)
+    if (product > size && product % size == 0 && (product / size == size || named(product / size))) return true;
+  return false;
+}
+
 enum class Fit { kNone, kTight, kGood };
 
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
@@ -208,7 +216,7 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
         if (&beside != &parameter && is_integer(beside)) others.push_back(integer(request, beside));
       for (const int64_t times : {2, 1}) {  // as many powers of two go into it, or more
         const int64_t lower = size == lowest ? size / 2 : size - times * lowest;
-        if (size < kLeastSize || lower < kLeastSize - 2) continue;
+        if (size < kLeastSize || lower < kLeastSize - 2 || in_step(size, others)) continue;
         Dim3 grid = request.grid;
         const Fit fit = fit_grid(request, others, size, lower, grid);
         if (fit == Fit::kNone) break;

@@ -42,6 +42,9 @@ Settings read_environment() {
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);
   if (scale > 0 && scale < 1e6) s.clock_scale = scale;
+  const std::string rounding = text_variable("INTELLIPERF_ROUNDING");
+  if (rounding == "up") s.rounding = Rounding::kUp;
+  if (rounding == "down") s.rounding = Rounding::kDown;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
   return s;
 }

@@ -10,6 +10,8 @@ struct Order {
   uint64_t seed = 0;
 };
 
+enum class Rounding : uint8_t { kNearest, kUp, kDown };
+
 enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments };  // see other_numbers.h
 
 struct Settings {
@@ -22,6 +24,7 @@ struct Settings {
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   double clock_scale = 1;  // of every time that the program can read
+  Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
 };
 
 const Settings& settings();
