@@ -52,6 +52,7 @@ class Checker:
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
+    shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
     weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
@@ -63,6 +64,7 @@ class Checker:
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:
             text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"
             return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)

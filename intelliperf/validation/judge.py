@@ -43,7 +43,18 @@ from intelliperf.validation.lockstep import (
     follow_planned,
     record,
 )
-from intelliperf.validation.othernumbers import ALTERATIONS, OPTION, TWIN, TWIN_ORDER, Alteration, DoubtingChecker
+from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.othernumbers import (
+    ALTERATIONS,
+    COPIES,
+    OPTION,
+    SHAPES,
+    TWIN,
+    TWIN_ORDER,
+    Alteration,
+    DoubtingChecker,
+    shapes_option,
+)
 from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import RoundingErrors, rounding_errors, widened
 from intelliperf.validation.side import Run, SideFailed
@@ -67,7 +78,6 @@ _PATIENCE = 10.0  # a candidate may take this many times longer than the referen
 _MARK = ("synchronisation", "races")
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
-_NO_REPETITION = "not available for declared kernels: no launch of one stands for a launch of the other"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -303,17 +313,14 @@ class Judge:
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
         """Each launch once more, altered: an answer that is remembered or known beforehand is wrong there."""
-        reason = _NO_REPETITION if trial.declared.kernels else ""
         if OPTION not in self._backend.honours:
-            reason = "this device does not run launches twice"
-        if reason:
-            trial.note(GATES[5], CheckStatus.NOT_RUN, reason)
+            trial.note(GATES[5], CheckStatus.NOT_RUN, "this device does not run launches twice")
             return None
         passed: list[str] = []
         failed: list[str] = []
-        for alteration in ALTERATIONS:
-            if alteration.of_arguments and trial.declared.geometry:
-                failed.append("plain arguments not altered: the grid that goes with them is the candidate's own")
+        for alteration in [COPIES] if trial.declared.kernels else ALTERATIONS:
+            if alteration.of_arguments and shapes_option(_checker(trial).shapes) is None:
+                failed.append("plain arguments not altered: the kernel is launched in too many shapes")
                 continue
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
@@ -337,6 +344,10 @@ class Judge:
     def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | str:
         _, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
+        if trial.declared.kernels:
+            return self._planned_otherwise(trial, alteration, calibration, options)
+        if alteration.of_arguments and trial.declared.geometry:
+            options[SHAPES] = shapes_option(_checker(trial).shapes) or ""
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
         observer: Observer = Checker(calibration, self._settings.tolerance)
         if alteration.doubtful:
@@ -354,6 +365,33 @@ class Judge:
         if TWIN in followed.divergences:
             return f"{alteration.wrong}: the original has no one answer"
         return divergence or ""
+
+    def _planned_otherwise(
+        self, trial: _Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]
+    ) -> Divergence | str:
+        """Both programs as a whole, aligned anew: on other numbers they may do other things."""
+        setting = self._setting(trial, calibration, 2)
+        base, twin = (
+            Run(BASE, trial.case.reference, options),
+            Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
+        )
+        candidate = Run(_ALTERED, trial.application, options)
+        known, own = (Checker(calibration, self._settings.tolerance, free_arguments=True) for _ in range(2))
+        known.forgets = True
+        checker = DoubtingChecker(known, own)
+        try:
+            events, _ = record(setting, base)
+            mine, _ = record(setting, candidate)
+            plan = align(events, mine, trial.case.kernel.symbol)
+            if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
+                return f"{alteration.wrong}: the two programs cannot be aligned, or the original fails"
+            follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
+            followed = follow_planned(setting, (base, candidate), plan.points, checker)
+        except SideFailed as error:
+            if error.label == _ALTERED:
+                return Divergence(_ALTERED, Outcome.CRASHED, str(error))
+            return f"{alteration.wrong}: the original does not run: {error}"
+        return followed.divergences.get(_ALTERED, "")
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""

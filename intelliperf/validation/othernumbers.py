@@ -1,13 +1,15 @@
 """What the gate of other numbers asks of a candidate, and when it believes what it sees.
 
 The device runs each launch once more, altered in one of three ways, and shows both programs' memory after that:
-all floats scaled, some numbers moved, or one plain argument changed. What the original does with another argument
-was never promised: where it fails, or its result depends on the order of lanes and blocks, nothing follows.
+all floats scaled, some numbers moved, or one plain argument changed. Where the candidate has other kernels, no launch
+of one program stands for one of the other: both run as a whole on altered copies of what the host sends. What the
+original does with another argument was never promised: where it fails, or its result depends on the order of lanes
+and blocks, nothing follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from intelliperf.validation.checker import Checker
@@ -16,6 +18,8 @@ from intelliperf.validation.pairing import Pairing
 from intelliperf.validation.wire import Deadline
 
 OPTION = "other_numbers"  # the backend's
+SHAPES = "other_shapes"  # likewise
+_MOST_SHAPES = 16
 TWIN = "original in another order"
 TWIN_ORDER: Mapping[str, str] = {"lane_order": "reverse", "block_order": "reverse"}
 
@@ -37,11 +41,24 @@ ALTERATIONS = (
     Alteration(
         "3",
         "with another value of a plain argument, which it takes for known",
-        "plain arguments from 34 on lowered, floats among them doubled, wherever the original has one answer then",
+        "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
     ),
 )
+
+
+COPIES = Alteration(
+    "4",
+    "where the program copies some other numbers to the device",
+    "an eighth of the numbers moved in each copy to the device",
+    doubtful=True,
+)
+
+
+def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
+    """All grids and blocks that an altered argument must suit; None where there are too many of them."""
+    return ";".join(",".join(map(str, one)) for one in sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
 
 
 @dataclass

@@ -124,6 +124,21 @@ void alter(const Allocation& a, const Numbers& numbers, uint64_t nth, bool some)
   if (bytes == 8) as(int64_t());
 }
 
+// Whether most of a copy's content are numbers of a usual size if it is read so. Small integers are not, as floats.
+template <class Value>
+bool reads_as(const char* at, uint64_t bytes) {
+  if (bytes == 0 || bytes % sizeof(Value) != 0) return false;
+  const uint64_t count = bytes / sizeof(Value), looked_at = std::min<uint64_t>(count, kSample);
+  uint64_t numbers = 0, zeros = 0;
+  for (uint64_t i = 0; i < looked_at; ++i) {
+    Value value;
+    std::memcpy(&value, at + (count <= kSample ? i : mixed(i) % count) * sizeof value, sizeof value);
+    zeros += value == 0;
+    numbers += std::isfinite(value) && std::abs(value) > Value(1e-9) && std::abs(value) < Value(1e9);
+  }
+  return numbers > 0 && numbers >= (looked_at - zeros) * 9 / 10;
+}
+
 // Another value for a plain argument, and the grid that goes with it.
 struct OtherArgument {
   const Parameter* parameter;
@@ -162,9 +177,9 @@ enum class Fit { kNone, kTight, kGood };
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
 // way that is not known, so that a launch with the one changed and the other not means nothing. kTight: no thread is
 // left over now, as some were before, so that nobody's check of the size matters.
-Fit fit_grid(const LaunchRequest& request, const std::vector<int64_t>& others, int64_t size, int64_t other, Dim3& grid) {
+Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other, Dim3& grid) {
   uint32_t* const blocks[3] = {&grid.x, &grid.y, &grid.z};
-  const uint32_t block[3] = {request.block.x, request.block.y, request.block.z};
+  const uint32_t* const block = shape.block;
   const auto named = [&](uint64_t figure) { return std::find(others.begin(), others.end(), int64_t(figure)) != others.end(); };
   const auto resize = [&](int d, int64_t factor) {
     const uint32_t before = *blocks[d];
@@ -185,7 +200,7 @@ Fit fit_grid(const LaunchRequest& request, const std::vector<int64_t>& others, i
   }
   const uint64_t figures[] = {grid.x, grid.y, grid.z, block[0], block[1], block[2], uint64_t(grid.x) * block[0],
                               uint64_t(grid.y) * block[1], uint64_t(grid.z) * block[2], grid.count(),
-                              grid.count() * request.block.count()};
+                              grid.count() * block[0] * block[1] * block[2]};
   for (const uint64_t figure : figures)
     if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return Fit::kNone;
   return Fit::kGood;
@@ -199,6 +214,10 @@ bool doubled(const void* at, uint64_t& value) {
   number *= 2;
   std::memcpy(&value, &number, sizeof number);
   return true;
+}
+
+LaunchShape shape_of(const LaunchRequest& request) {
+  return {{request.grid.x, request.grid.y, request.grid.z}, {request.block.x, request.block.y, request.block.z}};
 }
 
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
@@ -218,7 +237,11 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
         const int64_t lower = size == lowest ? size / 2 : size - times * lowest;
         if (size < kLeastSize || lower < kLeastSize - 2 || in_step(size, others)) continue;
         Dim3 grid = request.grid;
-        const Fit fit = fit_grid(request, others, size, lower, grid);
+        Fit fit = fit_grid(shape_of(request), others, size, lower, grid);
+        for (const LaunchShape& shape : settings().shapes) {
+          Dim3 unused{shape.grid[0], shape.grid[1], shape.grid[2]};
+          fit = std::min(fit, fit_grid(shape, others, size, lower, unused));
+        }
         if (fit == Fit::kNone) break;
         if (fit == Fit::kTight && usable) break;
         usable = true;
@@ -270,7 +293,7 @@ void collect(const Allocation& a, void* into) {
 
 uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   const OtherNumbersMode mode = settings().other_numbers;
-  if (mode == OtherNumbersMode::kNone || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return 0;
+  if (mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
@@ -298,6 +321,16 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
   arguments_[other.parameter->index] = &argument_;
   altered_.arguments = arguments_.data();
   altered_.grid = other.grid;
+}
+
+void OtherNumbers::alter_copy(void* at, uint64_t bytes) {
+  static uint64_t copies = 0;
+  const uint64_t draw = mixed(++copies * 64);
+  auto* const to = static_cast<char*>(at);
+  if (reads_as<float>(to, bytes)) return alter_some<float>(to, bytes, draw, false);
+  if (reads_as<double>(to, bytes)) return alter_some<double>(to, bytes, draw, false);
+  if (bytes % 4 == 0) alter_some<int32_t>(to, bytes, draw, true);
+  else alter_some<int8_t>(to, bytes, draw, true);
 }
 
 OtherNumbers::~OtherNumbers() {

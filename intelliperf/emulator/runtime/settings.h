@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace simt {
 
@@ -12,7 +13,11 @@ struct Order {
 
 enum class Rounding : uint8_t { kNearest, kUp, kDown };
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments };  // see other_numbers.h
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies };  // see other_numbers.h
+
+struct LaunchShape {
+  uint32_t grid[3], block[3];
+};
 
 struct Settings {
   std::string trace_directory;     // empty: no records
@@ -23,6 +28,7 @@ struct Settings {
   Order lanes, blocks;
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
+  std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see other_numbers.h
   double clock_scale = 1;  // of every time that the program can read
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
 };
