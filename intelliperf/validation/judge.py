@@ -353,7 +353,9 @@ class Judge:
         if alteration.doubtful:
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
-                Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)
+                Checker(calibration, self._settings.tolerance),
+                Checker(calibration, self._settings.tolerance),
+                alteration.finite,
             )
         geometry = trial.case.kernel.symbol if trial.declared.geometry else None
         rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)

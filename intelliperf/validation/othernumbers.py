@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from intelliperf.validation.calibration import scalars
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.pairing import Pairing
@@ -33,11 +36,19 @@ class Alteration:
     passed: str
     of_arguments: bool = False
     doubtful: bool = False  # the original may have no one answer then
+    finite: bool = False  # what the original's overflowing results are means nothing
 
 
 ALTERATIONS = (
     Alteration("1", "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
     Alteration("2", "where some of the numbers are others", "an eighth of each buffer's numbers moved", doubtful=True),
+    Alteration(
+        "5",
+        "where the numbers are 128 times as large",
+        "floats that are only read times 128, wherever the original's results are finite then",
+        doubtful=True,
+        finite=True,
+    ),
     Alteration(
         "3",
         "with another value of a plain argument, which it takes for known",
@@ -56,6 +67,19 @@ COPIES = Alteration(
 )
 
 
+def finite(paused: Paused) -> bool:
+    """Are all numbers in the buffers that the kernel was handed?"""
+    for id, (_, scalar) in scalars(paused.dispatch, paused.side.hello).items():
+        content = paused.buffer(id)
+        if (
+            scalar.floating
+            and content.size % scalar.size == 0
+            and not np.isfinite(scalar.floats(content.whole())).all()
+        ):
+            return False
+    return True
+
+
 def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
     """All grids and blocks that an altered argument must suit; None where there are too many of them."""
     return ";".join(",".join(map(str, one)) for one in sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
@@ -67,13 +91,15 @@ class DoubtingChecker:
 
     checker: Checker
     own: Checker  # for the original's second run
+    finite: bool = False  # doubt infinities and what is not a number, too
     doubtful: set[int] = field(default_factory=set)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         if other.side.label == TWIN:
-            if self.own.compare(sync, base, other, pairing, deadline) is not None:
+            overflows = self.finite and not finite(base)
+            if overflows or self.own.compare(sync, base, other, pairing, deadline) is not None:
                 self.doubtful.add(sync.number)
             return None
         if sync.number in self.doubtful:

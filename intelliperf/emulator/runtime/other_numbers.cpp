@@ -17,6 +17,7 @@ constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint64_t kEarlyLaunches = 8;
 constexpr uint32_t kMostArguments = 6;
 constexpr int kPowers[] = {1, -1, 2, -2, 3, -3};
+constexpr int kLargePower = 7;  // what a step that keeps numbers small is there for overflows, the original need not
 constexpr size_t kSample = 1024;     // numbers of a buffer that its range is drawn from
 constexpr size_t kShare = 8;         // an eighth of the numbers lies in the range
 constexpr int64_t kLeastSize = 5;    // of an integer argument that is altered: what is below is often a mode
@@ -104,9 +105,11 @@ void alter_some(char* at, uint64_t bytes, uint64_t draw, bool indices) {
 template <class Value>
 void alter_as(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bool some) {
   constexpr bool kFloating = std::is_floating_point_v<Value>;
+  const bool large = settings().other_numbers == OtherNumbersMode::kLarge;
+  if (large && !numbers.constant) return;
   if (some) return alter_some<Value>(at, bytes, mixed(nth * 64 + numbers.order), !kFloating && numbers.constant);
   if constexpr (kFloating)
-    scale<Value>(at, bytes, kPowers[numbers.order % std::size(kPowers)]);
+    scale<Value>(at, bytes, large ? kLargePower : kPowers[numbers.order % std::size(kPowers)]);
   else if (!numbers.constant)
     lower<Value>(at, bytes);
 }
@@ -174,6 +177,15 @@ bool in_step(int64_t size, const std::vector<int64_t>& others) {
 
 enum class Fit { kNone, kTight, kGood };
 
+// Whether so many blocks may be just those that `size` items need: several for each item, or of a block's items as many
+// as its threads can share out evenly.
+bool in_proportion(uint64_t blocks, const uint32_t* block, uint64_t size) {
+  if (blocks % size == 0) return true;
+  const uint64_t each = size / blocks;
+  const auto even = [&](uint64_t threads) { return threads > 1 && (each % threads == 0 || threads % each == 0); };
+  return size % blocks == 0 && (even(block[0]) || even(block[1]) || even(block[2]) || even(uint64_t(block[0]) * block[1] * block[2]));
+}
+
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
 // way that is not known, so that a launch with the one changed and the other not means nothing. kTight: no thread is
 // left over now, as some were before, so that nobody's check of the size matters.
@@ -198,10 +210,12 @@ Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64
           return resize(0, factor);
       }
   }
-  const uint64_t figures[] = {grid.x, grid.y, grid.z, block[0], block[1], block[2], uint64_t(grid.x) * block[0],
-                              uint64_t(grid.y) * block[1], uint64_t(grid.z) * block[2], grid.count(),
-                              grid.count() * block[0] * block[1] * block[2]};
-  for (const uint64_t figure : figures)
+  const uint64_t in_block = uint64_t(block[0]) * block[1] * block[2];
+  for (const uint64_t blocks_in_row : {uint64_t(grid.x), uint64_t(grid.y), uint64_t(grid.z), grid.count()})
+    if (blocks_in_row > 4 && in_proportion(blocks_in_row, block, uint64_t(size))) return Fit::kNone;
+  const uint64_t threads[] = {block[0], block[1], block[2], uint64_t(grid.x) * block[0], uint64_t(grid.y) * block[1],
+                              uint64_t(grid.z) * block[2], grid.count() * in_block};
+  for (const uint64_t figure : threads)
     if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return Fit::kNone;
   return Fit::kGood;
 }

@@ -53,7 +53,7 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
-  if (mode <= uint64_t(OtherNumbersMode::kCopies)) s.other_numbers = OtherNumbersMode(mode);
+  if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");

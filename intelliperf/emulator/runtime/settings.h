@@ -13,7 +13,7 @@ struct Order {
 
 enum class Rounding : uint8_t { kNearest, kUp, kDown };
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies };  // see other_numbers.h
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge };  // see other_numbers.h
 
 struct LaunchShape {
   uint32_t grid[3], block[3];
