@@ -156,7 +156,7 @@ class Calibrator:
         reordered: dict[Key, Reordered] = {}
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
-        constant = _constant(base.dispatch, base.side.hello)
+        read_only = constant(base.dispatch, base.side.hello)
         due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
             if mine.size != theirs.size or due is not None and mine.id not in due:
@@ -167,7 +167,7 @@ class Calibrator:
             left, right = base.buffer(mine.id), other.buffer(theirs.id)
             self.compared_bytes += left.size
             scalar = known.get(mine.id, ("", BYTE))[1]
-            if scalar.floating and mine.id not in constant:
+            if scalar.floating and mine.id not in read_only:
                 self.written_floats[key] = (scalar, max(1, mine.size // scalar.size))
             told = left.differences(right, BITS)
             for offset, expected, found in chunks_that_differ(left, right, deadline, told):
@@ -207,7 +207,7 @@ class Calibrator:
         return found
 
 
-def _constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
+def constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
     """Allocations that an argument leads into by a pointer to const, and none by another."""
     parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
     kinds = {parameter.index: parameter.pointer and parameter.const for parameter in parameters}

@@ -49,6 +49,7 @@ class Checker:
     free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
     restricted: bool = False  # the candidate adds __restrict__
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
+    without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
@@ -60,6 +61,18 @@ class Checker:
     allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
     ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
+
+    def disagreements(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> set[Key]:
+        """All buffers in which the two are further apart than allowed."""
+        known = scalars(base.dispatch, base.side.hello)
+        due = chosen(sync, base)
+        found = set()
+        for mine, theirs in pairing.pairs:
+            if due is None or mine.id in due:
+                scalar = known.get(mine.id, ("", BYTE))[1]
+                if self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline) is not None:
+                    found.add(key_of(mine))
+        return found
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
@@ -99,7 +112,7 @@ class Checker:
             self.partly.add(sync.number)
         reordered: dict[Key, Reordered] = {}
         for mine, theirs in pairing.pairs:
-            if due is not None and mine.id not in due:
+            if due is not None and mine.id not in due or (sync.number, key_of(mine)) in self.without:
                 continue
             scalar = known.get(mine.id, ("", BYTE))[1]
             problem = self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline)

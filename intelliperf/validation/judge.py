@@ -39,6 +39,7 @@ from intelliperf.validation.lockstep import (
     Observer,
     Rule,
     Setting,
+    failed_dispatch,
     follow,
     follow_planned,
     record,
@@ -256,9 +257,12 @@ class Judge:
         checker = _checker(trial)
         setting = self._setting(trial, calibration, 2)
         try:
-            events, _ = record(setting, runs[1])
+            events, done = record(setting, runs[1])
         except SideFailed as error:
             return Divergence("candidate", Outcome.CRASHED, str(error)), None
+        broken = failed_dispatch("candidate", events, done)
+        if broken is not None and failed_dispatch(BASE, calibration.events, calibration.ended) is None:
+            return broken, None
         plan = align(calibration.events, events, trial.case.kernel.symbol)
         if plan.problem:
             return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
@@ -355,7 +359,7 @@ class Judge:
             observer = DoubtingChecker(
                 Checker(calibration, self._settings.tolerance),
                 Checker(calibration, self._settings.tolerance),
-                alteration.finite,
+                alteration,
             )
         geometry = trial.case.kernel.symbol if trial.declared.geometry else None
         rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
@@ -380,10 +384,13 @@ class Judge:
         candidate = Run(_ALTERED, trial.application, options)
         known, own = (Checker(calibration, self._settings.tolerance, free_arguments=True) for _ in range(2))
         known.forgets = True
-        checker = DoubtingChecker(known, own)
+        checker = DoubtingChecker(known, own, alteration)
         try:
             events, _ = record(setting, base)
-            mine, _ = record(setting, candidate)
+            mine, done = record(setting, candidate)
+            broken = failed_dispatch(_ALTERED, mine, done)
+            if broken is not None and failed_dispatch(BASE, events, done) is None:
+                return broken
             plan = align(events, mine, trial.case.kernel.symbol)
             if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
                 return f"{alteration.wrong}: the two programs cannot be aligned, or the original fails"

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from intelliperf.validation.calibration import scalars
+from intelliperf.validation.calibration import constant, scalars
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.compare import as_bytes, equal
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
-from intelliperf.validation.pairing import Pairing
+from intelliperf.validation.pairing import Pairing, key_of
+from intelliperf.validation.tolerance import Steadiness
 from intelliperf.validation.wire import Deadline
 
 OPTION = "other_numbers"  # the backend's
@@ -87,21 +89,34 @@ def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
 
 @dataclass
 class DoubtingChecker:
-    """An observer that lets a comparison pass where the original disagrees with itself."""
+    """An observer that compares what the original agrees on with itself, in whatever order it runs."""
 
     checker: Checker
     own: Checker  # for the original's second run
-    finite: bool = False  # doubt infinities and what is not a number, too
+    alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         if other.side.label == TWIN:
-            overflows = self.finite and not finite(base)
-            if overflows or self.own.compare(sync, base, other, pairing, deadline) is not None:
+            overflows = self.alteration.finite and not finite(base)
+            if overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
                 self.doubtful.add(sync.number)
+            else:
+                found = self.own.disagreements(sync, base, other, pairing, deadline)
+                self.checker.without |= {(sync.number, key) for key in found}
             return None
-        if sync.number in self.doubtful:
-            return None
-        return self.checker.compare(sync, base, other, pairing, deadline)
+        return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
+
+    def _reordered(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
+        """Does the kernel read a list that is in no fixed order? Part of it is then any part of it."""
+        read = constant(base.dispatch, base.side.hello)
+        lists = [
+            (mine, theirs)
+            for mine, theirs in pairing.pairs
+            if mine.id in read
+            and (allowance := self.own.calibration.allowances.get(key_of(mine)))
+            and allowance.steadiness >= Steadiness.UNORDERED
+        ]
+        return any(not equal(as_bytes(base.content(a.id)), as_bytes(other.content(b.id))) for a, b in lists)

@@ -16,6 +16,8 @@ from profile_programs import Program, build
 from intelliperf.records import AccessKind, Metric
 
 PROGRAMS = Path(__file__).parent / "programs"
+INNER = "for (int j = first[row]; j < end; ++j) sum += a[j];"
+ENDS = "const int from = first[row], to = first[row + 1];"
 # kernel, source line, kind → (waves, lanes, sectors, ideal sectors) per access on the line, sorted
 MEASURED = {
     ("some_store", "const int v = a[i];", AccessKind.LOAD): [(8, 256, 32, 32)],
@@ -23,9 +25,9 @@ MEASURED = {
     ("some_skip", "sum += a[i];", AccessKind.LOAD): [(8, 205, 32, 32)],
     ("some_skip", "b[i] = sum;", AccessKind.STORE): [(8, 205, 32, 32)],
     ("rows", "const int end = first[row + 1];", AccessKind.LOAD): [(8, 256, 40, 32)],
-    ("rows", "for (int j = first[row]; j < end; ++j) sum += a[j];", AccessKind.LOAD): [(8, 256, 32, 32), (56, 896, 624, 128)],
+    ("rows", INNER, AccessKind.LOAD): [(8, 256, 32, 32), (56, 896, 624, 128)],
     ("rows", "b[row] = sum;", AccessKind.STORE): [(8, 256, 32, 32)],
-    ("rows_called", "const int from = first[row], to = first[row + 1];", AccessKind.LOAD): [(8, 256, 32, 32), (8, 256, 40, 32)],
+    ("rows_called", ENDS, AccessKind.LOAD): [(8, 256, 32, 32), (8, 256, 40, 32)],
     ("rows_called", "if (a[j] < 0) continue;", AccessKind.LOAD): [(56, 800, 624, 120)],
     ("rows_called", "sum += a[j + 1];", AccessKind.LOAD): [(56, 435, 376, 82)],
     ("rows_called", "if (to - from > 2) b[row] = total(a, from, to);", AccessKind.STORE): [(8, 160, 32, 24)],
