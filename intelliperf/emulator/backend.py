@@ -39,6 +39,8 @@ _OPTIONS = {
     "memory": "INTELLIPERF_MEMORY",
     "lockstep": "INTELLIPERF_LOCKSTEP",
     "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
+    "other_shapes": "INTELLIPERF_OTHER_SHAPES",
+    "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
 }
 

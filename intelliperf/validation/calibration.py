@@ -95,6 +95,7 @@ class Calibration:
     notes: tuple[str, ...]
     names: Mapping[Key, str]
     uncovered: tuple[str, ...] = ()  # what the reference does that cannot be compared
+    erratic_at: frozenset[tuple[int, Key]] = frozenset()  # dispatches at which an unordered buffer is not even that
     parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
 
     def erratic(self) -> tuple[str, ...]:
@@ -146,6 +147,8 @@ class Calibrator:
     compared_bytes: int = 0
     written_floats: dict[Key, tuple[Scalar, int]] = field(default_factory=dict)  # with their number of elements
     parallel: dict[tuple[Key, Key], bool] = field(default_factory=dict)
+    unordered: set[Key] = field(default_factory=set)
+    erratic_at: set[tuple[int, Key]] = field(default_factory=set)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
@@ -153,7 +156,7 @@ class Calibrator:
         reordered: dict[Key, Reordered] = {}
         self._arguments(base.dispatch, other.dispatch, pairing)
         known = scalars(base.dispatch, base.side.hello)
-        constant = _constant(base.dispatch, base.side.hello)
+        read_only = constant(base.dispatch, base.side.hello)
         due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
             if mine.size != theirs.size or due is not None and mine.id not in due:
@@ -164,7 +167,7 @@ class Calibrator:
             left, right = base.buffer(mine.id), other.buffer(theirs.id)
             self.compared_bytes += left.size
             scalar = known.get(mine.id, ("", BYTE))[1]
-            if scalar.floating and mine.id not in constant:
+            if scalar.floating and mine.id not in read_only:
                 self.written_floats[key] = (scalar, max(1, mine.size // scalar.size))
             told = left.differences(right, BITS)
             for offset, expected, found in chunks_that_differ(left, right, deadline, told):
@@ -172,12 +175,17 @@ class Calibrator:
                     self.undefined.add(base.dispatch.index, key, offset, undefined_bytes(scalar, expected, found))
                     continue
                 spread = self.spreads.setdefault(key, Spread(scalar))
-                if not spread.add(expected, found):
-                    same = same_multiset(scalar, left.whole(), right.whole())
-                    worst = Steadiness.UNORDERED if same else Steadiness.ERRATIC
-                    spread.steadiness = max(spread.steadiness, worst)
-                if spread.steadiness is Steadiness.UNORDERED:
+                if spread.steadiness <= Steadiness.NUMERIC and spread.add(expected, found):
+                    continue
+                if same_multiset(scalar, left.whole(), right.whole()):
+                    spread.steadiness = Steadiness.UNORDERED
                     reordered[key] = Reordered(spread.scalar, left.whole(), right.whole())
+                else:
+                    # Of a list that was longer before, what is left behind its end may be anything.
+                    spread.steadiness = max(spread.steadiness, Steadiness.ERRATIC)
+                    self.erratic_at.add((base.dispatch.index, key))
+                self.unordered |= reordered.keys()
+                break
         for pair in itertools.combinations(sorted(reordered), 2):
             together = moved_together(reordered[pair[0]], reordered[pair[1]])
             self.parallel[pair] = together and self.parallel.get(pair, True)
@@ -190,6 +198,8 @@ class Calibrator:
                 self.noisy_arguments.setdefault(base.kernel, set()).add(left.index)
 
     def allowances(self, additions: Additions) -> dict[Key, Allowance]:
+        for key in self.unordered:
+            self.spreads[key].steadiness = Steadiness.UNORDERED
         found = {key: spread.allowance(additions.count) for key, spread in self.spreads.items()}
         if additions.assumed and additions.count > 0:
             for key, (scalar, elements) in self.written_floats.items():
@@ -197,7 +207,7 @@ class Calibrator:
         return found
 
 
-def _constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
+def constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
     """Allocations that an argument leads into by a pointer to const, and none by another."""
     parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
     kinds = {parameter.index: parameter.pointer and parameter.const for parameter in parameters}
@@ -268,5 +278,6 @@ def calibrate(
         notes=tuple(notes),
         names=calibrator.names,
         uncovered=followed.uncovered,
+        erratic_at=frozenset(calibrator.erratic_at),
         parallel=frozenset(pair for pair, together in calibrator.parallel.items() if together),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +32,12 @@ from intelliperf.validation.tolerance import Allowance, Steadiness, UserToleranc
 from intelliperf.validation.wire import Deadline
 
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
-_NEARLY = 1e-2  # a relative difference that another order of summation could explain
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    text: str
+    near: bool = False
 
 
 @dataclass
@@ -43,9 +49,11 @@ class Checker:
     free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
     restricted: bool = False  # the candidate adds __restrict__
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
+    without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
+    shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
     weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
@@ -54,9 +62,22 @@ class Checker:
     ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
 
+    def disagreements(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> set[Key]:
+        """All buffers in which the two are further apart than allowed."""
+        known = scalars(base.dispatch, base.side.hello)
+        due = chosen(sync, base)
+        found = set()
+        for mine, theirs in pairing.pairs:
+            if due is None or mine.id in due:
+                scalar = known.get(mine.id, ("", BYTE))[1]
+                if self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline) is not None:
+                    found.add(key_of(mine))
+        return found
+
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:
             text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"
             return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)
@@ -75,15 +96,15 @@ class Checker:
             return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
         wrong = self._contents(sync, base, other, pairing, deadline)
         if wrong:
-            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {wrong}")
+            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {wrong.text}", wrong.near)
         self.syncs.add(sync.number)
         if self.forgets:
             for extra in pairing.extra:
                 other.spoil(extra.id)
         return None
 
-    def _contents(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> str:
-        """What is wrong with the first buffer that is not as it should be; empty if all are."""
+    def _contents(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> _Wrong | None:
+        """What is wrong with the first buffer that is not as it should be."""
         known = scalars(base.dispatch, base.side.hello)
         names = {id: name for id, (name, _) in known.items()}
         due = chosen(sync, base)
@@ -91,28 +112,28 @@ class Checker:
             self.partly.add(sync.number)
         reordered: dict[Key, Reordered] = {}
         for mine, theirs in pairing.pairs:
-            if due is not None and mine.id not in due:
+            if due is not None and mine.id not in due or (sync.number, key_of(mine)) in self.without:
                 continue
             scalar = known.get(mine.id, ("", BYTE))[1]
             problem = self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline)
             for way, buffers in other.side.ways.items():
                 self.ways[way] = max(self.ways.get(way, 0), len(buffers))
             if problem is not None:
-                return f"{describe(mine, names)}: {problem}"
+                return replace(problem, text=f"{describe(mine, names)}: {problem.text}")
             allowance = self._allowance(key_of(mine), scalar)
-            if allowance.steadiness is Steadiness.UNORDERED:
+            if allowance.steadiness is Steadiness.UNORDERED and not self._erratic(base, key_of(mine)):
                 contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
                 reordered[key_of(mine)] = Reordered(allowance.scalar, *contents)
         return self._torn(reordered)
 
-    def _torn(self, reordered: Mapping[Key, Reordered]) -> str:
+    def _torn(self, reordered: Mapping[Key, Reordered]) -> _Wrong | None:
         """Parallel lists of which one was put into another order than the other, in words."""
         for first, second in self.calibration.parallel:
             both = first in reordered and second in reordered
             if both and not moved_together(reordered[first], reordered[second]):
                 named = " and ".join(self.calibration.names.get(key, str(key)) for key in (first, second))
-                return f"elements of {named} that belong together stand at different indices"
-        return ""
+                return _Wrong(f"elements of {named} that belong together stand at different indices")
+        return None
 
     def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
         if self.free_arguments:
@@ -127,20 +148,20 @@ class Checker:
         other: tuple[Paused, Allocation],
         pairing: Pairing,
         deadline: Deadline,
-    ) -> str | None:
+    ) -> _Wrong | None:
         (here, mine, scalar), (there, theirs) = base, other
         if mine.size != theirs.size:
-            return f"has {theirs.size} bytes, expected {mine.size}"
+            return _Wrong(f"has {theirs.size} bytes, expected {mine.size}")
         key = key_of(mine)
         allowance = self._allowance(key, scalar)
-        if allowance.steadiness is Steadiness.ERRATIC or mine.size == 0:
+        if allowance.steadiness is Steadiness.ERRATIC or self._erratic(here, key) or mine.size == 0:
             return None
         left, right = here.buffer(mine.id), there.buffer(theirs.id)
         self._prove(sync, key, describe(mine, {}), allowance, left)
         self.compared_bytes += left.size
         if allowance.steadiness is Steadiness.UNORDERED:
             same = same_multiset(allowance.scalar, left.whole(), right.whole())
-            return None if same else "holds other elements than expected, in whatever order"
+            return None if same else _Wrong("holds other elements than expected, in whatever order")
         builder = MismatchBuilder(allowance.scalar, left.size)
         told = left.differences(right, allowance.numbers)
         if told is not None:
@@ -153,7 +174,10 @@ class Checker:
             found = self._defined(here.dispatch.index, key, offset, expected, found)
             builder.add(offset, wrong_elements(allowance, expected, found), expected, found)
         mismatch = builder.mismatch()
-        return None if mismatch is None else mismatch.describe() + _advice(mismatch, allowance)
+        return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near) if mismatch else None
+
+    def _erratic(self, base: Paused, key: Key) -> bool:
+        return (base.dispatch.index, key) in self.calibration.erratic_at
 
     def _allowance(self, key: Key, scalar: Scalar) -> Allowance:
         allowance = self.calibration.allowances.get(key, Allowance(Steadiness.EXACT, scalar))
@@ -213,16 +237,28 @@ class Checker:
     def _distance(self, buffer: str) -> str:
         return f", at most {self.ulps[buffer]} units in the last place apart" if buffer in self.ulps else ""
 
+    def _not_everywhere(self) -> list[str]:
+        """Unordered buffers that were left out somewhere."""
+        places = Counter(key for _, key in self.calibration.erratic_at)
+        return [
+            f"{self.calibration.names.get(key, key)} not compared after {count} dispatches, where runs of the original "
+            "hold other elements"
+            for key, count in sorted(places.items())
+            if (allowance := self.calibration.allowances.get(key)) and allowance.steadiness is Steadiness.UNORDERED
+        ]
+
     def _tolerance_check(self) -> Check:
         name = "tolerance"
         erratic = self.calibration.erratic()
         weak = [f"{buffer} (would accept: {', '.join(sorted(names))})" for buffer, names in sorted(self.weak.items())]
         if erratic or weak:
             told = [f"not comparable, differs from run to run: {buffer}" for buffer in erratic]
+            told += self._not_everywhere()
             return Check(name, CheckStatus.WEAK, "weakly checkable: " + "; ".join([*weak, *told]))
         if not self.allowances:
             return Check(name, CheckStatus.PASSED, "bit-exact")
         told = [f"{buffer}: {rule}{self._distance(buffer)}" for buffer, rule in sorted(self.allowances.items())]
+        told += self._not_everywhere()
         return Check(name, CheckStatus.PASSED, "; ".join(told) + "; everything else bit-exact")
 
 
@@ -240,7 +276,7 @@ def _positive_control(allowance: Allowance, content: Bytes) -> None:
 
 
 def _advice(mismatch: Mismatch, allowance: Allowance) -> str:
-    if not mismatch.scalar.floating or mismatch.relative is None or mismatch.relative > _NEARLY:
+    if not mismatch.near:
         return ""
     if allowance.steadiness is Steadiness.EXACT:
         return " (the original is bit-exact here; --rtol and --atol allow another order of summation)"

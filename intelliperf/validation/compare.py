@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intelliperf.validation.elements import BYTE, Bytes, Floats, Mask, Scalar
-from intelliperf.validation.tolerance import Allowance, Steadiness, allowed
+from intelliperf.validation.tolerance import Allowance, Steadiness, allowed, infer_float, same_specials, scale_of
 from intelliperf.validation.wire import Deadline, PeerTimeout
 
 POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
+_NEARLY = 1e-2  # a relative difference that another order of summation could explain
 CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar
 
 _memcmp = ctypes.CDLL(None).memcmp
@@ -34,8 +35,13 @@ class Mismatch:
     wrong: int
     elements: int
     largest: float | None  # largest absolute difference of floating elements
-    relative: float | None  # the same relative to the expected value
+    relative: float | None  # the same relative to the expected value or the chunk's scale, as in `tolerance.allowed`
     unwritten: bool = False  # the first wrong element still holds what fresh memory is filled with
+
+    @property
+    def near(self) -> bool:
+        """Could it come from calculating in another order?"""
+        return self.relative is not None and self.relative <= _NEARLY
 
     def describe(self) -> str:
         found = f"{self.found} (fresh memory, never written)" if self.unwritten else self.found
@@ -123,6 +129,16 @@ def _digest(first: NDArray[np.unsignedinteger], second: NDArray[np.unsignedinteg
     return np.sort(rows * np.uint64(0xBF58476D1CE4E5B9))
 
 
+def _distances(scalar: Scalar, reference: Bytes, other: Bytes) -> tuple[Floats, Floats]:
+    """Of the numbers of one chunk, absolute and relative."""
+    expected, found = scalar.floats(reference), scalar.floats(other)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        gaps = np.abs(expected - found)
+        relative = gaps / np.maximum(np.abs(expected), scale_of(expected))
+    relative[same_specials(expected, found) & ~(gaps > 0)] = 0.0
+    return gaps, relative
+
+
 class MismatchBuilder:
     """Gathers the wrong elements of one buffer over its chunks."""
 
@@ -147,16 +163,12 @@ class MismatchBuilder:
             pair = reference[first : first + scalar.size], other[first : first + scalar.size]
             self._first = ((offset + first) // scalar.size, scalar.show(pair[0]), scalar.show(pair[1]))
             self._unwritten = any((pair[1] == poison).all() for poison in POISONS)
-        if scalar.floating:
-            self._measure(scalar.floats(reference)[places], scalar.floats(other)[places])
-
-    def _measure(self, expected: Floats, found: Floats) -> None:
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            gaps = np.abs(expected - found)
-            relative = gaps / np.abs(expected)
-        gaps = gaps[np.isfinite(gaps)]
-        self._largest = max(self._largest or 0.0, float(np.max(gaps, initial=0.0)))
+        floats = scalar if scalar.floating else infer_float(reference, other) if self._scalar is BYTE else None
+        gaps, relative = _distances(floats, reference, other) if floats is not None else (None, np.array([np.inf]))
         self._relative = max(self._relative or 0.0, float(np.max(np.nan_to_num(relative, nan=np.inf), initial=0.0)))
+        if gaps is not None and scalar.floating:
+            wrong_ones = gaps[places][np.isfinite(gaps[places])]
+            self._largest = max(self._largest or 0.0, float(np.max(wrong_ones, initial=0.0)))
 
     def mismatch(self) -> Mismatch | None:
         if self._first is None:

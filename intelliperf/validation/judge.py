@@ -39,11 +39,25 @@ from intelliperf.validation.lockstep import (
     Observer,
     Rule,
     Setting,
+    failed_dispatch,
     follow,
     follow_planned,
     record,
 )
-from intelliperf.validation.othernumbers import ALTERATIONS, OPTION, TWIN, TWIN_ORDER, Alteration, DoubtingChecker
+from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.othernumbers import (
+    ALTERATIONS,
+    COPIES,
+    OPTION,
+    SHAPES,
+    TWIN,
+    TWIN_ORDER,
+    Alteration,
+    DoubtingChecker,
+    shapes_option,
+)
+from intelliperf.validation.rounding import OPTION as ROUNDING
+from intelliperf.validation.rounding import RoundingErrors, rounding_errors, widened
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.source import base_name
 from intelliperf.validation.timing import time_refusal
@@ -65,7 +79,6 @@ _PATIENCE = 10.0  # one step of a candidate may take this many times as long as 
 _MARK = ("synchronisation", "races")
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
-_NO_REPETITION = "not available for declared kernels: no launch of one stands for a launch of the other"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -127,6 +140,7 @@ class _Trial:
     static: StaticVerdict = StaticVerdict()
     built: Application | None = None
     checker: Checker | None = None
+    widened: Calibration | None = None  # by what other rounding does to the original, once that was asked for
     points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
@@ -150,6 +164,7 @@ class Judge:
         self._sandbox = sandbox
         self._settings = settings
         self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
+        self._rounding: dict[tuple[Application, str, str, str], RoundingErrors] = {}
         self._tests_stand: bool | None = None
 
     def judge(self, case: Case) -> Verdict:
@@ -195,7 +210,27 @@ class Judge:
         return None
 
     def _compare(self, trial: _Trial) -> Rejection | None:
-        """Lock-step in the normal order."""
+        """Lock-step in the normal order; once more where only rounding may be to blame."""
+        divergence = self._lockstep(trial)
+        if divergence is not None and divergence.near and self._widen(trial):
+            divergence = self._lockstep(trial)
+        if divergence is not None:
+            return Rejection(divergence.outcome, divergence.detail)
+        checker = _checker(trial)
+        if checker.compared_bytes <= 0:
+            raise ApplicationFailed(
+                f"{trial.case.kernel.name}: nothing to compare; no buffer of the original is the same in two runs"
+            )
+        if trial.declared.kernels:
+            told = f"compared at {len(trial.points)} points of the two runs"
+            trial.note("declared kernels", CheckStatus.PASSED, told)
+        told = f"{checker.compared_bytes} bytes at {len(checker.syncs)} points"
+        if partly := checker.partly:
+            told += f"; at {len(partly)} of them only the buffers that the kernel was handed, to bound the effort"
+        trial.note(GATES[2], CheckStatus.PASSED, told)
+        return None
+
+    def _lockstep(self, trial: _Trial) -> Divergence | None:
         calibration, memory = self._calibration(trial)
         declared = trial.declared
         trial.checker = Checker(
@@ -209,21 +244,11 @@ class Judge:
         runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
         if declared.kernels:
             divergence, trial.ended = self._planned(trial, calibration, runs)
-        else:
-            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if declared.geometry else None)
-            followed = follow(self._setting(trial, calibration, 2), runs, rule, trial.checker)
-            divergence, trial.ended = followed.divergences.get("candidate"), followed.ended.get("candidate")
-        if divergence is not None:
-            return Rejection(divergence.outcome, divergence.detail)
-        if trial.checker.compared_bytes <= 0:
-            raise ApplicationFailed(
-                f"{trial.case.kernel.name}: nothing to compare; no buffer of the original is the same in two runs"
-            )
-        told = f"{trial.checker.compared_bytes} bytes at {len(trial.checker.syncs)} points"
-        if partly := trial.checker.partly:
-            told += f"; at {len(partly)} of them only the buffers that the kernel was handed, to bound the effort"
-        trial.note(GATES[2], CheckStatus.PASSED, told)
-        return None
+            return divergence
+        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if declared.geometry else None)
+        followed = follow(self._setting(trial, calibration, 2), runs, rule, trial.checker)
+        trial.ended = followed.ended.get("candidate")
+        return followed.divergences.get("candidate")
 
     def _planned(
         self, trial: _Trial, calibration: Calibration, runs: tuple[Run, Run]
@@ -232,15 +257,17 @@ class Judge:
         checker = _checker(trial)
         setting = self._setting(trial, calibration, 2)
         try:
-            events, _ = record(setting, runs[1])
+            events, done = record(setting, runs[1])
         except SideFailed as error:
             return Divergence("candidate", Outcome.CRASHED, str(error)), None
+        broken = failed_dispatch("candidate", events, done)
+        if broken is not None and failed_dispatch(BASE, calibration.events, calibration.ended) is None:
+            return broken, None
         plan = align(calibration.events, events, trial.case.kernel.symbol)
         if plan.problem:
             return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
         trial.points = plan.points
         followed = follow_planned(setting, runs, plan.points, checker)
-        trial.note("declared kernels", CheckStatus.PASSED, f"compared at {len(plan.points)} points of the two runs")
         return followed.divergences.get("candidate"), followed.ended.get("candidate")
 
     def _output(self, trial: _Trial) -> Rejection | None:
@@ -260,6 +287,18 @@ class Judge:
 
     def _orders(self, trial: _Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""
+        found = self._under_orders(trial)
+        if found is not None and found[1].near and self._widen(trial):
+            found = self._under_orders(trial)
+        if found is not None:
+            return self._explained(trial, _order_rejection(*found))
+        orders = [label for label, order in ORDERS if self._backend.honours.issuperset(order)]
+        missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
+        trial.note(GATES[4], CheckStatus.PASSED, ", ".join(orders) + missing)
+        return None
+
+    def _under_orders(self, trial: _Trial) -> tuple[str, Divergence] | None:
+        """The first run that leaves the reference's path, and where."""
         calibration, memory = self._calibration(trial)
         common = {"kernels": self._kernels(trial), "poison": OTHER_POISON, "memory": memory}
         base = Run(BASE, trial.case.reference, common)
@@ -274,27 +313,18 @@ class Judge:
             rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
             setting = self._setting(trial, calibration, len(runs) + 1)
             divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
-        for label, _ in orders:
-            if label in divergences:
-                return self._explained(trial, _order_rejection(label, divergences[label]))
-        told = ", ".join(label for label, _ in orders)
-        missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
-        trial.note(GATES[4], CheckStatus.PASSED, told + missing)
-        return None
+        return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
         """Each launch once more, altered: an answer that is remembered or known beforehand is wrong there."""
-        reason = _NO_REPETITION if trial.declared.kernels else ""
         if OPTION not in self._backend.honours:
-            reason = "this device does not run launches twice"
-        if reason:
-            trial.note(GATES[5], CheckStatus.NOT_RUN, reason)
+            trial.note(GATES[5], CheckStatus.NOT_RUN, "this device does not run launches twice")
             return None
         passed: list[str] = []
         failed: list[str] = []
-        for alteration in ALTERATIONS:
-            if alteration.of_arguments and trial.declared.geometry:
-                failed.append("plain arguments not altered: the grid that goes with them is the candidate's own")
+        for alteration in [COPIES] if trial.declared.kernels else ALTERATIONS:
+            if alteration.of_arguments and shapes_option(_checker(trial).shapes) is None:
+                failed.append("plain arguments not altered: the kernel is launched in too many shapes")
                 continue
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
@@ -306,14 +336,30 @@ class Judge:
 
     def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | str:
         """A rejection, or why there is nothing to compare with; empty where the candidate did right."""
-        calibration, memory = self._calibration(trial)
+        calibration, _ = self._calibration(trial)
+        found = self._held_to(trial, alteration, calibration)
+        if isinstance(found, Divergence) and found.near:
+            wider = widened(calibration, self._rounding_errors(trial, {OPTION: alteration.value}))
+            found = self._held_to(trial, alteration, wider) if wider is not None else found
+        if isinstance(found, Divergence):
+            return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
+        return found
+
+    def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | str:
+        _, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
+        if trial.declared.kernels:
+            return self._planned_otherwise(trial, alteration, calibration, options)
+        if alteration.of_arguments and trial.declared.geometry:
+            options[SHAPES] = shapes_option(_checker(trial).shapes) or ""
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
         observer: Observer = Checker(calibration, self._settings.tolerance)
         if alteration.doubtful:
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
-                Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)
+                Checker(calibration, self._settings.tolerance),
+                Checker(calibration, self._settings.tolerance),
+                alteration,
             )
         geometry = trial.case.kernel.symbol if trial.declared.geometry else None
         rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
@@ -324,9 +370,37 @@ class Judge:
         divergence = followed.divergences.get(_ALTERED)
         if TWIN in followed.divergences:
             return f"{alteration.wrong}: the original has no one answer"
-        if divergence is not None:
-            return Rejection(divergence.outcome, f"{alteration.wrong}: {divergence.detail}")
-        return ""
+        return divergence or ""
+
+    def _planned_otherwise(
+        self, trial: _Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]
+    ) -> Divergence | str:
+        """Both programs as a whole, aligned anew: on other numbers they may do other things."""
+        setting = self._setting(trial, calibration, 2)
+        base, twin = (
+            Run(BASE, trial.case.reference, options),
+            Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
+        )
+        candidate = Run(_ALTERED, trial.application, options)
+        known, own = (Checker(calibration, self._settings.tolerance, free_arguments=True) for _ in range(2))
+        known.forgets = True
+        checker = DoubtingChecker(known, own, alteration)
+        try:
+            events, _ = record(setting, base)
+            mine, done = record(setting, candidate)
+            broken = failed_dispatch(_ALTERED, mine, done)
+            if broken is not None and failed_dispatch(BASE, events, done) is None:
+                return broken
+            plan = align(events, mine, trial.case.kernel.symbol)
+            if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
+                return f"{alteration.wrong}: the two programs cannot be aligned, or the original fails"
+            follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
+            followed = follow_planned(setting, (base, candidate), plan.points, checker)
+        except SideFailed as error:
+            if error.label == _ALTERED:
+                return Divergence(_ALTERED, Outcome.CRASHED, str(error))
+            return f"{alteration.wrong}: the original does not run: {error}"
+        return followed.divergences.get(_ALTERED, "")
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""
@@ -419,12 +493,34 @@ class Judge:
             setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, deadline_s)
             self._calibrations[key] = _calibrate(setting, case, kernels)
         calibration, memory = self._calibrations[key]
+        calibration = trial.widened or calibration
         if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
             trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
         for text in calibration.notes:
             if not any(check.detail == text for check in trial.checks):
                 trial.note("calibration", CheckStatus.WEAK, text)
         return calibration, memory
+
+    def _widen(self, trial: _Trial) -> bool:
+        """Allow what the original's own rounding errors come to; False where that is no more than before."""
+        calibration, _ = self._calibration(trial)
+        trial.widened = widened(calibration, self._rounding_errors(trial, {})) or trial.widened
+        if trial.checker is not None and trial.widened is not None:
+            trial.checker.calibration = trial.widened
+        return trial.widened is not None and trial.widened is not calibration
+
+    def _rounding_errors(self, trial: _Trial, altered: Mapping[str, str]) -> RoundingErrors:
+        if ROUNDING not in self._backend.honours or self._settings.tolerance.given:
+            return RoundingErrors()
+        case, kernels = trial.case, self._kernels(trial)
+        key = case.reference, case.kernel.symbol, kernels, altered.get(OPTION, "")
+        if key not in self._rounding:
+            calibration, memory = self._calibration(trial)
+            options = {"kernels": kernels, "poison": POISON, "memory": memory, **altered}
+            rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
+            setting = self._setting(trial, calibration, 3)
+            self._rounding[key] = rounding_errors(setting, case.reference, options, rule)
+        return self._rounding[key]
 
     def _setting(self, trial: _Trial, calibration: Calibration, runs: int) -> Setting:
         """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""

@@ -159,11 +159,12 @@ def _private_variables(source: Source, function: Node, zones: list[Range]) -> li
     for _ in range(4):  # variables that serve variables that serve a launch
         grown = list(found)
         for statement in walk(function):
-            name = _defined(source, statement)
-            if name is None or (span := (statement.start_byte, statement.end_byte)) in grown:
+            names = _defined(source, statement)
+            if not names or (span := (statement.start_byte, statement.end_byte)) in grown:
                 continue
-            others = [n for n in uses.get(name, ()) if not _inside(n, [span])]
-            if others and all(_inside(n, zones + found) for n in others) and not _calls(statement):
+            others = [[n for n in uses.get(name, ()) if not _inside(n, [span])] for name in names]
+            private = all(_inside(n, zones + found) for used in others for n in used)
+            if private and any(others) and not _calls(statement):
                 grown.append(span)
         if grown == found:
             break
@@ -171,15 +172,15 @@ def _private_variables(source: Source, function: Node, zones: list[Range]) -> li
     return found
 
 
-def _defined(source: Source, statement: Node) -> str | None:
-    """The one variable that a plain declaration defines."""
+def _defined(source: Source, statement: Node) -> list[str]:
+    """The variables that a plain declaration defines; none where it defines something else, too."""
     if statement.type != "declaration":
-        return None
-    declared = [child for child in statement.named_children if child.type in ("init_declarator", "identifier")]
-    if len(declared) != 1:
-        return None
-    name = declared[0].child_by_field_name("declarator") or declared[0]
-    return source.text(name) if name.type == "identifier" else None
+        return []
+    kinds = ("init_declarator", "identifier", "function_declarator")
+    declared = [child for child in statement.children_by_field_name("declarator") if child.type in kinds]
+    names = [child.child_by_field_name("declarator") or child for child in declared]
+    plain = len(declared) == len(statement.children_by_field_name("declarator"))
+    return [source.text(name) for name in names] if plain and all(n.type == "identifier" for n in names) else []
 
 
 def _calls(statement: Node) -> bool:

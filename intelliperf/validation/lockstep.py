@@ -23,7 +23,7 @@ from intelliperf.sandbox import Sandbox
 from intelliperf.validation.content import Content
 from intelliperf.validation.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.validation.pairing import Pairing, pair
-from intelliperf.validation.side import Failure, Run, Side, SideFailed
+from intelliperf.validation.side import Failure, Run, Side, SideFailed, complaint
 from intelliperf.validation.wire import Deadline, PeerTimeout
 
 _ILLEGAL_ADDRESS = 700
@@ -65,6 +65,7 @@ class Divergence:
     label: str
     outcome: Outcome
     detail: str
+    near: bool = False  # numbers that are nearly right
 
 
 @dataclass(frozen=True)
@@ -218,13 +219,28 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
     if expected.kernel != found.kernel or expected.target != found.target:
         return changed(f"{found.describe()}, expected {expected.describe()}")
     if found.status != expected.status and not (rule.after_failures and expected.status != 0):
-        outcome = Outcome.MEMORY_ERROR if found.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
-        what = _ERRORS.get(found.status, "an error")
-        return Divergence(label, outcome, f"dispatch {found.nth} of {found.kernel} ended with {what} ({found.status})")
+        return _broken(label, found)
     same = (expected.grid, expected.block, expected.dynamic_lds) == (found.grid, found.block, found.dynamic_lds)
     if same or rule.free_geometry == expected.kernel:
         return None
     return changed(f"{found.describe()}, expected {expected.describe()}")
+
+
+def _broken(label: str, dispatch: Dispatch) -> Divergence:
+    outcome = Outcome.MEMORY_ERROR if dispatch.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
+    what = _ERRORS.get(dispatch.status, "an error")
+    text = f"dispatch {dispatch.nth} of {dispatch.kernel} ended with {what} ({dispatch.status})"
+    return Divergence(label, outcome, text)
+
+
+def failed_dispatch(label: str, events: Sequence[Event], ended: Completed) -> Divergence | None:
+    """The first launch of a recorded run that did not succeed, with what the device said of it."""
+    broken = next((event for event in events if isinstance(event, Dispatch) and event.status != 0), None)
+    if broken is None:
+        return None
+    divergence = _broken(label, broken)
+    said = complaint(ended.tail("stderr", 4096).splitlines())
+    return dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}") if said else divergence
 
 
 def bare(event: Event) -> Event:

@@ -1,21 +1,30 @@
 """What the gate of other numbers asks of a candidate, and when it believes what it sees.
 
 The device runs each launch once more, altered in one of three ways, and shows both programs' memory after that:
-all floats scaled, some numbers moved, or one plain argument changed. What the original does with another argument
-was never promised: where it fails, or its result depends on the order of lanes and blocks, nothing follows.
+all floats scaled, some numbers moved, or one plain argument changed. Where the candidate has other kernels, no launch
+of one program stands for one of the other: both run as a whole on altered copies of what the host sends. What the
+original does with another argument was never promised: where it fails, or its result depends on the order of lanes
+and blocks, nothing follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from intelliperf.validation.calibration import constant, scalars
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.compare import as_bytes, equal
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
-from intelliperf.validation.pairing import Pairing
+from intelliperf.validation.pairing import Pairing, key_of
+from intelliperf.validation.tolerance import Steadiness
 from intelliperf.validation.wire import Deadline
 
 OPTION = "other_numbers"  # the backend's
+SHAPES = "other_shapes"  # likewise
+_MOST_SHAPES = 16
 TWIN = "original in another order"
 TWIN_ORDER: Mapping[str, str] = {"lane_order": "reverse", "block_order": "reverse"}
 
@@ -29,36 +38,85 @@ class Alteration:
     passed: str
     of_arguments: bool = False
     doubtful: bool = False  # the original may have no one answer then
+    finite: bool = False  # what the original's overflowing results are means nothing
 
 
 ALTERATIONS = (
     Alteration("1", "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
     Alteration("2", "where some of the numbers are others", "an eighth of each buffer's numbers moved", doubtful=True),
     Alteration(
+        "5",
+        "where the numbers are 128 times as large",
+        "floats that are only read times 128, wherever the original's results are finite then",
+        doubtful=True,
+        finite=True,
+    ),
+    Alteration(
         "3",
         "with another value of a plain argument, which it takes for known",
-        "plain arguments from 34 on lowered, floats among them doubled, wherever the original has one answer then",
+        "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
     ),
 )
 
 
+COPIES = Alteration(
+    "4",
+    "where the program copies some other numbers to the device",
+    "an eighth of the numbers moved in each copy to the device",
+    doubtful=True,
+)
+
+
+def finite(paused: Paused) -> bool:
+    """Are all numbers in the buffers that the kernel was handed?"""
+    for id, (_, scalar) in scalars(paused.dispatch, paused.side.hello).items():
+        content = paused.buffer(id)
+        if (
+            scalar.floating
+            and content.size % scalar.size == 0
+            and not np.isfinite(scalar.floats(content.whole())).all()
+        ):
+            return False
+    return True
+
+
+def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
+    """All grids and blocks that an altered argument must suit; None where there are too many of them."""
+    return ";".join(",".join(map(str, one)) for one in sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
+
+
 @dataclass
 class DoubtingChecker:
-    """An observer that lets a comparison pass where the original disagrees with itself."""
+    """An observer that compares what the original agrees on with itself, in whatever order it runs."""
 
     checker: Checker
     own: Checker  # for the original's second run
+    alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         if other.side.label == TWIN:
-            if self.own.compare(sync, base, other, pairing, deadline) is not None:
+            overflows = self.alteration.finite and not finite(base)
+            if overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
                 self.doubtful.add(sync.number)
+            else:
+                found = self.own.disagreements(sync, base, other, pairing, deadline)
+                self.checker.without |= {(sync.number, key) for key in found}
             return None
-        if sync.number in self.doubtful:
-            return None
-        return self.checker.compare(sync, base, other, pairing, deadline)
+        return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
+
+    def _reordered(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
+        """Does the kernel read a list that is in no fixed order? Part of it is then any part of it."""
+        read = constant(base.dispatch, base.side.hello)
+        lists = [
+            (mine, theirs)
+            for mine, theirs in pairing.pairs
+            if mine.id in read
+            and (allowance := self.own.calibration.allowances.get(key_of(mine)))
+            and allowance.steadiness >= Steadiness.UNORDERED
+        ]
+        return any(not equal(as_bytes(base.content(a.id)), as_bytes(other.content(b.id))) for a, b in lists)

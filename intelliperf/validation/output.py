@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intelliperf.process import Completed
 
@@ -49,6 +49,25 @@ class OutputModel:
                 varying |= {(number, place) for place, token in enumerate(left) if token != right[place]}
         return cls(base.exit_status, lines, frozenset(varying), steady)
 
+    def rounded(self, others: Sequence[Completed], rtol: float) -> OutputModel:
+        """With the numbers left out that other rounding of the device's arithmetic changes by more than `rtol`.
+
+        A program's own estimate of its error is one: it is made of nothing else.
+        """
+        varying = set(self.varying)
+        for other in others:
+            found = _lines(other)
+            if len(found) != len(self.lines):
+                continue
+            for number, (left, right) in enumerate(zip(self.lines, found, strict=True)):
+                mine, theirs = _words(left), _words(right)
+                if len(mine) != len(theirs):
+                    continue
+                pairs = zip(mine, theirs, strict=True)
+                moved = {place for place, (a, b) in enumerate(pairs) if _float_moved(a, b, rtol)}
+                varying |= {(number, place) for place in moved}
+        return replace(self, varying=frozenset(varying))
+
     def difference(self, ended: Completed, rtol: float) -> str | None:
         """How a candidate's end differs, for people; None if it does not. `rtol` is for printed floats."""
         if ended.exit_status != self.exit_status:
@@ -78,6 +97,11 @@ class OutputModel:
             if not timed and (number, place) not in self.varying and not _near(mine, theirs, rtol):
                 return False
         return True
+
+
+def _float_moved(left: str, right: str, rtol: float) -> bool:
+    numbers = left != right and _NUMBER.match(left) and _NUMBER.match(right)
+    return bool(numbers) and any(c in left + right for c in ".eE") and not _near(left, right, rtol)
 
 
 def _near(left: str, right: str, rtol: float) -> bool:

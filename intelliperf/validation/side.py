@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -241,8 +241,7 @@ class Side:
 
     def complaint(self) -> str:
         """What the device runtime last said about a kernel: access, kernel, block, thread, line; may be empty."""
-        found = [line for line in self._said() if line.startswith(_RUNTIME) and " in kernel " in line]
-        return found[-1].removeprefix(_RUNTIME) if found else ""
+        return complaint(self._said())
 
     def _said(self) -> list[str]:
         """The last lines of stderr, with project-relative paths."""
@@ -267,3 +266,9 @@ class Side:
     def __exit__(self, *_: object) -> None:
         self._child.kill()
         self._clean()
+
+
+def complaint(lines: Sequence[str]) -> str:
+    """What the device's runtime said last about a kernel, among what a program wrote to stderr."""
+    found = [line for line in lines if line.startswith(_RUNTIME) and " in kernel " in line]
+    return found[-1].removeprefix(_RUNTIME) if found else ""

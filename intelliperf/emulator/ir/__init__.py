@@ -33,6 +33,8 @@ _HOOKS = (
     "declare void @__simt_block(i32)",
     "declare void @__simt_call(i32)",
     "declare void @__simt_return()",
+    "declare void @__simt_turn(i32, i32, i32)",
+    "declare void @__simt_leave(i32)",
 )
 _METADATA_OPERAND = re.compile(r"metadata !(\d+)")
 
@@ -103,7 +105,7 @@ def _sizes(variables: Variables) -> dict[str, int]:
 
 
 def _declarations(module: Module) -> list[str]:
-    ours = {"__simt_access", "__simt_access_range", "__simt_at", "__simt_block", "__simt_call", "__simt_return"}
+    ours = {name for hook in _HOOKS if (name := hook.partition("@")[2].partition("(")[0])}
     theirs = [re.sub(r" !\w+ !\d+", "", line) for name, line in module.declarations.items() if name not in ours]
     return [*_HOOKS, *theirs]
 

@@ -11,16 +11,16 @@ from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.memory import MEMORY_OPCODES, Access, access_of, masked_of, ranges_of
 from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
-from intelliperf.emulator.ir.order import weak_topological_order
+from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
-from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, NAME, suffixed, unquoted, without_attachments
+from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
+from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
 RESOLVER = "__simt_traced_version"
-_LABEL_USE = re.compile(rf"label %({NAME})")
 _SYNCHRONISERS = {
     "__simt_barrier": ("barrier", "barrier"),
     "__simt_barrier_reduce": ("barrier", "barrier with reduction"),
@@ -73,9 +73,11 @@ class FunctionRewriter:
         function = self._function
         blocks = function.blocks
         rewritten: list[tuple[list[str], list[str]]] = [([], [])] * len(blocks)
-        for index in weak_topological_order(successors(blocks)):
+        order, nests = nested_order(successors(blocks))
+        turns = hooks(blocks, nests, len(self._around.table.blocks))
+        for index in order:
             self._fast, self._trace = [], []
-            self._rewrite_block(blocks[index])
+            self._rewrite_block(blocks[index], turns.get(index, Hooks()))
             rewritten[index] = (self._fast, self._trace)
         header = clean_header(function.header)
         old, new = f"@{function.name}(", f"@{suffixed(function.name, TRACE_SUFFIX)}("
@@ -87,9 +89,11 @@ class FunctionRewriter:
         trace.append("}")
         return fast, trace
 
-    def _rewrite_block(self, block: Block) -> None:
+    def _rewrite_block(self, block: Block, turns: Hooks) -> None:
         if block.label is not None:
             self._both(f"{block.label}:")
+        if turns.phi:
+            self._trace.append(turns.phi)
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
@@ -108,7 +112,7 @@ class FunctionRewriter:
                 line = instruction.text.strip()[:200]
                 raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
         if counted is not None:
-            self._trace[counted:counted] = self._count_execution(sum(mix.values()))
+            self._trace[counted:counted] = [*turns.calls, *self._count_execution(sum(mix.values()))]
 
     def _joined(self, block: Block) -> Plan:
         try:
@@ -268,7 +272,7 @@ def successors(blocks: list[Block]) -> list[list[int]]:
     edges: list[list[int]] = []
     for block in blocks:
         last = block.instructions[-1].text if block.instructions else ""
-        targets = [index[name] for name in _LABEL_USE.findall(last) if name in index]
+        targets = [index[name] for name in LABEL_USE.findall(last) if name in index]
         edges.append(list(dict.fromkeys(targets)))
     return edges
 

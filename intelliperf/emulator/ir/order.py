@@ -11,30 +11,40 @@ from collections.abc import Sequence
 
 def weak_topological_order(successors: Sequence[Sequence[int]], entry: int = 0) -> list[int]:
     """All vertices: first those reachable from `entry` in weak topological order, then the others."""
+    return nested_order(successors, entry)[0]
+
+
+def nested_order(successors: Sequence[Sequence[int]], entry: int = 0) -> tuple[list[int], list[tuple[int, ...]]]:
+    """The order, and for each vertex the heads of the loops that it is in, the outermost first.
+
+    A vertex that is a loop of its own is in none by that.
+    """
     order: list[int] = []
+    heads: list[tuple[int, ...]] = [()] * len(successors)
     removed = [False] * len(successors)
     # Each pending item is a vertex to emit, or a set of vertices yet to be ordered from a root.
-    pending: list[int | tuple[list[int], frozenset[int] | None]] = [([entry], None)]
+    pending: list[int | tuple[list[int], frozenset[int] | None, tuple[int, ...]]] = [([entry], None, ())]
     while pending:
         item = pending.pop()
         if isinstance(item, int):
             order.append(item)
             continue
-        roots, inside = item
+        roots, inside, around = item
         components = _components(successors, roots, inside, removed)
         for component in components:  # reverse topological: the first found must be emitted last
             head = component[0]
+            heads[head] = around if len(component) == 1 else (*around, head)
             if len(component) == 1:
                 pending.append(head)
                 removed[head] = True
                 continue
             removed[head] = True
             members = frozenset(component)
-            pending.append((list(successors[head]) + component[1:], members))
+            pending.append((list(successors[head]) + component[1:], members, heads[head]))
             pending.append(head)
     reached = set(order)
     order.extend(v for v in range(len(successors)) if v not in reached)
-    return order
+    return order, heads
 
 
 def _components(

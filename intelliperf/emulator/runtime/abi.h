@@ -6,7 +6,7 @@
 
 namespace simt {
 
-constexpr uint32_t kAbiVersion = 2;
+constexpr uint32_t kAbiVersion = 3;
 
 // ---- device code -> runtime -------------------------------------------------------------------
 struct Thread {  // what __simt_thread() returns; the runtime's lane record begins with it
@@ -34,6 +34,8 @@ extern Grid __simt_grid;
 void __simt_access(const void* address, uint32_t site);
 void __simt_access_range(const void* address, uint32_t site, uint64_t bytes);  // memcpy, memset
 void __simt_block(uint32_t block);  // on entry to a basic block without an event
+void __simt_turn(uint32_t loop, uint32_t depth, uint32_t turn);  // at a loop's head, `depth` counted from 1
+void __simt_leave(uint32_t depth);  // where a loop has ended: how many there still are round the lane
 // Both versions:
 void __simt_at(uint32_t site);  // before a barrier or collective: where it is
 void __simt_call(uint32_t site);  // around calls that were not inlined
@@ -100,7 +102,7 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // sites.bin         SiteRecord[], only sites that ran in traced blocks
 // blocks.bin        BlockRecord[]
 // faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
-// end.json          written last: {"abi":2,"complete":true|false,"exit":...}; absent = the process was killed
+// end.json          written last: {"abi":3,"complete":true|false,"exit":...}; absent = the process was killed
 struct SiteRecord {
   uint32_t launch;  // index into launches.jsonl
   uint32_t site;

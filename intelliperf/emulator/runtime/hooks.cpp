@@ -98,8 +98,11 @@ SIMT_EXPORT void __simt_block(uint32_t block) {
 SIMT_EXPORT void __simt_call(uint32_t site) {
   Lane* lane = simt_current;
   if (lane->depth < kMaxCallDepth) {
-    lane->path[lane->depth] = CallFrame{site, lane->path_hash};
+    lane->path[lane->depth] = CallFrame{site, lane->path_hash, lane->loop_base, lane->loop_depth};
     lane->path_hash = (lane->path_hash ^ site) * 0x9E3779B1u + 1;
+    lane->loop_base += lane->loop_depth + 1;
+    lane->loop_depth = 0;
+    if (lane->loop_base < kMaxLoops) lane->turns[lane->loop_base].hash = lane->path_hash;
   }
   ++lane->depth;
 }
@@ -107,7 +110,29 @@ SIMT_EXPORT void __simt_call(uint32_t site) {
 SIMT_EXPORT void __simt_return() {
   Lane* lane = simt_current;
   --lane->depth;
-  if (lane->depth < kMaxCallDepth) lane->path_hash = lane->path[lane->depth].hash;
+  if (lane->depth >= kMaxCallDepth) return;
+  const CallFrame& frame = lane->path[lane->depth];
+  lane->path_hash = frame.hash;
+  lane->loop_base = frame.loop_base;
+  lane->loop_depth = frame.loop_depth;
+}
+
+SIMT_EXPORT void __simt_turn(uint32_t loop, uint32_t depth, uint32_t turn) {
+  Lane* lane = simt_current;
+  const uint32_t at = lane->loop_base + depth;
+  if (lane->depth > kMaxCallDepth) return;
+  lane->loop_depth = depth;
+  if (at >= kMaxLoops) return;
+  lane->path_hash = (lane->turns[at - 1].hash ^ (loop * 0x85EBCA6Bu + turn)) * 0x9E3779B1u + 1;
+  lane->turns[at] = LoopTurn{loop, turn, lane->path_hash};
+}
+
+SIMT_EXPORT void __simt_leave(uint32_t depth) {
+  Lane* lane = simt_current;
+  const uint32_t at = lane->loop_base + depth;
+  if (lane->depth > kMaxCallDepth) return;
+  lane->loop_depth = depth;
+  if (at < kMaxLoops) lane->path_hash = lane->turns[at].hash;
 }
 
 SIMT_EXPORT void __simt_barrier() {

@@ -4,6 +4,8 @@
 
 #include "export.h"
 #include "host_api.h"
+#include "other_numbers.h"
+#include "settings.h"
 
 namespace simt::host {
 
@@ -64,6 +66,8 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
   move_rows(to, from);
   const bool to_device = side_of(pointer_to(to.first)) == Side::kDevice;
   const bool from_device = side_of(pointer_to(from.first)) == Side::kDevice;
+  if (to_device && !from_device && settings().other_numbers == OtherNumbersMode::kCopies)
+    for (size_t row = 0; row < to.count; ++row) OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   const char* name = operation(to_device, from_device);
   // A device-to-device copy does not make the host wait.
   if (name) account(name, to.bytes * to.count, stream, blocking && !(to_device && from_device));

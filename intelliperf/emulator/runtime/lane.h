@@ -27,6 +27,13 @@ constexpr uint32_t kMaxCallDepth = 24;  // deeper frames are not told apart when
 struct CallFrame {
   uint32_t site;
   uint32_t hash;  // of the path up to the caller
+  uint32_t loop_base, loop_depth;  // the caller's
+};
+
+constexpr uint32_t kMaxLoops = 24;  // turns of loops that are nested more deeply, calls included, are not told apart
+struct LoopTurn {
+  uint32_t loop, turn;
+  uint32_t hash;  // of the path up to here
 };
 
 // The first 64 bytes are all that an access touches; fiber_*.cpp knows their offsets.
@@ -38,7 +45,7 @@ struct alignas(64) Lane {
   uint32_t site;               // 40
   LaneState state;             // 44
   uintptr_t stack_low;         // 48: 0 while the lane has no stack
-  uint32_t path_hash, depth;   // 56: calls that were not inlined
+  uint32_t path_hash, depth;   // 56: turns of loops and calls that were not inlined; these calls
   // --- second line ---
   uint64_t bytes;              // of a range access
   uint64_t mask, value, result;  // of a collective or barrier
@@ -48,6 +55,8 @@ struct alignas(64) Lane {
   bool backing_off;            // spun; lets the other lanes of its wave go first
   uint64_t segment;            // in which it last ran without some lane of its wave
   CallFrame path[kMaxCallDepth];
+  uint32_t loop_base, loop_depth;  // this function's loops are turns[loop_base + 1 .. loop_base + loop_depth]
+  LoopTurn turns[kMaxLoops];
 
   // Lanes with the same of both stand at the same place: site and state, path and depth.
   uint64_t place() const { return uint64_t(state) << 32 | site; }

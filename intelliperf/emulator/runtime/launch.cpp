@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cfenv>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -49,6 +50,20 @@ History& history_of(Kernel& kernel) {
   if (!kernel.state) kernel.state = new History;
   return *static_cast<History*>(kernel.state);
 }
+
+// How the kernel's arithmetic rounds while it runs: the same in all lanes, and in what the runtime does for them.
+class RoundingGuard {
+ public:
+  RoundingGuard() : before_(fegetround()) {
+    if (settings().rounding != Rounding::kNearest) fesetround(settings().rounding == Rounding::kUp ? FE_UPWARD : FE_DOWNWARD);
+  }
+  ~RoundingGuard() { fesetround(before_); }
+  RoundingGuard(const RoundingGuard&) = delete;
+  RoundingGuard& operator=(const RoundingGuard&) = delete;
+
+ private:
+  int before_;
+};
 
 Analysis& analysis() {
   static auto* instance = new Analysis;
@@ -277,6 +292,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   if (!repeated) {
     SignalGuard signals;
     Watchdog watchdog(kernel);
+    RoundingGuard rounding;
     outcome.status = run.run();
   }
   const double spent = host_now_ns() - begun;

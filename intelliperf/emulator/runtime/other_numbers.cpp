@@ -17,9 +17,10 @@ constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint64_t kEarlyLaunches = 8;
 constexpr uint32_t kMostArguments = 6;
 constexpr int kPowers[] = {1, -1, 2, -2, 3, -3};
+constexpr int kLargePower = 7;  // what a step that keeps numbers small is there for overflows, the original need not
 constexpr size_t kSample = 1024;     // numbers of a buffer that its range is drawn from
 constexpr size_t kShare = 8;         // an eighth of the numbers lies in the range
-constexpr int64_t kLeastSize = 34;   // of an integer argument that is altered: what is below is often a mode
+constexpr int64_t kLeastSize = 5;    // of an integer argument that is altered: what is below is often a mode
 
 struct Numbers {  // what a parameter says that an allocation holds
   Number number;
@@ -104,9 +105,11 @@ void alter_some(char* at, uint64_t bytes, uint64_t draw, bool indices) {
 template <class Value>
 void alter_as(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bool some) {
   constexpr bool kFloating = std::is_floating_point_v<Value>;
+  const bool large = settings().other_numbers == OtherNumbersMode::kLarge;
+  if (large && !numbers.constant) return;
   if (some) return alter_some<Value>(at, bytes, mixed(nth * 64 + numbers.order), !kFloating && numbers.constant);
   if constexpr (kFloating)
-    scale<Value>(at, bytes, kPowers[numbers.order % std::size(kPowers)]);
+    scale<Value>(at, bytes, large ? kLargePower : kPowers[numbers.order % std::size(kPowers)]);
   else if (!numbers.constant)
     lower<Value>(at, bytes);
 }
@@ -122,6 +125,21 @@ void alter(const Allocation& a, const Numbers& numbers, uint64_t nth, bool some)
   if (bytes == 2) as(int16_t());
   if (bytes == 4) as(int32_t());
   if (bytes == 8) as(int64_t());
+}
+
+// Whether most of a copy's content are numbers of a usual size if it is read so. Small integers are not, as floats.
+template <class Value>
+bool reads_as(const char* at, uint64_t bytes) {
+  if (bytes == 0 || bytes % sizeof(Value) != 0) return false;
+  const uint64_t count = bytes / sizeof(Value), looked_at = std::min<uint64_t>(count, kSample);
+  uint64_t numbers = 0, zeros = 0;
+  for (uint64_t i = 0; i < looked_at; ++i) {
+    Value value;
+    std::memcpy(&value, at + (count <= kSample ? i : mixed(i) % count) * sizeof value, sizeof value);
+    zeros += value == 0;
+    numbers += std::isfinite(value) && std::abs(value) > Value(1e-9) && std::abs(value) < Value(1e9);
+  }
+  return numbers > 0 && numbers >= (looked_at - zeros) * 9 / 10;
 }
 
 // Another value for a plain argument, and the grid that goes with it.
@@ -149,14 +167,31 @@ bool covers(uint64_t threads, uint64_t block, int64_t size) {
   return size > 0 && uint64_t(size) <= threads && threads - uint64_t(size) < block;
 }
 
+// Whether `size` is a factor of another argument, and what it is multiplied by is an argument, too.
+bool in_step(int64_t size, const std::vector<int64_t>& others) {
+  const auto named = [&](int64_t figure) { return std::find(others.begin(), others.end(), figure) != others.end(); };
+  for (const int64_t product : others)
+    if (product > size && product % size == 0 && (product / size == size || named(product / size))) return true;
+  return false;
+}
+
 enum class Fit { kNone, kTight, kGood };
+
+// Whether so many blocks may be just those that `size` items need: several for each item, or of a block's items as many
+// as its threads can share out evenly.
+bool in_proportion(uint64_t blocks, const uint32_t* block, uint64_t size) {
+  if (blocks % size == 0) return true;
+  const uint64_t each = size / blocks;
+  const auto even = [&](uint64_t threads) { return threads > 1 && (each % threads == 0 || threads % each == 0); };
+  return size % blocks == 0 && (even(block[0]) || even(block[1]) || even(block[2]) || even(uint64_t(block[0]) * block[1] * block[2]));
+}
 
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
 // way that is not known, so that a launch with the one changed and the other not means nothing. kTight: no thread is
 // left over now, as some were before, so that nobody's check of the size matters.
-Fit fit_grid(const LaunchRequest& request, const std::vector<int64_t>& others, int64_t size, int64_t other, Dim3& grid) {
+Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other, Dim3& grid) {
   uint32_t* const blocks[3] = {&grid.x, &grid.y, &grid.z};
-  const uint32_t block[3] = {request.block.x, request.block.y, request.block.z};
+  const uint32_t* const block = shape.block;
   const auto named = [&](uint64_t figure) { return std::find(others.begin(), others.end(), int64_t(figure)) != others.end(); };
   const auto resize = [&](int d, int64_t factor) {
     const uint32_t before = *blocks[d];
@@ -175,10 +210,12 @@ Fit fit_grid(const LaunchRequest& request, const std::vector<int64_t>& others, i
           return resize(0, factor);
       }
   }
-  const uint64_t figures[] = {grid.x, grid.y, grid.z, block[0], block[1], block[2], uint64_t(grid.x) * block[0],
-                              uint64_t(grid.y) * block[1], uint64_t(grid.z) * block[2], grid.count(),
-                              grid.count() * request.block.count()};
-  for (const uint64_t figure : figures)
+  const uint64_t in_block = uint64_t(block[0]) * block[1] * block[2];
+  for (const uint64_t blocks_in_row : {uint64_t(grid.x), uint64_t(grid.y), uint64_t(grid.z), grid.count()})
+    if (blocks_in_row > 4 && in_proportion(blocks_in_row, block, uint64_t(size))) return Fit::kNone;
+  const uint64_t threads[] = {block[0], block[1], block[2], uint64_t(grid.x) * block[0], uint64_t(grid.y) * block[1],
+                              uint64_t(grid.z) * block[2], grid.count() * in_block};
+  for (const uint64_t figure : threads)
     if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return Fit::kNone;
   return Fit::kGood;
 }
@@ -191,6 +228,10 @@ bool doubled(const void* at, uint64_t& value) {
   number *= 2;
   std::memcpy(&value, &number, sizeof number);
   return true;
+}
+
+LaunchShape shape_of(const LaunchRequest& request) {
+  return {{request.grid.x, request.grid.y, request.grid.z}, {request.block.x, request.block.y, request.block.z}};
 }
 
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
@@ -208,9 +249,13 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
         if (&beside != &parameter && is_integer(beside)) others.push_back(integer(request, beside));
       for (const int64_t times : {2, 1}) {  // as many powers of two go into it, or more
         const int64_t lower = size == lowest ? size / 2 : size - times * lowest;
-        if (size < kLeastSize || lower < kLeastSize - 2) continue;
+        if (size < kLeastSize || lower < kLeastSize - 2 || in_step(size, others)) continue;
         Dim3 grid = request.grid;
-        const Fit fit = fit_grid(request, others, size, lower, grid);
+        Fit fit = fit_grid(shape_of(request), others, size, lower, grid);
+        for (const LaunchShape& shape : settings().shapes) {
+          Dim3 unused{shape.grid[0], shape.grid[1], shape.grid[2]};
+          fit = std::min(fit, fit_grid(shape, others, size, lower, unused));
+        }
         if (fit == Fit::kNone) break;
         if (fit == Fit::kTight && usable) break;
         usable = true;
@@ -262,7 +307,7 @@ void collect(const Allocation& a, void* into) {
 
 uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   const OtherNumbersMode mode = settings().other_numbers;
-  if (mode == OtherNumbersMode::kNone || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return 0;
+  if (mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies || (nth >= kEarlyLaunches && (nth & (nth - 1)) != 0)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
@@ -290,6 +335,16 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
   arguments_[other.parameter->index] = &argument_;
   altered_.arguments = arguments_.data();
   altered_.grid = other.grid;
+}
+
+void OtherNumbers::alter_copy(void* at, uint64_t bytes) {
+  static uint64_t copies = 0;
+  const uint64_t draw = mixed(++copies * 64);
+  auto* const to = static_cast<char*>(at);
+  if (reads_as<float>(to, bytes)) return alter_some<float>(to, bytes, draw, false);
+  if (reads_as<double>(to, bytes)) return alter_some<double>(to, bytes, draw, false);
+  if (bytes % 4 == 0) alter_some<int32_t>(to, bytes, draw, true);
+  else alter_some<int8_t>(to, bytes, draw, true);
 }
 
 OtherNumbers::~OtherNumbers() {

@@ -86,14 +86,23 @@ void lane_main() {
 
 bool Scheduler::stopped() const { return out_of_memory_ || abort_status != 0; }
 
+// What a lane does at one depth of its calls: call another function or, at the last, wait where it is.
+static CallFrame frame(const Lane& lane, uint32_t depth) {
+  if (depth < lane.depth && depth < kMaxCallDepth) return lane.path[depth];
+  return CallFrame{lane.site, 0, lane.loop_base, lane.loop_depth};
+}
+
 bool earlier(const Lane& a, const Lane& b) {
   uint32_t depth = a.depth < b.depth ? a.depth : b.depth;
   if (depth > kMaxCallDepth) depth = kMaxCallDepth;
-  for (uint32_t i = 0; i < depth; ++i)
-    if (a.path[i].site != b.path[i].site) return a.path[i].site < b.path[i].site;
-  const uint32_t left = a.depth > depth && depth < kMaxCallDepth ? a.path[depth].site : a.site;
-  const uint32_t right = b.depth > depth && depth < kMaxCallDepth ? b.path[depth].site : b.site;
-  if (left != right) return left < right;
+  for (uint32_t i = 0, base = 0; i <= depth; ++i) {
+    const CallFrame left = frame(a, i), right = frame(b, i);
+    const uint32_t loops = left.loop_depth < right.loop_depth ? left.loop_depth : right.loop_depth;
+    for (uint32_t at = base + 1; at <= base + loops && at < kMaxLoops && a.turns[at].loop == b.turns[at].loop; ++at)
+      if (a.turns[at].turn != b.turns[at].turn) return a.turns[at].turn < b.turns[at].turn;
+    if (left.site != right.site) return left.site < right.site;
+    base += left.loop_depth + 1;
+  }
   return a.depth > b.depth;
 }
 
@@ -474,6 +483,7 @@ void Scheduler::abandon(Block& block) {
   for (uint32_t i = 0; block.lanes && i < threads_; ++i) {
     return_stack(block.lanes[i]);
     block.lanes[i].depth = block.lanes[i].path_hash = 0;
+    block.lanes[i].loop_base = block.lanes[i].loop_depth = 0;
     block.lanes[i].backing_off = block.lanes[i].reduces = false;
   }
 }

@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -30,6 +32,19 @@ Order order_variable(const char* name) {
   return order;
 }
 
+// "gx,gy,gz,bx,by,bz", with semicolons between.
+std::vector<LaunchShape> shapes_variable(const char* name) {
+  std::vector<LaunchShape> shapes;
+  const std::string text = text_variable(name);
+  for (size_t from = 0; from < text.size(); from = std::min(text.find(';', from), text.size()) + 1) {
+    LaunchShape shape{};
+    const int read = sscanf(text.c_str() + from, "%u,%u,%u,%u,%u,%u", &shape.grid[0], &shape.grid[1], &shape.grid[2],
+                            &shape.block[0], &shape.block[1], &shape.block[2]);
+    if (read == 6) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
 Settings read_environment() {
   Settings s;
   s.trace_directory = text_variable("INTELLIPERF_TRACE_DIR");
@@ -37,11 +52,16 @@ Settings read_environment() {
   s.trace_launches = uint32_t(unsigned_variable("INTELLIPERF_TRACE_LAUNCHES", s.trace_launches));
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
-  s.other_numbers = OtherNumbersMode(unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0) & 3);
+  const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
+  if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
+  s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);
   if (scale > 0 && scale < 1e6) s.clock_scale = scale;
+  const std::string rounding = text_variable("INTELLIPERF_ROUNDING");
+  if (rounding == "up") s.rounding = Rounding::kUp;
+  if (rounding == "down") s.rounding = Rounding::kDown;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
   return s;
 }

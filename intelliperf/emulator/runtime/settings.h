@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace simt {
 
@@ -10,7 +11,13 @@ struct Order {
   uint64_t seed = 0;
 };
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments };  // see other_numbers.h
+enum class Rounding : uint8_t { kNearest, kUp, kDown };
+
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge };  // see other_numbers.h
+
+struct LaunchShape {
+  uint32_t grid[3], block[3];
+};
 
 struct Settings {
   std::string trace_directory;     // empty: no records
@@ -21,7 +28,9 @@ struct Settings {
   Order lanes, blocks;
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
+  std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see other_numbers.h
   double clock_scale = 1;  // of every time that the program can read
+  Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
 };
 
 const Settings& settings();
