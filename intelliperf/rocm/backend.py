@@ -25,11 +25,24 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm import codeobject, counters, ipc, lines, native, probe, recording, recordlines, toolchain
+from intelliperf.rocm import (
+    codeobject,
+    counters,
+    ipc,
+    lines,
+    linetimes,
+    native,
+    probe,
+    recording,
+    recordlines,
+    threadtrace,
+    toolchain,
+)
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.lines import Code
+from intelliperf.rocm.linetimes import LineTimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
-from intelliperf.rocm.samples import Samples, sampled_kernel, take
+from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
 from intelliperf.rocm.symbols import plain
 from intelliperf.sandbox import UNCONFINED, Sandbox
 
@@ -63,7 +76,7 @@ class RocmBackend:
         self._runs = 0
         self._reader: ipc.IpcReader | None = None
         self._line_notes: tuple[str, ...] = ()
-        self._samples: dict[tuple[Path, int], Samples] = {}
+        self._samples: dict[tuple[Path, int, str], Samples] = {}
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
 
     def probe(self) -> Device:
@@ -133,13 +146,13 @@ class RocmBackend:
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
         """What instrumented code records of each access; where it cannot be had, the machine code's line table.
 
-        And time by PC samples, where this device takes any. What is counted for the whole kernel is told of its lines.
+        And time, by PC samples or a thread trace. What is counted for the whole kernel is told of its lines.
         """
         device = self.probe()
         project = application.project
-        sampled = sampled_kernel(self._sampled(application, deadline_s), kernel, project)
+        times = self._line_times(application, kernel, deadline_s)
         whole = self._whole.get((*_identity(application), kernel.symbol), {})
-        seen = lines.Seen(whole, sampled, device.wave_size)
+        seen = lines.Seen(whole, times, device.wave_size)
         scratch = self._logs("lines")
         code: Code | Exception
         try:
@@ -156,7 +169,7 @@ class RocmBackend:
             reason = str(error).splitlines()[0]
             way = f"from the line table of its machine code, because no accesses were recorded: {reason}"
             accesses = lines.kernel_lines(code, kernel, project, seen, way)
-        self._line_notes = (f"lines of {kernel.name}: {way}; {sampled.describe()}",)
+        self._line_notes = (f"lines of {kernel.name}: {way}; {times.describe()}",)
         beside = lines.beside_accesses(code, kernel, project, seen) if isinstance(code, Code) else ()
         return (*beside, *accesses)
 
@@ -175,20 +188,37 @@ class RocmBackend:
     def line_notes(self) -> tuple[str, ...]:
         return self._line_notes
 
-    def _sampled(self, application: Application, deadline_s: float) -> Samples:
-        """One run tells of all kernels."""
-        key = _identity(application)
-        if key not in self._samples:
-            words = application.launcher.words
-            architecture = self.probe().architecture
-            try:
-                rocprof = find_rocprof()
-            except BackendUnavailable as error:
-                return Samples((), "", str(error))
-            self._samples[key] = take(
-                rocprof, application, architecture, deadline_s, lambda: self._logs("samples"), words
+    def _line_times(self, application: Application, kernel: Kernel, deadline_s: float) -> LineTimes:
+        """By the best way that works here; see linetimes.py for their order."""
+        try:
+            rocprof = find_rocprof()
+        except BackendUnavailable as error:
+            return linetimes.none(str(error))
+        words, architecture = application.launcher.words, self.probe().architecture
+
+        def sampled(method: str) -> Callable[[], LineTimes]:
+            def by_samples() -> LineTimes:
+                key = (*_identity(application), method)
+                if key not in self._samples:  # one run tells of all kernels
+                    logs = self._logs("samples")
+                    self._samples[key] = take(rocprof, application, method, architecture, deadline_s, logs, words)
+                return sampled_lines(self._samples[key], kernel, application.project)
+
+            return by_samples
+
+        def traced() -> LineTimes:
+            logs = self._logs("threadtrace")
+            return threadtrace.trace_lines(
+                rocprof, application, kernel, application.project, architecture, deadline_s, logs, words
             )
-        return self._samples[key]
+
+        return linetimes.best(
+            {
+                f"{NAMES['stochastic']} samples": sampled("stochastic"),
+                "thread trace": traced,
+                f"{NAMES['host_trap']} samples": sampled("host_trap"),
+            }
+        )
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)

@@ -1,7 +1,8 @@
 """Every memory access of a kernel by the user's own line, from its machine code and line table.
 
 What an instruction did when it ran is not known here: nothing but what belongs to the whole kernel is told of a line.
-Where several lines share it, each gets its part by its PC samples, else an equal one; either is marked as modelled.
+Where several lines share it, each gets its part by the time found on it, else an equal one; either is marked as
+modelled.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from intelliperf.records import (
 )
 from intelliperf.rocm.codeobject import tool_output
 from intelliperf.rocm.instructions import Operation, operation
-from intelliperf.rocm.samples import SampledKernel, line_evidence
+from intelliperf.rocm.linetimes import LineTimes, line_evidence
 from intelliperf.rocm.symbols import plain
 
 _LABEL = re.compile(r"^(?P<at>[0-9a-f]{8,}) <(?P<name>[^>]+)>:")
@@ -42,10 +43,10 @@ _RETURNS = re.compile(r"\b(?:glc|sc0|(?:th:)?TH_ATOMIC_RETURN)\b")
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of the kernel as a whole, and where its waves were found."""
+    """What is known of the kernel as a whole, and where its waves spent their time."""
 
     whole: Mapping[Metric, Quantity]
-    sampled: SampledKernel
+    times: LineTimes
     wave_size: int
 
 
@@ -101,9 +102,9 @@ def kernel_lines(code: Code, kernel: Kernel, project: Path, seen: Seen, way: str
 
 
 def beside_accesses(code: Code, kernel: Kernel, project: Path, seen: Seen) -> tuple[SourceEvidence, ...]:
-    """One entry per sampled line, and one for the kernel."""
-    sampled = line_evidence(seen.sampled, kernel, seen.whole, seen.wave_size, source_text)
-    return (*_kernel_evidence(code, kernel, project, seen), *sampled)
+    """One entry per line with time, and one for the kernel."""
+    timed = line_evidence(seen.times, kernel, seen.whole, seen.wave_size, source_text)
+    return (*_kernel_evidence(code, kernel, project, seen), *timed)
 
 
 def _kernel_evidence(code: Code, kernel: Kernel, project: Path, seen: Seen) -> Iterator[SourceEvidence]:
@@ -175,9 +176,7 @@ def _located(
     if items and not places:
         raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}")
     atomics = {
-        key: seen.sampled.share(key[0][0].file, key[0][0].line)
-        for key, item in places.items()
-        if _is_global_atomic(item)
+        key: seen.times.share(key[0][0].file, key[0][0].line) for key, item in places.items() if _is_global_atomic(item)
     }
     shares = {key: share / sum(atomics.values()) for key, share in atomics.items()} if any(atomics.values()) else {}
     return tuple(
@@ -191,11 +190,11 @@ class _Part:
     """Of the time that the kernel's atomics take together."""
 
     of: int
-    by_samples: float | None
+    by_time: float | None
 
     @property
     def share(self) -> float:
-        return 1.0 / self.of if self.by_samples is None else self.by_samples
+        return 1.0 / self.of if self.by_time is None else self.by_time
 
 
 def in_project(chain: Sequence[Frame], project: Path) -> tuple[Frame, ...]:
@@ -217,14 +216,14 @@ def _evidence(
     kernel: Kernel, chain: tuple[Frame, ...], item: Instruction, seen: Seen, part: _Part, way: str
 ) -> SourceEvidence:
     quantities: dict[Metric, Quantity] = {}
-    samples = seen.sampled.told(chain[0].file, chain[0].line)
-    remarks = [f"the line has {samples}"] if samples else []
+    time = seen.times.told(chain[0].file, chain[0].line)
+    remarks = [f"the line has {time}"] if time else []
     stalled = seen.whole.get(Metric.ATOMIC_STALL_NS)
     if stalled is not None and _is_global_atomic(item):
         provenance = stalled.provenance if part.of == 1 else Provenance.MODELLED
         quantities[Metric.DEVICE_TIME_NS] = Quantity(stalled.value * part.share, provenance)
         if part.of > 1:
-            how = "by the samples on their lines" if part.by_samples is not None else "in equal parts"
+            how = "by the time on their lines" if part.by_time is not None else "in equal parts"
             remarks.append(f"one of {part.of} atomics, which share the kernel's stall time {how}")
     told = f"{item.text} ({'; '.join(remarks)})" if remarks else item.text
     return SourceEvidence(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from intelliperf.profiling.rocprofv3 import (
     CountersAsleep,
     CountersDenied,
     NoSampling,
+    NoThreadTrace,
     Rocprof,
     application_profile,
     by_line,
@@ -27,9 +29,9 @@ from intelliperf.profiling.rocprofv3 import (
     read_counters,
     read_trace,
     sample_pcs,
-    sampling_methods,
     tool,
     trace,
+    trace_threads,
 )
 from intelliperf.profiling.rocprofv3.diagnosis import check_run
 from intelliperf.records import Application, Device, DeviceLimits, Metric
@@ -324,22 +326,43 @@ def test_samples_are_taken_by_either_method(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("release", "architecture", "methods"),
+    ("release", "architecture", "method", "lacking"),
     [
-        ("6.4", "gfx942", ("host_trap",)),
-        ("7.0", "gfx942", ("stochastic", "host_trap")),
-        ("7.0", "gfx90a", ("host_trap",)),
+        ("6.4", "gfx942", "host_trap", None),
+        ("6.4", "gfx942", "stochastic", r"ROCm 6\.4 takes no stochastic samples: install 7\.0"),
+        ("7.0", "gfx942", "stochastic", None),
+        ("7.0", "gfx90a", "stochastic", "no stochastic samples on gfx90a, only on gfx942"),
+        ("6.2", "gfx90a", "host_trap", r"ROCm 6\.2 takes no host trap samples: install 6\.3"),
+        ("7.0", "gfx1151", "host_trap", "no host trap samples on gfx1151, only on gfx1200"),
+        ("7.0", "gfx1151", "threads", None),
+        ("6.4", "gfx90a", "threads", r"ROCm 6\.4 takes no thread traces: install 7\.0"),
+        ("7.0", "gfx906", "threads", "no thread traces on gfx906, only on gfx1030"),
     ],
 )
-def test_the_best_way_to_sample_comes_first(release: str, architecture: str, methods: tuple[str, ...]) -> None:
-    assert sampling_methods(rocprof_of(release), architecture) == methods
+def test_where_a_way_cannot_work_it_is_said_by_name(
+    release: str, architecture: str, method: str, lacking: str | None
+) -> None:
+    with pytest.raises(BackendUnavailable, match=lacking) if lacking else nullcontext():
+        if method == "threads":
+            tool.check_thread_trace(rocprof_of(release), architecture)
+        else:
+            tool.check_sampling(rocprof_of(release), architecture, method)
 
 
-def test_where_nothing_samples_it_is_said_by_name() -> None:
-    with pytest.raises(BackendUnavailable, match=r"ROCm 6.2 takes no PC samples: install 6.3"):
-        sampling_methods(rocprof_of("6.2"), "gfx90a")
-    with pytest.raises(BackendUnavailable, match="no PC samples on gfx1151, only on gfx1200"):
-        sampling_methods(rocprof_of("7.0"), "gfx1151")
+def test_a_thread_trace_is_of_the_kernel_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = application(tmp_path, [copy(0), tile(1), tile(2)])
+    monkeypatch.setenv("ROCPROF_ATT_LIBRARY_PATH", str(tmp_path))
+    traced = trace_threads(rocprof_of("7.0"), program, TILE, "gfx90a", DEADLINE_S, tmp_path / "logs")
+    assert {one.symbol for one in traced} == {TILE}
+    assert all(one.hits and one.latency_cycles >= one.stall_cycles for one in traced)
+    assert not list((tmp_path / "logs").rglob("code.json")), "what only a viewer reads is not kept"
+
+
+def test_a_thread_trace_without_its_decoder_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROCPROF_ATT_LIBRARY_PATH", raising=False)
+    program = application(tmp_path, [tile(0)])
+    with pytest.raises(NoThreadTrace, match=r"rocprof-trace-decoder .* ROCPROF_ATT_LIBRARY_PATH"):
+        trace_threads(rocprof_of("7.0"), program, TILE, "gfx90a", DEADLINE_S, tmp_path / "logs")
 
 
 def test_a_device_that_takes_no_samples_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,8 @@ from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 from intelliperf.records import AccessKind, Kernel, MemorySpace, SourceEvidence
-from intelliperf.rocm import codeobject, lines
+from intelliperf.rocm import codeobject, lines, linetimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
-from intelliperf.rocm.samples import SampledKernel
 
 pytestmark = pytest.mark.gfx90a  # its packages hold clang 19 and LLVM's tools
 SOURCE = HERE / "programs" / "needs.hip"
@@ -26,7 +25,7 @@ ARCHITECTURES = (*CLANG_19, "gfx950")
 KERNELS = ("light", "tiled", "heavy", "heavier", "spilling")
 FLAGS = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-g"]
 WAVE = {name: 32 if name.startswith("gfx1") else 64 for name in ARCHITECTURES}
-UNSEEN = lines.Seen({}, SampledKernel("", 0, {}, ""), 64)
+UNSEEN = lines.Seen({}, linetimes.none(""), 64)
 _NUMBER = re.compile(r"^\s+(?:- )?(\.\w+):\s+(\d+|true|false)$")
 
 

@@ -92,10 +92,14 @@ def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> No
     assert verdict_on(project, launch, f"  if (argc > 9) {launch.strip()}") == "FORBIDDEN_EDIT"
 
 
-def test_recorded_accesses_pin_a_bank_conflict_and_lead_to_an_accepted_patch(tmp_path: Path) -> None:
+def test_recorded_accesses_pin_a_bank_conflict_and_lead_to_an_accepted_patch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROCPROF_ATT_LIBRARY_PATH", str(tmp_path))  # a thread trace needs its decoder
     ended = found_by_records(tmp_path, "bankConflict", "columns", "sum = sum * 0.5f + tile", "--rtol", "1e-5")
     (accepted,) = (a for a in ended.report["attempts"] if a["index"] == ended.report["accepted"])
     assert accepted["candidate"]["origin"]["name"] == "pad_lds"
+    assert "time per line by a thread trace of " in ended.words
     assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}
 
 

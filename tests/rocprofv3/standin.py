@@ -1,11 +1,11 @@
 """A stand-in for rocprofv3: as strict about its arguments, and with the files of each release.
 
 It runs the program, takes what the software gfx90a counted of it (GFX90A_COUNTS, one JSON line per dispatch), and
-writes the files that the release chosen by ROCPROFV3_STANDIN_VERSION would (6.2, 6.4, 7.0; default 7.0). What the real
-tool does when things go wrong is chosen by ROCPROFV3_STANDIN_FAILS: "permission", "zeros", "hang", "no-files",
+writes the files that the release chosen by ROCPROFV3_STANDIN_VERSION would (6.2, 6.4, 7.0; default 7.0). What the
+real tool does when things go wrong is chosen by ROCPROFV3_STANDIN_FAILS: "permission", "zeros", "hang", "no-files",
 "no-counters-on-gpu", "sampling", which the device does not do; it does stochastic sampling, as an MI300, only with
-ROCPROFV3_STANDIN_STOCHASTIC; ROCPROFV3_STANDIN_SLOTS="SQ=4" takes slots away, so that passes abort inside the
-application.
+ROCPROFV3_STANDIN_STOCHASTIC, and thread traces only where ROCPROF_ATT_LIBRARY_PATH names a decoder;
+ROCPROFV3_STANDIN_SLOTS="SQ=4" takes slots away, so that passes abort inside the application.
 """
 
 from __future__ import annotations

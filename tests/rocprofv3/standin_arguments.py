@@ -59,6 +59,9 @@ _VALUES: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {
     ("--minimum-output-data",): ("7.0", {"type": int}),
     ("--att-library-path",): ("7.0", {"nargs": "+"}),
     ("--att-target-cu",): ("7.0", {}),
+    ("--att-simd-select",): ("7.0", {}),
+    ("--att-shader-engine-mask",): ("7.0", {}),
+    ("--att-buffer-size",): ("7.0", {}),
 }
 _JOB_KEYS = {"pmc", "kernel_include_regex", "kernel_exclude_regex", "kernel_iteration_range"}
 
@@ -76,6 +79,7 @@ class Job:
     formats: list[str]
     sub_directory: str = ""
     sampling: dict[str, Any] = field(default_factory=dict)
+    thread_trace: bool = False
 
 
 def fatal(message: str) -> NoReturn:
@@ -144,6 +148,9 @@ def _jobs(parsed: argparse.Namespace) -> list[Job]:
             raise SystemExit(1)
         if counters:
             fatal("counters and PC samples in one run can hang the device")
+    thread_trace = bool(getattr(parsed, "att", None))
+    if thread_trace and not (parsed.att_library_path or os.environ.get("ROCPROF_ATT_LIBRARY_PATH")):
+        fatal("rocprof-trace-decoder library path not found")
     return [
         Job(
             counters=one.get("pmc", counters),
@@ -155,6 +162,7 @@ def _jobs(parsed: argparse.Namespace) -> list[Job]:
             formats=parsed.output_format,
             sub_directory=sub_directory,
             sampling=sampling if any(sampling.values()) else {},
+            thread_trace=thread_trace,
         )
         for one in asked
     ]

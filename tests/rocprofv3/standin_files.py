@@ -92,6 +92,8 @@ def write_csv(recording: Recording, prefix: Path) -> None:
         _counters(recording, _beside(prefix, "counter_collection.csv"))
     if recording.job.sampling:
         _samples(recording, prefix)
+    if recording.job.thread_trace:
+        _threads(recording, prefix.parent)
 
 
 def _beside(prefix: Path, ending: str) -> Path:
@@ -185,6 +187,21 @@ def _samples(recording: Recording, prefix: Path) -> None:
     header = [*standin_samples.HEADER, *(standin_samples.STALLS if method == "stochastic" else ())]
     if lines:  # the real one writes no file without samples
         _table(_beside(prefix, f"pc_sampling_{method}.csv"), header, lines)
+
+
+def _threads(recording: Recording, directory: Path) -> None:
+    """Of the first dispatch of each kernel that passes the filter, beside what the viewer would read."""
+    traced: set[str | None] = set()
+    with tempfile.TemporaryDirectory() as name:
+        for ran, _ in recording.counted:
+            if ran.kernel in traced:
+                continue
+            traced.add(ran.kernel)
+            place = directory / f"ui_output_agent_{recording.pid}_dispatch_{ran.number + 1}"
+            place.mkdir()
+            (place / "code.json").write_text("{}")
+            path = directory / f"stats_{place.name}.csv"
+            _table(path, standin_samples.THREADS, standin_samples.thread_rows(ran, recording.application, Path(name)))
 
 
 def write_json(recording: Recording, prefix: Path) -> None:

@@ -1,4 +1,6 @@
-"""PC samples from the software gfx90a's counts per instruction, as if its programs ran a thousand times as long.
+"""PC samples and thread traces from the software gfx90a's counts per instruction.
+
+Programs are sampled as if they ran a thousand times as long, and traced as if all waves ran on the traced compute unit.
 
 An instruction has as many samples as its executions' cycles hold intervals. What a load, or an atomic that returns,
 costs is found at the next s_waitcnt, where a wave waits for it; any other access is waited for at itself, where the
@@ -23,6 +25,7 @@ _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _NO_LINES = "kernel.hip:7"  # of a program that is none, which only brings counts
 _KIND = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_"
 HEADER = ("Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction", "Instruction_Comment", "Correlation_Id")
+THREADS = ("CodeObj", "Vaddr", "Instruction", "Hitcount", "Latency", "Stall", "Idle", "Source")
 STALLS = ("Wave_Issued_Instruction", "Instruction_Type", "Stall_Reason", "Wave_Count")
 
 
@@ -37,6 +40,18 @@ def rows(ran: Ran, method: str, interval: int, application: Sequence[str], scrat
             found.append([ran.start_ns, mask, ran.number + 1, one.text, comments.get(one.address, ""), ran.number + 1])
             if method == "stochastic":
                 found[-1] += _stall(one)
+    return found
+
+
+def thread_rows(ran: Ran, application: Sequence[str], scratch: Path) -> list[list[Any]]:
+    """Of one dispatch: the kernel's label, then its instructions, in the columns of `THREADS`."""
+    comments = _comments(ran, application, scratch)
+    found: list[list[Any]] = [[1, ran.instructions[0].address or 0, f"; {ran.kernel}", 0, 0, 0, 0, f"{ran.kernel}"]]
+    for number, (one, cycles) in enumerate(_cycles(ran.instructions)):
+        issue = 4 * one.executions
+        address = one.address if one.address is not None else 4 * number
+        text = comments.get(one.address, "")
+        found.append([1, address, one.text, one.executions, round(cycles), round(cycles) - issue, 0, text])
     return found
 
 

@@ -19,6 +19,7 @@ from intelliperf.profiling.rocprofv3.diagnosis import (
     CountersAsleep,
     CountersDenied,
     NoSampling,
+    NoThreadTrace,
     TooManyCounters,
     permission_problem,
 )
@@ -37,7 +38,7 @@ from intelliperf.profiling.rocprofv3.recordings import (
     Trace,
     TracedInstruction,
 )
-from intelliperf.profiling.rocprofv3.runs import collect, sample_pcs, trace
+from intelliperf.profiling.rocprofv3.runs import collect, sample_pcs, trace, trace_threads
 from intelliperf.profiling.rocprofv3.sampling import (
     LineCycles,
     LineSamples,
@@ -46,7 +47,7 @@ from intelliperf.profiling.rocprofv3.sampling import (
     parse_pc_samples,
     parse_thread_trace,
 )
-from intelliperf.profiling.rocprofv3.tool import Rocprof, find_rocprof, sampling_methods
+from intelliperf.profiling.rocprofv3.tool import Rocprof, check_sampling, find_rocprof
 
 __all__ = [
     "SLOTS",
@@ -61,6 +62,7 @@ __all__ = [
     "LineCycles",
     "LineSamples",
     "NoSampling",
+    "NoThreadTrace",
     "PcSample",
     "Rocprof",
     "Shape",
@@ -71,6 +73,7 @@ __all__ = [
     "base_name",
     "block_of",
     "by_line",
+    "check_sampling",
     "collect",
     "cycles_by_line",
     "find_rocprof",
@@ -86,6 +89,6 @@ __all__ = [
     "read_counters",
     "read_trace",
     "sample_pcs",
-    "sampling_methods",
     "trace",
+    "trace_threads",
 ]

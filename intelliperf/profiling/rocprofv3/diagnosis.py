@@ -36,6 +36,7 @@ _NOT_ALL_FOUND = re.compile(
 )
 _NO_SAMPLING = re.compile(r"Given PC sampling configuration is not supported")
 _SAMPLING_OFF = re.compile(r"PC sampling unavailable\. The feature is implicitly disabled")
+_NO_DECODER = re.compile(r"trace-decoder library path not found|INVALID_SHADER_DATA", re.IGNORECASE)
 _ASLEEP = (
     "every counter reads zero on {architecture}, because its clocks sleep while it is counted: set a stable power "
     "state for the run, as root: amd-smi set --perf-level STABLE_STD (or write profile_standard to "
@@ -57,6 +58,10 @@ class CountersAsleep(BackendUnavailable):
 
 class NoSampling(BackendUnavailable):
     """The device, its driver or its firmware takes no PC samples in this way."""
+
+
+class NoThreadTrace(BackendUnavailable):
+    """No thread trace was taken, or the tool could not decode it."""
 
 
 class TooManyCounters(BackendUnavailable):
@@ -101,6 +106,7 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
             f"{rocprof.name} takes PC samples only with ROCPROFILER_PC_SAMPLING_BETA_ENABLED=ON in the environment, "
             "which something between us and it removes"
         )
+    check_decoded(done, rocprof)
     if done.timed_out:
         doing = f" while counting {' '.join(counters)}" if counters else ""
         raise ApplicationFailed(
@@ -124,6 +130,15 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
             f"{denied[0].strip()[:200]}"
         )
     check_ended_well(done, application, f"under {rocprof.name}")
+
+
+def check_decoded(done: Completed, rocprof: Rocprof) -> None:
+    """Raises `NoThreadTrace` where the tool says that it cannot read a thread trace, however it ended."""
+    if _NO_DECODER.search(done.tail("stdout") + done.tail("stderr")):
+        raise NoThreadTrace(
+            f"{rocprof.name} has no fitting decoder of thread traces: install AMD's rocprof-trace-decoder (part of "
+            "ROCm since 7.12), or name its directory in ROCPROF_ATT_LIBRARY_PATH"
+        )
 
 
 def _ending(done: Completed) -> str:

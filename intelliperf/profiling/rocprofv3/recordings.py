@@ -145,7 +145,11 @@ class PcSample:
 
 @dataclass(frozen=True)
 class TracedInstruction:
-    """One instruction of a thread trace: how often it ran and how many cycles it took and waited."""
+    """One instruction of a thread trace: how often traced waves ran it, and cycles over all of these.
+
+    `latency_cycles` are from issue to completion and hold `stall_cycles`, in which it could not be issued;
+    `idle_cycles` passed before it since the wave's instruction before.
+    """
 
     instruction: str
     address: int
@@ -155,3 +159,10 @@ class TracedInstruction:
     latency_cycles: int
     stall_cycles: int
     idle_cycles: int
+    chain: tuple[tuple[str, int], ...] = ()  # where it was inlined, innermost first
+    symbol: str | None = None  # the function that it lies in, where the file tells
+
+    @property
+    def cycles(self) -> int:
+        """Of the wave's time."""
+        return self.latency_cycles + self.idle_cycles

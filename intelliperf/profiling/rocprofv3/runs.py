@@ -11,12 +11,26 @@ from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolEr
 from intelliperf.process import Completed, run
 from intelliperf.profiling.rocprofv3 import tool
 from intelliperf.profiling.rocprofv3.csvfiles import parse_kernel_trace
-from intelliperf.profiling.rocprofv3.diagnosis import TooManyCounters, check_counted, check_run, unknown_counters
+from intelliperf.profiling.rocprofv3.diagnosis import (
+    NoThreadTrace,
+    TooManyCounters,
+    check_counted,
+    check_decoded,
+    check_run,
+    unknown_counters,
+)
 from intelliperf.profiling.rocprofv3.files import below, read_agents, read_counters, read_trace
 from intelliperf.profiling.rocprofv3.matching import merge, named_accumulators
 from intelliperf.profiling.rocprofv3.packing import halves, pack
-from intelliperf.profiling.rocprofv3.recordings import Agent, Counted, CountedDispatch, PcSample, Trace
-from intelliperf.profiling.rocprofv3.sampling import parse_pc_samples
+from intelliperf.profiling.rocprofv3.recordings import (
+    Agent,
+    Counted,
+    CountedDispatch,
+    PcSample,
+    Trace,
+    TracedInstruction,
+)
+from intelliperf.profiling.rocprofv3.sampling import parse_pc_samples, parse_thread_trace
 from intelliperf.profiling.rocprofv3.tool import Rocprof
 from intelliperf.records import Application
 
@@ -122,6 +136,37 @@ def sample_pcs(
             "kernel that runs longer than the interval"
         )
     return tuple(sample for path in found for sample in _with_kernels(path))
+
+
+def trace_threads(
+    rocprof: Rocprof,
+    application: Application,
+    kernel: str,
+    architecture: str,
+    deadline_s: float,
+    logs: Path,
+    launcher: Sequence[str] = (),
+) -> tuple[TracedInstruction, ...]:
+    """The instructions of a thread trace of `kernel` (a mangled name); see `tool.thread_trace_request`.
+
+    Raises as `trace`, and `NoThreadTrace` where the tool's decoder is absent or fails. The trace itself, which can have
+    gigabytes, is not kept.
+    """
+    tool.check_thread_trace(rocprof, architecture)
+    output = _output(logs, "threads")
+    request = tool.thread_trace_request(kernel, architecture)
+    try:
+        done = _run(rocprof, request, output, application, deadline_s, logs, launcher)
+        check_run(done, application, rocprof)
+        check_decoded(done, rocprof)
+        found = [path for path in below(output, ".csv") if path.name.startswith("stats_")]
+        if not found:
+            raise NoThreadTrace(f"{rocprof.name} left no statistics of a thread trace: was {kernel} dispatched?")
+        return tuple(one for path in found for one in parse_thread_trace(path.read_text("utf-8", "replace"), str(path)))
+    finally:
+        for path in output.rglob("*"):
+            if path.is_file() and path.suffix != ".csv":
+                path.unlink()
 
 
 def _with_kernels(path: Path) -> Iterator[PcSample]:

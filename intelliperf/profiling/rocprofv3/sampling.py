@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from intelliperf.errors import ProtocolError
+from intelliperf.profiling.rocprofv3.csvfiles import symbol_of
 from intelliperf.profiling.rocprofv3.recordings import PcSample, TracedInstruction
 from intelliperf.profiling.rocprofv3.tables import Row, rows
 
 _STALL = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 _INLINED_INTO = " -> "
+_LABEL = ";"
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,17 @@ class LineSamples:
 
 @dataclass(frozen=True)
 class LineCycles:
-    """What the traced waves spent on one line; `stall_cycles` are those in which its instructions waited."""
+    """What the traced waves spent on one line; `stalls` are cycles in which an instruction waited, by its text."""
 
     file: str
     line: int
     hits: int
-    latency_cycles: int
-    stall_cycles: int
+    cycles: int
+    stalls: Mapping[str, int]
+
+    @property
+    def stall_cycles(self) -> int:
+        return sum(self.stalls.values())
 
 
 def parse_pc_samples(text: str, source: str) -> tuple[PcSample, ...]:
@@ -98,13 +104,22 @@ def by_line(samples: Iterable[PcSample], inside: Callable[[str], bool] = lambda 
 
 
 def parse_thread_trace(text: str, source: str) -> tuple[TracedInstruction, ...]:
-    """The decoder's statistics (`stats_*.csv`), one row per instruction that ran."""
+    """The decoder's statistics (`stats_*.csv`): the instructions of every function, in order, behind its label.
+
+    A label is a row whose instruction is a comment with the function's mangled name.
+    """
     found = []
+    symbol: str | None = None
     for row in rows(text, source):
-        file, line = place(row.text("Source"))
+        instruction = row.text("Instruction")
+        if instruction.startswith(_LABEL):
+            symbol = symbol_of(instruction.removeprefix(_LABEL).strip())
+            continue
+        chain = places(row.text("Source"))
+        file, line = chain[0] if chain else (None, None)
         found.append(
             TracedInstruction(
-                instruction=row.text("Instruction"),
+                instruction=instruction,
                 address=_address(row),
                 file=file,
                 line=line,
@@ -112,6 +127,8 @@ def parse_thread_trace(text: str, source: str) -> tuple[TracedInstruction, ...]:
                 latency_cycles=row.integer("Latency"),
                 stall_cycles=row.integer("Stall"),
                 idle_cycles=row.integer("Idle"),
+                chain=chain,
+                symbol=symbol,
             )
         )
     return tuple(found)
@@ -125,18 +142,21 @@ def _address(row: Row) -> int:
         raise ProtocolError(f"{row.source}, line {row.line}: Vaddr is no number: {text!r}") from error
 
 
-def cycles_by_line(instructions: Iterable[TracedInstruction]) -> tuple[LineCycles, ...]:
-    """Lines that waited longest first; instructions without a line are left out."""
-    found: dict[tuple[str, int], LineCycles] = {}
+def cycles_by_line(
+    instructions: Iterable[TracedInstruction], inside: Callable[[str], bool] = lambda file: True
+) -> tuple[LineCycles, ...]:
+    """Lines with most cycles first; an instruction counts for its innermost place in a file that is `inside`."""
+    hits: dict[tuple[str, int], int] = {}
+    cycles: dict[tuple[str, int], int] = {}
+    stalls: dict[tuple[str, int], dict[str, int]] = {}
     for one in instructions:
-        if one.file is None or one.line is None:
+        at = next((place for place in one.chain if inside(place[0])), None)
+        if at is None:
             continue
-        before = found.get((one.file, one.line), LineCycles(one.file, one.line, 0, 0, 0))
-        found[one.file, one.line] = LineCycles(
-            one.file,
-            one.line,
-            before.hits + one.hits,
-            before.latency_cycles + one.latency_cycles,
-            before.stall_cycles + one.stall_cycles,
-        )
-    return tuple(sorted(found.values(), key=lambda line: (-line.stall_cycles, line.file, line.line)))
+        hits[at] = hits.get(at, 0) + one.hits
+        cycles[at] = cycles.get(at, 0) + one.cycles
+        reasons = stalls.setdefault(at, {})
+        if one.stall_cycles:
+            reasons[one.instruction] = reasons.get(one.instruction, 0) + one.stall_cycles
+    ordered = sorted(cycles, key=lambda at: (-cycles[at], at))
+    return tuple(LineCycles(*at, hits[at], cycles[at], stalls[at]) for at in ordered)

@@ -24,6 +24,15 @@ _SAMPLING: Mapping[str, tuple[tuple[int, int], frozenset[str]]] = {
     "stochastic": ((7, 0), frozenset({"gfx942", "gfx950"})),
     "host_trap": (_SAMPLES_SINCE, frozenset({"gfx90a", "gfx942", "gfx950", "gfx1200", "gfx1201"})),
 }
+# By AMD's table of thread trace support. Its option came with ROCm 7.0.
+_THREAD_TRACE_SINCE = (7, 0)
+_THREAD_TRACE = frozenset(
+    {
+        *("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1101", "gfx1102"),
+        *("gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201"),
+    }
+)
+_ONE_SIMD = "gfx1"  # RDNA, where --att-simd-select is a number, not a mask
 _SDK_TO_ROCM = {(0, 4): (6, 2), (0, 5): (6, 3), (0, 6): (6, 4), (1, 0): (7, 0), (1, 1): (7, 1)}
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 _TOOLS_LIBRARY = "HSA_TOOLS_LIB"
@@ -126,19 +135,24 @@ def counter_request(rocprof: Rocprof, counters: Sequence[str], kernels: Sequence
     return ("-i", str(request), "--mangled-kernels")
 
 
-def sampling_methods(rocprof: Rocprof, architecture: str) -> tuple[str, ...]:
-    """What may work there, the better one first. Raises `BackendUnavailable` where nothing is known to."""
-    if rocprof.version < _SAMPLES_SINCE:
+def check_sampling(rocprof: Rocprof, architecture: str, method: str) -> None:
+    """Raises `BackendUnavailable` where PC samples of that kind are not to be had."""
+    since, chips = _SAMPLING[method]
+    _check(rocprof, f"{method.replace('_', ' ')} samples", since, architecture, chips)
+
+
+def check_thread_trace(rocprof: Rocprof, architecture: str) -> None:
+    """Raises `BackendUnavailable` where thread traces are not to be had."""
+    _check(rocprof, "thread traces", _THREAD_TRACE_SINCE, architecture, _THREAD_TRACE)
+
+
+def _check(rocprof: Rocprof, what: str, since: tuple[int, int], architecture: str, chips: frozenset[str]) -> None:
+    if rocprof.version < since:
+        raise BackendUnavailable(f"{rocprof.name} takes no {what}: install {since[0]}.{since[1]} or later")
+    if architecture not in chips:
         raise BackendUnavailable(
-            f"{rocprof.name} takes no PC samples: install {_SAMPLES_SINCE[0]}.{_SAMPLES_SINCE[1]} or later"
+            f"{rocprof.name} takes no {what} on {architecture}, only on {', '.join(sorted(chips))}"
         )
-    found = tuple(
-        method for method, (since, chips) in _SAMPLING.items() if rocprof.version >= since and architecture in chips
-    )
-    if not found:
-        chips = sorted({chip for _, chips in _SAMPLING.values() for chip in chips})
-        raise BackendUnavailable(f"{rocprof.name} takes no PC samples on {architecture}, only on {', '.join(chips)}")
-    return found
 
 
 def sampling_request(method: str, interval: int) -> tuple[str, ...]:
@@ -154,6 +168,13 @@ def sampling_request(method: str, interval: int) -> tuple[str, ...]:
         *("--pc-sampling-beta-enabled", "--pc-sampling-method", method),
         *("--pc-sampling-unit", units[method], "--pc-sampling-interval", str(interval), "--mangled-kernels"),
     )
+
+
+def thread_trace_request(kernel: str, architecture: str) -> tuple[str, ...]:
+    """The first dispatch of a kernel on one compute unit of one shader engine."""
+    simds = ("--att-simd-select", "0x0") if architecture.startswith(_ONE_SIMD) else ()
+    chosen = ("--kernel-include-regex", symbol_pattern([kernel]), "--mangled-kernels")
+    return ("--att", "--att-target-cu", "1", "--att-shader-engine-mask", "0x1", *simds, *chosen)
 
 
 def symbol_pattern(kernels: Sequence[str]) -> str:

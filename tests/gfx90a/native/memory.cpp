@@ -9,6 +9,7 @@ namespace gfx90a {
 namespace {
 
 FindRange find_range = nullptr;
+void (*interrupt)() = nullptr;
 uint64_t cycles = 0;
 
 // Distinct numbers of one wave's access, at most two lines of 16 bytes per lane.
@@ -126,6 +127,10 @@ uint64_t exchange(AtomicKind kind, void* where, Integer value, Integer comparand
 }  // namespace
 
 void set_memory(FindRange find) { find_range = find; }
+void set_interrupt(void (*raise)()) { interrupt = raise; }
+void raise_interrupt() {
+  if (interrupt) interrupt();
+}
 
 bool is_memory(uint64_t address, uint32_t bytes) {
   uint64_t begin = 0, end = 0;

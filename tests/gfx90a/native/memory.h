@@ -8,6 +8,10 @@ namespace gfx90a {
 using FindRange = bool (*)(uint64_t address, uint64_t& begin, uint64_t& end);
 void set_memory(FindRange find);
 
+// What an interrupt to the host leads to. Set by whoever has events.
+void set_interrupt(void (*raise)());
+void raise_interrupt();
+
 bool is_memory(uint64_t address, uint32_t bytes);
 
 // Raises `Stop` where the device has no memory at [address, address + bytes).

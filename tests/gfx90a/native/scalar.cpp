@@ -1,5 +1,6 @@
 // Scalar arithmetic, control flow and scalar memory.
 
+#include <thread>
 #include <unordered_map>
 
 #include "arithmetic.h"
@@ -334,10 +335,18 @@ SCALAR(s_endpgm) { w.state = State::kEnded; }
 SCALAR(s_barrier) { w.state = State::kAtBarrier; }
 SCALAR(s_trap) { throw Stop("s_trap " + std::to_string(i.immediate) + ": the kernel gave up (abort or assert), which"); }
 
+SCALAR(s_sendmsg) {
+  constexpr int64_t kInterrupt = 1, kMessage = 0xF;
+  if ((i.immediate & kMessage) != kInterrupt) throw Stop("message " + std::to_string(i.immediate) + " is not implemented");
+  raise_interrupt();
+}
+// A wave sleeps where it waits for another or for the host, whose thread may need this very processor.
+SCALAR(s_sleep) { std::this_thread::yield(); }
+
 void nothing(Wave&, Instruction&) {}
 const Entry kIgnored[] = {
     {"s_nop", nothing},          {"s_waitcnt", nothing},     {"s_setprio", nothing},
-    {"s_sleep", nothing},        {"s_sethalt", nothing},     {"s_icache_inv", nothing},    {"s_dcache_wb", nothing},
+    {"s_sethalt", nothing},     {"s_icache_inv", nothing},    {"s_dcache_wb", nothing},
     {"s_dcache_inv", nothing},   {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing}, {"s_ttracedata", nothing},
     {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
     {"s_set_gpr_idx_off", nothing},

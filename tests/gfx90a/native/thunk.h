@@ -14,6 +14,8 @@ constexpr HSAuint32 kCpuNode = 0, kGpuNode = 1, kNodes = 2;
 bool find_allocation(uint64_t address, uint64_t& begin, uint64_t& end);
 
 void signal_event(uint32_t event);  // as an interrupt would
+void answer_interrupt();             // signals the events whose mailboxes a wave has written to
+bool find_mailboxes(uint64_t address, uint64_t& begin, uint64_t& end);
 uint64_t host_ns();
 
 }  // namespace gfx90a

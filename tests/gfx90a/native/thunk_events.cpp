@@ -43,6 +43,23 @@ void signal_event(uint32_t number) {
   events().changed.notify_all();
 }
 
+// A message holds the low bits of the event's number at most: whose mailbox is full tells which it was.
+void answer_interrupt() {
+  Events& all = events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (const auto& [number, event] : all.by_number)
+    if (__atomic_exchange_n(&all.mailboxes[number], 0, __ATOMIC_ACQ_REL) != 0) event->signaled = true;
+  all.changed.notify_all();
+}
+
+bool find_mailboxes(uint64_t address, uint64_t& begin, uint64_t& end) {
+  Events& all = events();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  begin = reinterpret_cast<uint64_t>(all.mailboxes);
+  end = begin + kMostEvents * sizeof(uint64_t);
+  return all.mailboxes && begin <= address && address < end;
+}
+
 }  // namespace gfx90a
 
 using namespace gfx90a;

@@ -219,7 +219,10 @@ using namespace gfx90a;
 GFX90A_API hsaKmtCreateQueue(HSAuint32, HSA_QUEUE_TYPE type, HSAuint32, HSA_QUEUE_PRIORITY, void* ring, HSAuint64 bytes,
                              HsaEvent*, HsaQueueResource* resource) {
   Device& gpu = device();
-  set_memory(find_allocation);
+  set_memory([](uint64_t address, uint64_t& begin, uint64_t& end) {
+    return find_allocation(address, begin, end) || find_mailboxes(address, begin, end);
+  });
+  set_interrupt(answer_interrupt);
   auto queue = std::make_unique<Queue>();
   queue->copies = type != HSA_QUEUE_COMPUTE_AQL;
   queue->ring = static_cast<uint8_t*>(ring);
