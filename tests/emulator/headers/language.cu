@@ -2,6 +2,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuComplex.h>
+#include <cudaProfiler.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -68,6 +69,7 @@ int main() {
   for (int i = 0; i < 16; ++i) f[i] = 0;
   waves<<<1, 32>>>(o, f, reinterpret_cast<__half2*>(f + 1), reinterpret_cast<__nv_bfloat16*>(f + 2));
   expect(cudaDeviceSynchronize() == cudaSuccess, "kernel");
+  expect(cuProfilerStart() == CUDA_SUCCESS && cuProfilerStop() == CUDA_SUCCESS, "the driver's profiler");
   for (unsigned t = 0; t < 32; ++t) {
     const unsigned* m = o + t * 8;
     expect(m[0] == 0xaaaaaaaau, "ballot");
