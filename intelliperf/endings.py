@@ -17,7 +17,7 @@ def check_ended_well(completed: Completed, application: Application, place: str)
     program = application.command[0]
     said = last_words(completed)
     if completed.timed_out:
-        how = f"does not end: {completed.describe()} {place}; try a smaller problem or a longer deadline"
+        how = f"does not end: {completed.describe()} {place}; try a smaller problem, or --run-deadline"
     elif completed.output_exceeded:
         how = completed.describe()
     elif completed.signal_name:

@@ -202,7 +202,7 @@ def count(quantity: Quantity) -> str:
     """A count for people, with its sampling error if it has one: "10,000,000", "9,980,000 ± 2.1 %"."""
     text = f"{quantity.value:,.0f}"
     if quantity.error and quantity.value:
-        text += f" ± {100 * quantity.error / quantity.value:.2g} %"
+        text += f" ± {percent(quantity.error / quantity.value)}"
     return text
 
 

@@ -121,7 +121,8 @@ def _filling(profile: KernelProfile, device: Device, units: float, rounds: float
     blocks = max(math.prod(geometry.grid) for geometry in profile.geometries)
     have = device.limits.compute_units
     if blocks < have:
-        return f"{blocks:,} blocks on {have} compute units leave {percent(1 - blocks / have)} of them without work"
+        many = f"{blocks:,} blocks" if blocks > 1 else "1 block"
+        return f"{many} on {have} compute units leave {percent(1 - blocks / have)} of them without work"
     return (
         f"{blocks:,} blocks fill {percent(rounds)} of what {have} compute units could hold in the rounds that they "
         f"take, and the busiest unit has {1 / units:.2f} times the mean number of blocks"

@@ -34,7 +34,7 @@ uint64_t read_clock(double hz) {
   return uint64_t(device_ns * 1e-9 * hz * settings().clock_scale);
 }
 
-constexpr uint32_t kNamedBarriers = 16;  // of a block
+constexpr uint32_t kNamedBarriers = 32;  // of a block: those of PTX, then those of tiles larger than a wave
 struct NamedBarrier {
   uint64_t turn = 0;
   uint32_t arrived = 0;

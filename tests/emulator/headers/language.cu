@@ -2,6 +2,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuComplex.h>
+#include <cudaProfiler.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -42,10 +43,22 @@ __global__ void waves(unsigned* o, float* f, __half2* h, __nv_bfloat16* b) {
   if (t < 8) o[t * 8 + 5] = __shfl_down_sync(0xffu, t, 1);
   int all;
   o[t * 8 + 6] = __match_all_sync(0xffffffffu, 7, &all) + all;
-  o[t * 8 + 7] = __isShared(&tile[t][0]) + 2 * __isGlobal(o) + (kModern ? 4 : 0);
+  o[t * 8 + 7] = __ffsll(t & 0) + __isShared(&tile[t][0]) + 2 * __isGlobal(o) + (kModern ? 4 : 0);
   atomicMax(f, tile[t][0]);
   atomicAdd(h, __floats2half2_rn(1.0f, 0.5f));
   atomicAdd(b, __float2bfloat16(1.0f));
+}
+
+// Tiles of two warps each, two in a block.
+__global__ void tiles(unsigned* o) {
+  __shared__ cg::block_tile_memory<128> scratch;
+  auto block = cg::this_thread_block(scratch);
+  const cg::thread_block_tile<64> tile = cg::tiled_partition<64>(block);
+  unsigned* mine = o + 4 * tile.meta_group_rank();
+  const unsigned sum = cg::reduce(tile, threadIdx.x, cg::plus<unsigned>());
+  const unsigned from = tile.shfl(threadIdx.x, 40);
+  const int votes = tile.any(threadIdx.x == 100) + 2 * tile.all(threadIdx.x < 64);
+  if (tile.thread_rank() == 33) mine[0] = sum, mine[1] = from, mine[2] = votes, mine[3] = tile.size();
 }
 
 int main() {
@@ -56,6 +69,7 @@ int main() {
   for (int i = 0; i < 16; ++i) f[i] = 0;
   waves<<<1, 32>>>(o, f, reinterpret_cast<__half2*>(f + 1), reinterpret_cast<__nv_bfloat16*>(f + 2));
   expect(cudaDeviceSynchronize() == cudaSuccess, "kernel");
+  expect(cuProfilerStart() == CUDA_SUCCESS && cuProfilerStop() == CUDA_SUCCESS, "the driver's profiler");
   for (unsigned t = 0; t < 32; ++t) {
     const unsigned* m = o + t * 8;
     expect(m[0] == 0xaaaaaaaau, "ballot");
@@ -66,6 +80,13 @@ int main() {
     if (t < 8) expect(m[5] == (t < 7 ? t + 1 : t) || t == 7, "shfl_down of some lanes");
     expect(m[6] == 0u, "match_all wraps to zero with its predicate");
     expect(m[7] == 7, "address spaces");
+  }
+  tiles<<<1, 128>>>(o);
+  expect(cudaDeviceSynchronize() == cudaSuccess, "tiles");
+  for (unsigned i = 0; i < 2; ++i) {
+    expect(o[4 * i] == 2016 + i * 4096, "a sum over two warps");
+    expect(o[4 * i + 1] == 40 + i * 64, "a value from the other warp");
+    expect(o[4 * i + 2] == (i ? 1 : 2) && o[4 * i + 3] == 64, "votes of two warps");
   }
   expect(f[0] == 31.0f, "the program's own atomicMax");
   const __half2 sums = *reinterpret_cast<__half2*>(f + 1);

@@ -7,12 +7,14 @@ SIMT_D int __popc(unsigned int v) { return __builtin_popcount(v); }
 SIMT_D int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 SIMT_D int __clz(int v) { return v ? __builtin_clz(static_cast<unsigned int>(v)) : 32; }
 SIMT_D int __clzll(long long v) { return v ? __builtin_clzll(static_cast<unsigned long long>(v)) : 64; }
-SIMT_D int __ffs(unsigned int v) { return __builtin_ffs(static_cast<int>(v)); }
 SIMT_D int __ffs(int v) { return __builtin_ffs(v); }
-SIMT_D int __ffsll(unsigned long long v) { return __builtin_ffsll(static_cast<long long>(v)); }
 SIMT_D int __ffsll(long long v) { return __builtin_ffsll(v); }
+#if defined(__HIP__)  // CUDA has one of each, so that narrower arguments are not ambiguous
+SIMT_D int __ffs(unsigned int v) { return __builtin_ffs(static_cast<int>(v)); }
+SIMT_D int __ffsll(unsigned long long v) { return __builtin_ffsll(static_cast<long long>(v)); }
 SIMT_D int __ffsll(unsigned long v) { return __builtin_ffsll(static_cast<long long>(v)); }
 SIMT_D int __ffsll(long v) { return __builtin_ffsll(v); }
+#endif
 SIMT_D unsigned int __brev(unsigned int v) { return __builtin_bitreverse32(v); }
 SIMT_D unsigned long long __brevll(unsigned long long v) { return __builtin_bitreverse64(v); }
 SIMT_D unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int selector) {

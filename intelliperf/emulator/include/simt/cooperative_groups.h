@@ -126,21 +126,29 @@ inline constexpr unsigned int tile_size = 0;  // not a tile
 template <unsigned int n, class Parent>
 inline constexpr unsigned int tile_size<thread_block_tile<n, Parent>> = n;
 }  // namespace simt
+namespace simt {
+// What tiles of any size can tell of themselves.
 template <unsigned int n, class Parent>
-class thread_block_tile : public thread_group {
+class tile_place {
   static_assert(n != 0 && (n & (n - 1)) == 0, "a tile's size is a power of two");
-  static_assert(n <= SIMT_WAVE_SIZE, "intelliperf: tiles larger than a wave are not supported by the emulator");
 
  public:
-  SIMT_DT thread_block_tile() : thread_group(false, simt::tile_mask(n)) {}
-  template <class Other>
-  SIMT_DT thread_block_tile(const thread_block_tile<n, Other>&) : thread_block_tile() {}
-  SIMT_DT void sync() const { __simt::collective(__simt::kSyncWave, mask_, 0, 0, SIMT_WAVE_SIZE); }
   static SIMT_HDT constexpr unsigned int size() { return n; }
   static SIMT_HDT constexpr unsigned int num_threads() { return n; }
   static SIMT_DT unsigned int thread_rank() { return __simt::thread_rank() % n; }
   static SIMT_DT unsigned int meta_group_rank() { return __simt::thread_rank() % parent_size() / n; }
   static SIMT_DT unsigned int meta_group_size() { return (parent_size() + n - 1) / n; }
+
+ private:
+  static SIMT_DT unsigned int parent_size() { return tile_size<Parent> ? tile_size<Parent> : __simt::block_threads(); }
+};
+
+template <unsigned int n, class Parent>
+class wave_tile : public thread_group, public tile_place<n, Parent> {
+ public:
+  using tile_place<n, Parent>::size, tile_place<n, Parent>::num_threads, tile_place<n, Parent>::thread_rank;
+  SIMT_DT wave_tile() : thread_group(false, tile_mask(n)) {}
+  SIMT_DT void sync() const { __simt::collective(__simt::kSyncWave, mask_, 0, 0, SIMT_WAVE_SIZE); }
   template <class _T>
   SIMT_DT _T shfl(_T value, int rank) const {
     return __simt::shuffle(__simt::kShuffle, mask_, value, static_cast<unsigned int>(rank), n);
@@ -172,14 +180,98 @@ class thread_block_tile : public thread_group {
   }
 
  private:
-  static SIMT_DT unsigned int parent_size() { return simt::tile_size<Parent> ? simt::tile_size<Parent> : __simt::block_threads(); }
   SIMT_DT __simt::lane_mask shifted(unsigned long long bits) const {
     const unsigned int first = __simt::lane() & ~(n - 1u);
     return static_cast<__simt::lane_mask>((bits & mask_) >> first);
   }
 };
 
+#if defined(__HIP__)
+template <unsigned int n, class Parent>
+struct wide_tile : tile_place<n, Parent> {
+  static_assert(n <= SIMT_WAVE_SIZE, "HIP has no tiles larger than a wave");
+};
+#else
+// Several waves of a block, which meet at a barrier of their own and pass values through shared memory.
+template <unsigned int n, class Parent>
+class wide_tile : public tile_place<n, Parent> {
+ public:
+  static SIMT_DT void sync() {
+    const unsigned int first = __simt::thread_rank() / n * n, left = __simt::block_threads() - first;
+    if (first == 0 && left <= n) return __simt::barrier();
+    __simt::named_barrier(kFirstTileBarrier + first / n, left < n ? left : n);
+  }
+  static SIMT_HDT constexpr bool is_valid() { return true; }
+  template <class _T, class _F>
+  static SIMT_DT _T reduce(_T value, _F&& combine) {
+    static_assert(__is_trivially_copyable(_T), "only trivially copyable values can be shuffled");
+    alignas(_T) __shared__ unsigned char parts[1024 / SIMT_WAVE_SIZE][sizeof(_T)];
+    for (unsigned int distance = SIMT_WAVE_SIZE / 2; distance != 0; distance /= 2)
+      value = combine(value, __simt::shuffle(__simt::kShuffleXor, 0, value, distance, SIMT_WAVE_SIZE));
+    const unsigned int wave = __simt::thread_rank() / SIMT_WAVE_SIZE, waves = n / SIMT_WAVE_SIZE;
+    if (__simt::lane() == 0) __builtin_memcpy(parts[wave], &value, sizeof(_T));
+    sync();
+    const unsigned int first = wave / waves * waves;
+    for (unsigned int i = 0; i < waves && (first + i) * SIMT_WAVE_SIZE < __simt::block_threads(); ++i) {
+      _T part;
+      __builtin_memcpy(&part, parts[first + i], sizeof(_T));
+      value = i == 0 ? part : combine(value, part);
+    }
+    sync();
+    return value;
+  }
+  template <class _T>
+  static SIMT_DT _T shfl(_T value, unsigned int rank) {
+    alignas(_T) __shared__ unsigned char sent[1024 / n][sizeof(_T)];
+    const unsigned int tile = __simt::thread_rank() / n;
+    if (wide_tile::thread_rank() == rank % n) __builtin_memcpy(sent[tile], &value, sizeof(_T));
+    sync();
+    __builtin_memcpy(&value, sent[tile], sizeof(_T));
+    sync();
+    return value;
+  }
+  static SIMT_DT int any(int predicate) {
+    return reduce(predicate != 0, [](int a, int b) { return a | b; });
+  }
+  static SIMT_DT int all(int predicate) {
+    return reduce(predicate != 0, [](int a, int b) { return a & b; });
+  }
+
+ private:
+  static constexpr unsigned int kFirstTileBarrier = 16;  // after those that PTX can name
+};
+#endif
+
+template <bool wide, unsigned int n, class Parent>
+struct tile_of {
+  using type = wave_tile<n, Parent>;
+};
+template <unsigned int n, class Parent>
+struct tile_of<true, n, Parent> {
+  using type = wide_tile<n, Parent>;
+};
+}  // namespace simt
+
+template <unsigned int n, class Parent>
+class thread_block_tile : public simt::tile_of<(n > SIMT_WAVE_SIZE), n, Parent>::type {
+ public:
+  SIMT_DT thread_block_tile() {}
+  template <class Other>
+  SIMT_DT thread_block_tile(const thread_block_tile<n, Other>&) {}
+};
+
 SIMT_D thread_block this_thread_block() { return thread_block(); }
+#if !defined(__HIP__)
+// Programs hand tiles larger than a warp some shared memory; ours bring their own.
+template <unsigned int most_threads = 1024>
+struct block_tile_memory {
+  unsigned int unused;
+};
+template <unsigned int most_threads>
+SIMT_DT thread_block this_thread_block(block_tile_memory<most_threads>&) {
+  return thread_block();
+}
+#endif
 SIMT_D grid_group this_grid() { return grid_group(); }
 SIMT_D coalesced_group coalesced_threads() {
   return coalesced_group(__simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE));
@@ -250,9 +342,12 @@ struct bit_xor {
 
 template <unsigned int n, class Parent, class _T, class _F>
 SIMT_DT _T reduce(const thread_block_tile<n, Parent>& group, _T value, _F&& combine) {
-  for (unsigned int distance = n / 2; distance != 0; distance /= 2)
-    value = combine(value, group.shfl_xor(value, distance));
-  return value;
+  if constexpr (n > SIMT_WAVE_SIZE) return group.reduce(value, combine);
+  else {
+    for (unsigned int distance = n / 2; distance != 0; distance /= 2)
+      value = combine(value, group.shfl_xor(value, distance));
+    return value;
+  }
 }
 template <class _T, class _F>
 SIMT_DT _T reduce(const coalesced_group& group, _T value, _F&& combine) {

@@ -20,6 +20,7 @@ __device__ int __simt_barrier_reduce(uint32_t operation, int predicate);
 __device__ uint64_t __simt_collective(uint32_t operation, uint64_t mask, uint64_t value, uint32_t argument,
                                       uint32_t width);
 __device__ void __simt_grid_barrier();
+__device__ void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t waits);
 __device__ uint64_t __simt_clock();
 __device__ uint64_t __simt_wall_clock();
 __device__ void __simt_trap();
@@ -57,6 +58,7 @@ SIMT_D int barrier_reduce(barrier_operation operation, int predicate) {
   return ::__simt_barrier_reduce(operation, predicate != 0);
 }
 SIMT_D void grid_barrier() { ::__simt_grid_barrier(); }
+SIMT_D void named_barrier(unsigned int number, unsigned int threads) { ::__simt_named_barrier(number, threads, 1); }
 // mask 0: all active lanes. Values travel as the low bits of 64.
 SIMT_D unsigned long long collective(collective_operation operation, unsigned long long mask,
                                      unsigned long long value, unsigned int argument, unsigned int width) {

@@ -35,6 +35,9 @@ SIMT_D int barrier_reduce(barrier_operation operation, int predicate) {
   return operation == kAnd ? __nvvm_bar0_and(predicate) : __nvvm_bar0_or(predicate);
 }
 SIMT_D void grid_barrier() { barrier(); }
+SIMT_D void named_barrier(unsigned int number, unsigned int threads) {
+  asm volatile("bar.sync %0, %1;" : : "r"(number % 16), "r"(threads) : "memory");
+}
 
 SIMT_D unsigned int members(unsigned long long mask) {
   return mask == 0 ? __nvvm_activemask() : static_cast<unsigned int>(mask);
