@@ -106,7 +106,8 @@ class Settings:
     """Deadlines in seconds. `unit_tests` runs in the candidate's project directory; never split or joined."""
 
     run_deadline_s: float = 300.0
-    grace_s: float = 20.0  # what a candidate gets beyond a multiple of the reference's time
+    # What a candidate gets beyond a multiple of the reference's time, which is short where launches are repeated.
+    grace_s: float = 120.0
     unit_tests: tuple[str, ...] = ()
     test_environment: Mapping[str, str] = field(default_factory=dict)
     tolerance: UserTolerance = UserTolerance()
