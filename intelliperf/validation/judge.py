@@ -448,7 +448,7 @@ def _additions(case: Case, orders: bool) -> Additions:
     counted = {metric: quantity.value for metric, quantity in case.finding.profile.quantities.items()}
     memory = counted.get(Metric.ATOMIC_LANES, counted.get(Metric.ATOMIC_LANES_AT_MOST, 0.0))
     floats = counted.get(Metric.ATOMIC_FLOAT_SITES, 0.0) > 0
-    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders)
+    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders, floats and orders)
 
 
 def _checker(trial: _Trial) -> Checker:
