@@ -35,6 +35,7 @@ TIME_PARTS: Mapping[str, Metric] = {
     "latency": Metric.LATENCY_TIME_NS,
 }
 ATOMIC_KINDS = ("atomic", "reduction")
+_FLOAT_ATOMICS = ("atomicrmw fadd", "atomicrmw fsub", "cmpxchg")
 ACCESS_KINDS = ("load", "store", "range_load", "range_store")
 
 _GLOBAL = {
@@ -235,6 +236,19 @@ def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
     return totals
 
 
+def float_atomics(trace: Trace, groups: Sequence[Group]) -> Quantity:
+    """Sites that add floating-point numbers atomically; a compare-and-swap may be part of a loop that does."""
+    sites = set()
+    for launch in (launch for group in groups for launch in group.traced):
+        module = trace.module_of(launch)
+        sites |= {
+            int(record["site"])
+            for record in records_of(trace, launch)
+            if module.sites[int(record["site"])].operation in _FLOAT_ATOMICS
+        }
+    return Quantity(float(len(sites)), Provenance.MEASURED)
+
+
 def instruction_quantities(trace: Trace, groups: Sequence[Group]) -> dict[Metric, Quantity]:
     """Per dispatch, of the emulated program: a wave's instruction counts as often as the wave runs its block."""
     weights = launch_weights(groups)
@@ -366,6 +380,7 @@ def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float)
         if not stands_in(facts):
             quantities.update(occupancy_quantities(groups, module))
         quantities.update(instruction_quantities(trace, groups))
+        quantities[Metric.ATOMIC_FLOAT_SITES] = float_atomics(trace, groups)
     return KernelProfile(
         kernel=kernel_of(launches[0].kernel, facts),
         dispatches=len(launches),

@@ -119,7 +119,8 @@ class Settings:
     """Deadlines in seconds. `unit_tests` runs in the candidate's project directory; never split or joined."""
 
     run_deadline_s: float = 300.0
-    grace_s: float = 20.0  # what a candidate gets beyond a multiple of the reference's time
+    # What a candidate gets beyond a multiple of the reference's time, which is short where launches are repeated.
+    grace_s: float = 120.0
     unit_tests: tuple[str, ...] = ()
     test_environment: Mapping[str, str] = field(default_factory=dict)
     tolerance: UserTolerance = UserTolerance()
@@ -543,7 +544,7 @@ def _additions(case: Case, orders: bool) -> Additions:
     counted = {metric: quantity.value for metric, quantity in case.finding.profile.quantities.items()}
     memory = counted.get(Metric.ATOMIC_LANES, counted.get(Metric.ATOMIC_LANES_AT_MOST, 0.0))
     floats = counted.get(Metric.ATOMIC_FLOAT_SITES, 0.0) > 0
-    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders)
+    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders, floats and orders)
 
 
 def _checker(trial: _Trial) -> Checker:

@@ -3,7 +3,8 @@
 Started as `python interceptedchild.py PLAN`, PLAN being JSON:
   buffers: name → {"bytes": n, "kind": "device", "const": false}; steps, in order, of
   {"dispatch": symbol, "grid": [..], "block": [..], "lds": n, "status": n, "buffers": [names passed],
-   "scalars": [hex], "floats": {name: [values]}, "bytes": {name: hex}, "noise": {name: relative}}
+   "scalars": [hex], "floats": {name: [values]}, "bytes": {name: hex}, "noise": {name: relative},
+   "noisy_orders": [orders of lanes that show it; all but forward if not given]}
   {"transfer": operation, "bytes": n} · {"allocate": name} · {"print": text} · {"exit": status}
   {"signal": number} · {"hang": seconds} · {"raw": hex}: bytes onto the socket · {"time": ns}: printed, scaled
 What is never written keeps the poison. Noise depends on the orders, nothing else.
@@ -32,6 +33,7 @@ class Intercepted:
         self.poison = int(os.environ.get("INTELLIPERF_POISON", "165"))
         orders = os.environ.get("INTELLIPERF_LANE_ORDER", "forward"), os.environ.get("INTELLIPERF_BLOCK_ORDER", "")
         self.random = random.Random(repr(orders))
+        self.lane_order = orders[0]
         self.forward = orders[0] == "forward"
         self.descriptor = os.memfd_create("arena", os.MFD_ALLOW_SEALING if plan.get("sealing", True) else 0)
         os.ftruncate(self.descriptor, plan.get("file_bytes", ARENA_BYTES))
@@ -102,7 +104,8 @@ class Intercepted:
         kernel = step["dispatch"]
         for name, values in step.get("floats", {}).items():
             noise = step.get("noise", {}).get(name, 0.0)
-            values = [v if self.forward else v * (1 + noise * self.random.uniform(-1, 1)) for v in values]
+            quiet = self.forward or self.lane_order not in step.get("noisy_orders", [self.lane_order])
+            values = [v if quiet else v * (1 + noise * self.random.uniform(-1, 1)) for v in values]
             self.write(name, struct.pack(f"<{len(values)}f", *values))
         for name, text in step.get("bytes", {}).items():
             self.write(name, bytes.fromhex(text))

@@ -304,6 +304,14 @@ def test_atomic_additions_widen_only_what_they_may_have_written_where_no_order_c
     assert outcome(1e6, True, input=[1.0 + 2.0**-22] * 25)[0] is Outcome.WRONG_OUTPUT, "inputs must not change at all"
 
 
+def test_atomic_additions_of_floats_get_more_orders_before_they_are_called_exact(tmp_path):
+    lucky = program(tmp_path / "reference", steps(noise={"out": 1e-6}, noisy_orders=["random:2", "random:5"]))
+    for of_floats in (False, True):
+        additions = Additions(1000.0, of_floats=of_floats)
+        found = calibrate(setting(tmp_path), lucky, SYMBOL, RULE, additions=additions)
+        assert [a.steadiness for a in found.allowances.values()] == [Steadiness.NUMERIC] * of_floats
+
+
 @pytest.mark.parametrize(("status", "outcome"), [(0, Outcome.DISPATCHES_CHANGED), (3, Outcome.CRASHED)])
 def test_a_program_that_ends_before_any_kernel_ran_none_unless_it_failed(tmp_path, status, outcome):
     calibration = learnt(tmp_path, steps())

@@ -143,6 +143,18 @@ def test_atomics_are_counted_apart_from_loads_and_stores(recording: Recording, t
     assert kernel.quantity(Metric.ATOMIC_TIME_NS).value == 6000
 
 
+def test_sites_that_add_floats_atomically_are_counted_once_each(tmp_path: Path) -> None:
+    source = tmp_path / "app.hip"
+    source.write_text("line")
+    operations = ("atomicrmw fadd", "atomicrmw add", "cmpxchg", "atomicrmw fadd")
+    recording = Recording(source, sites=[site("reduction", source, 1, operation=name) for name in operations])
+    for launch in (recording.launch(), recording.launch()):
+        for number in range(3):
+            recording.count(launch, number, requests=1, global_requests=1, lanes=64)
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert kernel.quantity(Metric.ATOMIC_FLOAT_SITES).value == 2
+
+
 def test_a_kernel_without_atomics_has_zero_of_them_and_no_share(recording: Recording, tmp_path: Path) -> None:
     recording.count(recording.launch(), 0, requests=100, global_requests=100, lanes=6400)
     (kernel,) = _profile(recording, tmp_path).kernels

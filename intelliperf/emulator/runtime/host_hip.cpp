@@ -13,12 +13,66 @@ namespace simt {
 
 namespace {
 
+constexpr char kUuid[] = "INTELLIPERF-SIMT";
+
 hipError_t as_hip(int error) { return static_cast<hipError_t>(error); }
 
 template <class Core>
 hipError_t through(Core core) {
   const Call call(Vendor::kHip);
   return as_hip(call.done(core()));
+}
+
+// One end of a copy of rows, the offset into it included.
+struct Rows {
+  char* begin;
+  size_t pitch;
+};
+
+Rows rows_of(hipMemoryType type, const void* host, const void* device, size_t x, size_t y, size_t pitch, size_t width) {
+  const void* base = type == hipMemoryTypeHost ? host : device;
+  if (pitch == 0) pitch = width;
+  return {const_cast<char*>(static_cast<const char*>(base)) + y * pitch + x, pitch};
+}
+
+int copy_rows(const hip_Memcpy2D* c, Stream* stream, bool blocking) {
+  if (!c) return kInvalidValue;
+  Array* from_array = c->srcMemoryType == hipMemoryTypeArray ? reinterpret_cast<Array*>(c->srcArray) : nullptr;
+  Array* to_array = c->dstMemoryType == hipMemoryTypeArray ? reinterpret_cast<Array*>(c->dstArray) : nullptr;
+  if (from_array && to_array) return not_supported("hipMemcpyParam2D from array to array");
+  const Rows from = rows_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcPitch, c->WidthInBytes);
+  const Rows to = rows_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstPitch, c->WidthInBytes);
+  int error;
+  if (to_array)
+    error = host::Memcpy2DToArrayAsync(to_array, c->dstXInBytes, c->dstY, from.begin, from.pitch, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+  else if (from_array)
+    error = host::Memcpy2DFromArrayAsync(to.begin, to.pitch, from_array, c->srcXInBytes, c->srcY, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+  else
+    error = host::Memcpy2DAsync(to.begin, to.pitch, from.begin, from.pitch, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+  return error == kSuccess && blocking ? host::StreamSynchronize(stream) : error;
+}
+
+template <class T>
+int write_value(Stream* stream, void* pointer, T value) {
+  if (!pointer) return kInvalidValue;
+  return host::MemcpyAsync(pointer, &value, sizeof value, hipMemcpyDefault, stream);
+}
+
+// All work that was issued before is done: a value that is not there yet would have to come from another thread.
+template <class T>
+int wait_for_value(Stream* handle, const void* pointer, T wanted, unsigned int how, T mask) {
+  if (!pointer || !resolve_stream(handle)) return kInvalidValue;
+  if (any_capture()) return not_supported("hipStreamWaitValue in a capture");
+  const T found = *static_cast<const volatile T*>(pointer) & mask;
+  bool met = false;
+  switch (how) {
+    case hipStreamWaitValueGte: met = found >= wanted; break;
+    case hipStreamWaitValueEq: met = found == wanted; break;
+    case hipStreamWaitValueAnd: met = (found & wanted) != 0; break;
+    case hipStreamWaitValueNor: met = static_cast<T>(~(found | wanted)) != 0; break;
+    default: return kInvalidValue;
+  }
+  return met ? static_cast<int>(kSuccess) : not_supported("hipStreamWaitValue for a value that no earlier work has written");
 }
 
 const char* target_features(const Device& d) {
@@ -32,7 +86,7 @@ void fill(hipDeviceProp_t& out) {
   std::memset(&out, 0, sizeof out);
   std::snprintf(out.name, sizeof out.name, "%s", d.name);
   std::snprintf(out.gcnArchName, sizeof out.gcnArchName, "%s%s", d.architecture, d.amd() ? target_features(d) : "");
-  std::memcpy(out.uuid.bytes, "INTELLIPERF-SIMT", sizeof out.uuid.bytes);
+  std::memcpy(out.uuid.bytes, kUuid, sizeof out.uuid.bytes);
   out.totalGlobalMem = d.dram_total_bytes;
   out.sharedMemPerBlock = static_cast<size_t>(p.shared_per_block);
   out.sharedMemPerBlockOptin = static_cast<size_t>(p.shared_per_block_optin);
@@ -148,6 +202,33 @@ SIMT_EXPORT hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute att
     default: return hipErrorInvalidValue;
   }
   return hipSuccess;
+}
+SIMT_EXPORT hipError_t hipMemcpyParam2D(const hip_Memcpy2D* copy) {
+  return through([&]() -> int { return copy_rows(copy, nullptr, true); });
+}
+SIMT_EXPORT hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy) { return hipMemcpyParam2D(copy); }
+SIMT_EXPORT hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* copy, hipStream_t stream) {
+  return through([&]() -> int { return copy_rows(copy, reinterpret_cast<Stream*>(stream), false); });
+}
+SIMT_EXPORT hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
+  return through([&]() -> int {
+    if (!uuid) return kInvalidValue;
+    if (device != 0) return kInvalidDevice;
+    std::memcpy(uuid->bytes, kUuid, sizeof uuid->bytes);
+    return kSuccess;
+  });
+}
+SIMT_EXPORT hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, unsigned int value, unsigned int) {
+  return through([&]() -> int { return write_value(reinterpret_cast<Stream*>(stream), pointer, value); });
+}
+SIMT_EXPORT hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int) {
+  return through([&]() -> int { return write_value(reinterpret_cast<Stream*>(stream), pointer, value); });
+}
+SIMT_EXPORT hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned int flags, uint32_t mask) {
+  return through([&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
+}
+SIMT_EXPORT hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags, uint64_t mask) {
+  return through([&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
 }
 
 }  // extern "C"

@@ -38,8 +38,37 @@ bool graph_with_memory() {
   return hipStreamSynchronize(stream) == hipSuccess && last[63] == 63;
 }
 
+// Rows from the middle of a pitched image, and a flag that one stream writes and another one waits for.
+int rows_and_flags() {
+  char image[8][16], out[3][4] = {}, *pitched;
+  for (int i = 0; i < 128; ++i) image[i / 16][i % 16] = static_cast<char>(i);
+  size_t pitch;
+  (void)hipMallocPitch(reinterpret_cast<void**>(&pitched), &pitch, 16, 8);
+  (void)hipMemcpy2D(pitched, pitch, image, 16, 16, 8, hipMemcpyHostToDevice);
+  hip_Memcpy2D copy = {};
+  copy.srcMemoryType = hipMemoryTypeDevice, copy.srcDevice = pitched, copy.srcPitch = pitch;
+  copy.srcXInBytes = 5, copy.srcY = 2;
+  copy.dstMemoryType = hipMemoryTypeHost, copy.dstHost = out, copy.WidthInBytes = 4, copy.Height = 3;
+  int wrong = hipMemcpyParam2D(&copy) != hipSuccess;
+  for (int i = 0; i < 12; ++i) wrong += out[i / 4][i % 4] != image[2 + i / 4][5 + i % 4];
+  hipStream_t writer, reader;
+  (void)hipStreamCreate(&writer);
+  (void)hipStreamCreate(&reader);
+  uint32_t* flag;
+  (void)hipExtMallocWithFlags(&flag, 8, hipMallocSignalMemory);
+  wrong += hipStreamWriteValue32(writer, flag, 0x15, 0) != hipSuccess;
+  wrong += hipStreamWaitValue32(reader, flag, 5, hipStreamWaitValueEq, 0xf) != hipSuccess;
+  wrong += hipStreamWaitValue32(reader, flag, 0x20, hipStreamWaitValueGte) != hipErrorNotSupported;
+  hipUUID uuid;
+  hipDeviceProp_t properties;
+  (void)hipGetDeviceProperties(&properties, 0);
+  wrong += hipDeviceGetUuid(&uuid, 0) != hipSuccess;
+  for (int i = 0; i < 16; ++i) wrong += uuid.bytes[i] != properties.uuid.bytes[i];
+  return wrong;
+}
+
 int main() {
-  int wrong = graph_with_memory() ? 0 : 1;
+  int wrong = (graph_with_memory() ? 0 : 1) + rows_and_flags();
   hipDevice_t device;
   hipCtx_t context, popped;
   wrong += hipInit(0) != hipSuccess || hipDeviceGet(&device, 0) != hipSuccess;

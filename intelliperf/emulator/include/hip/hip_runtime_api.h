@@ -117,6 +117,9 @@ typedef void (*hipHostFn_t)(void* data);
 #define hipEventWaitDefault 0x0
 #define hipEventRecordDefault 0x0
 #define hipStreamWaitValueGte 0x0
+#define hipStreamWaitValueEq 0x1
+#define hipStreamWaitValueAnd 0x2
+#define hipStreamWaitValueNor 0x3
 #define hipExtAnyOrderLaunch 0x1
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void*)0x02)
@@ -332,6 +335,25 @@ typedef struct hipUUID_t {
   char bytes[16];
 } hipUUID;
 
+typedef struct hip_Memcpy2D {
+  size_t srcXInBytes;
+  size_t srcY;
+  hipMemoryType srcMemoryType;
+  const void* srcHost;
+  hipDeviceptr_t srcDevice;
+  hipArray_t srcArray;
+  size_t srcPitch;
+  size_t dstXInBytes;
+  size_t dstY;
+  hipMemoryType dstMemoryType;
+  void* dstHost;
+  hipDeviceptr_t dstDevice;
+  hipArray_t dstArray;
+  size_t dstPitch;
+  size_t WidthInBytes;
+  size_t Height;
+} hip_Memcpy2D;
+
 typedef struct hipDeviceProp_t {
   char name[256];
   hipUUID uuid;
@@ -470,6 +492,12 @@ hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted);
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer);
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* function);
 hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t function);
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D* copy);
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* copy, hipStream_t stream);
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy);
+hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device);
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, unsigned int value, unsigned int flags);
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags);
 SIMT_C_END
 #define hipGetDevicePropertiesR0600 hipGetDeviceProperties
 
@@ -495,6 +523,17 @@ static inline hipExtent make_hipExtent(size_t width, size_t height, size_t depth
 #ifndef HIP_KERNEL_NAME
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #endif
+
+SIMT_C_BEGIN
+#if defined(__cplusplus)
+#define SIMT_ALL_BITS(bits) = ~(uint##bits##_t)0
+#else
+#define SIMT_ALL_BITS(bits)
+#endif
+hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned int flags, uint32_t mask SIMT_ALL_BITS(32));
+hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags, uint64_t mask SIMT_ALL_BITS(64));
+#undef SIMT_ALL_BITS
+SIMT_C_END
 
 #if defined(__cplusplus)
 #define SIMT_MULTIPROCESSOR_COUNT hipDeviceAttributeMultiprocessorCount
