@@ -59,7 +59,7 @@ from intelliperf.validation.othernumbers import (
 from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import RoundingErrors, rounding_errors, widened
 from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.source import base_name
+from intelliperf.validation.source import without_mangling
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.tolerance import UserTolerance
 
@@ -565,10 +565,9 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
 def _verdict(trial: _Trial, rejection: Rejection | None, sandbox: Check) -> Verdict:
     checker = trial.checker
     checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
-    kernel = trial.case.kernel
     return Verdict(
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
-        detail=rejection.detail.replace(kernel.symbol, base_name(kernel.name)) if rejection else _summary(trial),
+        detail=without_mangling(rejection.detail) if rejection else _summary(trial),
         checks=tuple(checks),
         measurements=trial.timing.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,

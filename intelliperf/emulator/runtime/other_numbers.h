@@ -8,7 +8,7 @@
 //      floats move half-way to the lower end of the range, integers as above; those that the kernel only reads, which
 //      may be indices, become its lowest one. Sorted numbers stay sorted. Whoever knows the data by some of it takes
 //      it for the same.
-//   3  Plain arguments, one per variant: integers from 5 on to a lower one that is divisible by the same
+//   3  Plain arguments, one per variant, with those that are products of it: integers from 5 on to a lower one that is divisible by the same
 //      power of two (a power of two to its half), floats doubled. Where the grid has a thread for each of so many
 //      items, alone or times other arguments, it shrinks with them; an integer that may have to do with the launch in
 //      another way stays. The original does less of the same then, or fails, which is for the parent to see.
@@ -52,7 +52,7 @@ class OtherNumbers {
   };
   LaunchRequest altered_;
   std::vector<void*> arguments_;
-  uint64_t argument_ = 0;  // the altered one's value
+  std::vector<uint64_t> values_;  // of the altered ones
   std::vector<Saved> saved_;
 };
 
