@@ -136,7 +136,7 @@ def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Se
     texts = [(originals.get(edit.path, ""), edit.text) for edit in edits]
     changed = {name for before, after in texts for name in _changed_kernels(before, after)}
     touched = [k for k in profile.kernels if _plain_name(k.kernel.name) in changed]
-    launched = [k for k in profile.kernels if _changed_launch(texts, _plain_name(k.kernel.name))]
+    launched = [k for k in profile.kernels if _launched_otherwise(texts, _plain_name(k.kernel.name))]
     chosen = (touched or launched or list(profile.kernels))[0]
     return Finding(
         formula="verify",
@@ -162,8 +162,13 @@ def _changed_kernels(before: str, after: str) -> set[str]:
     return {name for name, body in bodies.items() if now.get(name) != body}
 
 
-def _changed_launch(texts: Sequence[tuple[str, str]], name: str) -> bool:
-    return any(_configurations(before, name) != _configurations(after, name) for before, after in texts)
+def _launched_otherwise(texts: Sequence[tuple[str, str]], name: str) -> bool:
+    return any(launch_changes(before, after, name) for before, after in texts)
+
+
+def launch_changes(before: str, after: str, name: str) -> bool:
+    """Is the kernel launched with another grid, block or LDS, as far as the text of one file shows?"""
+    return _configurations(before, name) != _configurations(after, name)
 
 
 def _configurations(text: str, name: str) -> list[str]:

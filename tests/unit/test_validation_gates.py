@@ -209,6 +209,20 @@ def test_a_declared_geometry_opens_the_launch_configuration_only():
     assert verdict(("printf(", "std::printf("), declares=GEOMETRY).refusal != ""
 
 
+def test_one_declaration_may_hold_all_of_a_launch():
+    text = SOURCE.replace("dim3 grid((n + block - 1) / block);", "dim3 threads(256, 1), blocks(4);")
+    text = text.replace("<<<grid, block>>>", "<<<blocks, threads>>>")
+    changed = text.replace("threads(256, 1), blocks(4)", "threads(64), blocks(16)")
+    edit = FileEdit("app.hip", content_hash(text), changed)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), GEOMETRY)
+    assert examine(candidate, {"app.hip": text}, {"app.hip"}, "scale(float*, float const*, int)").refusal == ""
+    counted = text.replace("blocks(4);", 'blocks(4); printf("%d", blocks.x);')
+    changed = counted.replace("threads(256, 1), blocks(4)", "threads(64), blocks(16)")
+    edit = FileEdit("app.hip", content_hash(counted), changed)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), GEOMETRY)
+    assert examine(candidate, {"app.hip": counted}, {"app.hip"}, "scale(float*, float const*, int)").refusal != ""
+
+
 def test_declared_kernels_open_launches_and_scratch_memory_only():
     kernel = ("__global__ void other", "__global__ void finish(float* a, float* b) { *a = *b; }\n__global__ void other")
     launch = (
