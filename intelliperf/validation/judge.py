@@ -35,6 +35,7 @@ from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Addit
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
 from intelliperf.validation.lockstep import (
+    ANY_KERNEL,
     Divergence,
     Observer,
     Rule,
@@ -140,6 +141,7 @@ class _Trial:
     static: StaticVerdict = StaticVerdict()
     built: Application | None = None
     checker: Checker | None = None
+    all_geometry: bool = False  # other kernels' launches changed with the target's
     widened: Calibration | None = None  # by what other rounding does to the original, once that was asked for
     points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
     ended: Completed | None = None
@@ -212,6 +214,9 @@ class Judge:
     def _compare(self, trial: _Trial) -> Rejection | None:
         """Lock-step in the normal order; once more where only rounding may be to blame."""
         divergence = self._lockstep(trial)
+        if divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED and trial.declared.geometry:
+            trial.all_geometry = not trial.declared.kernels  # a block size may be that of several kernels
+            divergence = self._lockstep(trial) if trial.all_geometry else divergence
         if divergence is not None and divergence.near and self._widen(trial):
             divergence = self._lockstep(trial)
         if divergence is not None:
@@ -245,7 +250,7 @@ class Judge:
         if declared.kernels:
             divergence, trial.ended = self._planned(trial, calibration, runs)
             return divergence
-        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if declared.geometry else None)
+        rule = Rule(lambda d: d.target, self._free_geometry(trial))
         followed = follow(self._setting(trial, calibration, 2), runs, rule, trial.checker)
         trial.ended = followed.ended.get("candidate")
         return followed.divergences.get("candidate")
@@ -310,7 +315,7 @@ class Judge:
                 setting = self._setting(trial, calibration, 2)
                 divergences |= follow_planned(setting, (base, run_), trial.points, _checker(trial)).divergences
         else:
-            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
+            rule = Rule(lambda d: d.target, self._free_geometry(trial))
             setting = self._setting(trial, calibration, len(runs) + 1)
             divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
         return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
@@ -361,8 +366,7 @@ class Judge:
                 Checker(calibration, self._settings.tolerance),
                 alteration,
             )
-        geometry = trial.case.kernel.symbol if trial.declared.geometry else None
-        rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
+        rule = Rule(lambda d: d.target and d.status == 0, self._free_geometry(trial), after_failures=True)
         try:
             followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, observer)
         except SideFailed as error:
@@ -481,8 +485,13 @@ class Judge:
 
     def _kernels(self, trial: _Trial) -> str:
         """All kernels are compared where others than the target may be touched."""
-        every = trial.static.beyond_target or trial.declared.kernels
-        return "*" if every else trial.case.kernel.symbol
+        every = trial.static.beyond_target or trial.declared.kernels or trial.all_geometry
+        return ANY_KERNEL if every else trial.case.kernel.symbol
+
+    def _free_geometry(self, trial: _Trial) -> str | None:
+        if trial.all_geometry:
+            return ANY_KERNEL
+        return trial.case.kernel.symbol if trial.declared.geometry else None
 
     def _calibration(self, trial: _Trial) -> tuple[Calibration, str]:
         """The reference's own behaviour, and the memory mode in which it runs."""

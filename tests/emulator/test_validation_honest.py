@@ -173,7 +173,7 @@ def test_a_sum_in_another_order_by_another_grid_is_accepted(sums):
     verdict = sums.verdict(PER_WARP, GEOMETRY)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     (tolerance,) = (check for check in verdict.checks if check.name == "tolerance")
-    assert "times what rounding up and down does to the original" in tolerance.detail
+    assert "from what rounding up and down does to the original" in tolerance.detail
     (numbers,) = (check for check in verdict.checks if check.name == "other numbers")
     assert numbers.status is CheckStatus.PASSED
 

@@ -241,21 +241,28 @@ def test_a_printed_error_is_no_answer_once_other_rounding_changes_it(tmp_path):
 @pytest.mark.parametrize(
     ("scalar", "kind", "moved", "expected"),
     [
-        (FLOAT32, np.float32, 1e-5, 2e-5),
-        (FLOAT32, np.float32, 1.3e-7, 4 * 2.0**-23),  # never less than some units in the last place
-        (FLOAT32, np.float32, 3e-3, 2.0**-13),  # nor so much that a narrower type could pass
-        (FLOAT64, np.float64, 1e-9, 2e-9),
+        (FLOAT32, np.float32, 1e-5, 1e-5 + 16 * 2.0**-23),
+        (FLOAT32, np.float32, 1.3e-7, 17 * 2.0**-23),
+        (FLOAT32, np.float32, 3e-3, 2.0**-13),  # not so much that a narrower type could pass
+        (FLOAT64, np.float64, 1e-9, 1e-9),
         (FLOAT64, np.float64, 1e-7, 2.0**-26),
         (HALF, np.float16, 1e-3, 2.0**-9),
     ],
 )
-def test_what_other_rounding_moves_is_allowed_twice_over(scalar, kind, moved, expected):
+def test_what_other_rounding_moves_is_allowed(scalar, kind, moved, expected):
     spread = Spread(scalar)
     assert spread.add(raw([1.0, 1.0], kind), raw([1.0, 1.0 + moved], kind))
     allowance = spread.by_rounding()
     assert allowance.rtol == pytest.approx(expected, rel=0.06)
     assert "rounding up and down" in allowance.describe()
     assert wrongly_accepted(allowance, raw(np.linspace(0.3, 9.7, 4000), kind)) == ()
+
+
+def test_fresh_memory_is_no_small_number():
+    allowance = Allowance(Steadiness.NUMERIC, FLOAT32, 1e-5)
+    fresh = np.concatenate([raw([1.0, 2.0]), np.full(4, 0xA5, np.uint8)])
+    assert list(wrong_elements(allowance, raw([1.0, 2.0, 0.0]), fresh)) == [False, False, True]
+    assert not wrong_elements(allowance, raw([1.0, 2.0, 0.0]), raw([1.0, 2.0, -3e-16])).any()
 
 
 def test_what_other_rounding_does_not_move_stays_exact():
