@@ -114,10 +114,40 @@ void alter_as(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bo
     lower<Value>(at, bytes);
 }
 
+float widened(uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const float fraction = float(half & 1023);
+  const float magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  if (exponent == 31) return half & 1023 ? NAN : half & 0x8000 ? -INFINITY : INFINITY;
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+// Towards zero; what is too large or too small for a half keeps its former value.
+uint16_t narrowed(float value, uint16_t former) {
+  int exponent = 0;
+  const float fraction = std::frexp(std::fabs(value), &exponent);  // 0.5 to 1
+  if (value == 0) return std::signbit(value) ? 0x8000 : 0;
+  if (!std::isfinite(value) || exponent > 16 || exponent < -13) return former;
+  const auto digits = uint16_t(std::ldexp(fraction, 11));
+  return uint16_t((std::signbit(value) ? 0x8000 : 0) | (exponent + 14) << 10 | (digits & 1023));
+}
+
+// 16-bit floats, as floats.
+void alter_halves(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bool some) {
+  auto* const halves = reinterpret_cast<uint16_t*>(at);
+  std::vector<float> wide(bytes / 2);
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = widened(halves[i]);
+  const std::vector<float> before = wide;
+  alter_as<float>(reinterpret_cast<char*>(wide.data()), wide.size() * sizeof(float), numbers, nth, some);
+  for (size_t i = 0; i < wide.size(); ++i)
+    if (wide[i] != before[i]) halves[i] = narrowed(wide[i], halves[i]);
+}
+
 void alter(const Allocation& a, const Numbers& numbers, uint64_t nth, bool some) {
   auto* at = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
   const auto as = [&](auto value) { alter_as<decltype(value)>(at, a.bytes, numbers, nth, some); };
   const auto [kind, bytes] = numbers.number;
+  if (kind == NumberKind::kFloat && bytes == 2) alter_halves(at, a.bytes, numbers, nth, some);
   if (kind == NumberKind::kFloat && bytes == 4) as(float());
   if (kind == NumberKind::kFloat && bytes == 8) as(double());
   if (kind != NumberKind::kInteger) return;
