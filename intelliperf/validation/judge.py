@@ -49,12 +49,14 @@ from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
+    KEPT,
     OPTION,
     SHAPES,
     TWIN,
     TWIN_ORDER,
     Alteration,
     DoubtingChecker,
+    kept_option,
     shapes_option,
 )
 from intelliperf.validation.rounding import OPTION as ROUNDING
@@ -353,6 +355,7 @@ class Judge:
     def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | str:
         _, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
+        options[KEPT] = kept_option(calibration)
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration, options)
         if alteration.of_arguments and trial.declared.geometry:

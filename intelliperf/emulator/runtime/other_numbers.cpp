@@ -29,6 +29,11 @@ struct Numbers {  // what a parameter says that an allocation holds
   uint32_t order = 0;
 };
 
+bool is_kept(const Allocation& a) {
+  const auto& kept = settings().kept;
+  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
+}
+
 bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.kind != MemoryKind::kRegistered; }
 
 template <class Value>
@@ -325,7 +330,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) 
     uintptr_t address = 0;
     std::memcpy(&address, request.arguments[parameter.index], sizeof address);
     const Allocation* a = find(address);
-    if (!a || !movable(*a) || !in_arena(a->base)) continue;
+    if (!a || !movable(*a) || !in_arena(a->base) || is_kept(*a)) continue;
     const uint32_t each = parameter.number.bytes;
     const bool aligned = each && (address - a->base) % each == 0;
     const auto order = static_cast<uint32_t>(found.size());

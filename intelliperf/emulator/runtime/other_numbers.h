@@ -1,6 +1,8 @@
 // The same launch on other numbers: for a validation that an answer remembered, or known beforehand, cannot pass.
 // Asked for by INTELLIPERF_OTHER_NUMBERS.
 //
+// A list in no fixed order stays as it is: what its places hold differs from run to run. The parent names such lists.
+//
 //   1  Floats behind pointer parameters are multiplied by powers of two, each buffer by another one, and integers
 //      that the kernel may write are lowered by one where they are above one. Order, signs, zeros and the last
 //      digits of sums stay as they are, and indices stay in their ranges.
