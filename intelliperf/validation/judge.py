@@ -80,6 +80,7 @@ GATES = (
 )
 _PATIENCE = 10.0  # a candidate may take this many times longer than the reference
 _MARK = ("synchronisation", "races")
+_LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
@@ -222,7 +223,10 @@ class Judge:
         if divergence is not None and divergence.near and self._widen(trial):
             divergence = self._lockstep(trial)
         if divergence is not None:
-            return Rejection(divergence.outcome, divergence.detail)
+            rejection = Rejection(divergence.outcome, divergence.detail)
+            synchronises = trial.static.synchronisation and divergence.outcome is Outcome.WRONG_OUTPUT
+            cheap = _LOCKSTEP in self._backend.honours  # on hardware it takes a sanitizer
+            return self._blamed(trial, rejection) if synchronises and cheap else rejection
         checker = _checker(trial)
         if checker.compared_bytes <= 0:
             raise ApplicationFailed(
@@ -410,9 +414,11 @@ class Judge:
         return followed.divergences.get(_ALTERED, "")
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
+        told = rejection.outcome in (Outcome.RACE, Outcome.MEMORY_ERROR)
+        return self._blamed(trial, rejection) if told else rejection
+
+    def _blamed(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""
-        if rejection.outcome not in (Outcome.RACE, Outcome.MEMORY_ERROR):
-            return rejection
         case = trial.case
         checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
         blamed = next((c for c in checks if c.status is CheckStatus.FAILED and c.name != _UNTRACED), None)

@@ -85,6 +85,19 @@ def test_a_changed_device_function_is_allowed_and_told():
     assert verdict(("{ return x + x; }", "{ return 2 * x; }")) == StaticVerdict(beyond_target=True)
 
 
+def test_a_barrier_or_an_atomic_that_goes_is_told():
+    barrier = SOURCE.replace("if (i < n)", "__syncthreads(); if (i < n)", 1)
+    assert barrier != SOURCE
+    edit = FileEdit("app.hip", content_hash(barrier), barrier.replace("__syncthreads(); ", ""))
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), Declaration())
+    assert examine(candidate, {"app.hip": barrier}, {"app.hip"}, "scale(float*, float const*, int)").synchronisation
+    moved = FileEdit(
+        "app.hip", content_hash(barrier), barrier.replace("__syncthreads(); if (i < n)", "__syncthreads(); if (n > i)")
+    )
+    candidate = Candidate((moved,), "", Origin(OriginKind.USER, "test"), Declaration())
+    assert not examine(candidate, {"app.hip": barrier}, {"app.hip"}, "scale(float*, float const*, int)").synchronisation
+
+
 def test_restrict_and_launch_bounds_may_be_added_to_the_target():
     found = verdict(
         (
