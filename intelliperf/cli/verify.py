@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -131,10 +132,12 @@ def _git(arguments: list[str], directory: Path, environment: Mapping[str, str]) 
 
 
 def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Sequence[FileEdit]) -> Finding:
-    """The kernel whose body the patch changes, else the one that takes the most time."""
-    changed = {name for edit in edits for name in _changed_kernels(originals.get(edit.path, ""), edit.text)}
+    """The kernel whose body the patch changes, or whose launch, else the one that takes the most time."""
+    texts = [(originals.get(edit.path, ""), edit.text) for edit in edits]
+    changed = {name for before, after in texts for name in _changed_kernels(before, after)}
     touched = [k for k in profile.kernels if _plain_name(k.kernel.name) in changed]
-    chosen = (touched or list(profile.kernels))[0]
+    launched = [k for k in profile.kernels if _launched_otherwise(texts, _plain_name(k.kernel.name))]
+    chosen = (touched or launched or list(profile.kernels))[0]
     return Finding(
         formula="verify",
         profile=chosen,
@@ -157,6 +160,28 @@ def _changed_kernels(before: str, after: str) -> set[str]:
         region.name: after.encode("utf-8", "surrogateescape")[region.start : region.end] for region in functions(after)
     }
     return {name for name, body in bodies.items() if now.get(name) != body}
+
+
+def _launched_otherwise(texts: Sequence[tuple[str, str]], name: str) -> bool:
+    return any(launch_changes(before, after, name) for before, after in texts)
+
+
+def launch_changes(before: str, after: str, name: str) -> bool:
+    """Is the kernel launched with another grid, block or LDS, as far as the text of one file shows?"""
+    return _configurations(before, name) != _configurations(after, name)
+
+
+def _configurations(text: str, name: str) -> list[str]:
+    """Of each launch of the kernel, with the definitions of the names in it."""
+    launch = rf"\b{re.escape(name)}\b[^;{{}}]*?<<<(.*?)>>>|LaunchKernelGGL\s*\([^;,]*\b{re.escape(name)}\b([^;]*);"
+    found = []
+    for match in re.finditer(launch, text, re.DOTALL):
+        words = set(re.findall(r"[A-Za-z_]\w*", match[1] or match[2]))
+        defined = [
+            re.findall(rf"(?:#\s*define\s+{w}\b.*|\b{w}\s*(?:\(|=(?!=)|\{{)[^;]*;)", text) for w in sorted(words)
+        ]
+        found.append(f"{match[1] or match[2]} {defined}")
+    return found
 
 
 def _plain_name(display: str) -> str:

@@ -39,6 +39,7 @@ _OPTIONS = {
     "memory": "INTELLIPERF_MEMORY",
     "lockstep": "INTELLIPERF_LOCKSTEP",
     "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
+    "other_kept": "INTELLIPERF_OTHER_KEPT",
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",

@@ -161,7 +161,7 @@ class Checker:
         self.compared_bytes += left.size
         if allowance.steadiness is Steadiness.UNORDERED:
             same = same_multiset(allowance.scalar, left.whole(), right.whole())
-            return None if same else _Wrong("holds other elements than expected, in whatever order")
+            return None if same else _Wrong("holds other elements than the original's, whatever their order")
         builder = MismatchBuilder(allowance.scalar, left.size)
         told = left.differences(right, allowance.numbers)
         if told is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ _KEYWORDS = re.compile(
     "short|long|const|static|inline|template|typename|struct|class|union|enum|true|false|sizeof|auto|volatile|"
     "namespace|using|operator|new|delete|this|constexpr|extern|goto|typedef|dim3|size_t"
 )
+_SYNCHRONISES = re.compile(r"__sync\w+|sync|\w*barrier\w*|atomic\w+|__threadfence\w*|__shared__|volatile")
 _NUMBER = re.compile(r"\(?\d+[uUlL]*\)?")
 _TYPE_KINDS = ("struct_specifier", "union_specifier", "enum_specifier", "alias_declaration", "type_definition")
 _SAFE_USINGS = ("cooperative_groups", "cub", "hipcub")
@@ -41,6 +43,7 @@ class StaticVerdict:
     refusal: str = ""
     beyond_target: bool = False  # code that other kernels may use was changed, too
     restricted: bool = False  # __restrict__ was added
+    synchronisation: bool = False  # barriers, atomics or LDS came or went
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,9 @@ def examine(
             return verdict
         verdicts.append(verdict)
     return StaticVerdict(
-        beyond_target=any(v.beyond_target for v in verdicts), restricted=any(v.restricted for v in verdicts)
+        beyond_target=any(v.beyond_target for v in verdicts),
+        restricted=any(v.restricted for v in verdicts),
+        synchronisation=any(v.synchronisation for v in verdicts),
     )
 
 
@@ -118,7 +123,12 @@ def _examine_file(edit: FileEdit, before: str, rules: _Rules) -> StaticVerdict:
     return StaticVerdict(
         beyond_target=[i.tokens for i in beyond[0]] != [i.tokens for i in beyond[1]],
         restricted=added > sum(t in ("__restrict__", "__restrict") for t in restrict[0]),
+        synchronisation=_synchronising(before) != _synchronising(edit.text),
     )
+
+
+def _synchronising(text: str) -> Counter[str]:
+    return Counter(token for token in denylist.tokens(text) if _SYNCHRONISES.fullmatch(token))
 
 
 def _is_target(function: Function, rules: _Rules) -> bool:

@@ -35,6 +35,7 @@ from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Addit
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.gates import StaticVerdict, examine
 from intelliperf.validation.lockstep import (
+    ANY_KERNEL,
     Divergence,
     Observer,
     Rule,
@@ -48,18 +49,20 @@ from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
+    KEPT,
     OPTION,
     SHAPES,
     TWIN,
     TWIN_ORDER,
     Alteration,
     DoubtingChecker,
+    kept_option,
     shapes_option,
 )
 from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import RoundingErrors, rounding_errors, widened
 from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.source import base_name
+from intelliperf.validation.source import without_mangling
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.tolerance import UserTolerance
 
@@ -77,6 +80,7 @@ GATES = (
 )
 _PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
 _MARK = ("synchronisation", "races")
+_LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
@@ -141,6 +145,7 @@ class _Trial:
     static: StaticVerdict = StaticVerdict()
     built: Application | None = None
     checker: Checker | None = None
+    all_geometry: bool = False  # other kernels' launches changed with the target's
     widened: Calibration | None = None  # by what other rounding does to the original, once that was asked for
     points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
     ended: Completed | None = None
@@ -213,10 +218,16 @@ class Judge:
     def _compare(self, trial: _Trial) -> Rejection | None:
         """Lock-step in the normal order; once more where only rounding may be to blame."""
         divergence = self._lockstep(trial)
+        if divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED and trial.declared.geometry:
+            trial.all_geometry = not trial.declared.kernels  # a block size may be that of several kernels
+            divergence = self._lockstep(trial) if trial.all_geometry else divergence
         if divergence is not None and divergence.near and self._widen(trial):
             divergence = self._lockstep(trial)
         if divergence is not None:
-            return Rejection(divergence.outcome, divergence.detail)
+            rejection = Rejection(divergence.outcome, divergence.detail)
+            synchronises = trial.static.synchronisation and divergence.outcome is Outcome.WRONG_OUTPUT
+            cheap = _LOCKSTEP in self._backend.honours  # on hardware it takes a sanitizer
+            return self._blamed(trial, rejection) if synchronises and cheap else rejection
         checker = _checker(trial)
         if checker.compared_bytes <= 0:
             raise ApplicationFailed(
@@ -246,7 +257,7 @@ class Judge:
         if declared.kernels:
             divergence, trial.ended = self._planned(trial, calibration, runs)
             return divergence
-        rule = Rule(lambda d: d.target, trial.case.kernel.symbol if declared.geometry else None)
+        rule = Rule(lambda d: d.target, self._free_geometry(trial))
         followed = follow(self._setting(trial, calibration, 2), runs, rule, trial.checker)
         trial.ended = followed.ended.get("candidate")
         return followed.divergences.get("candidate")
@@ -311,7 +322,7 @@ class Judge:
                 setting = self._setting(trial, calibration, 2)
                 divergences |= follow_planned(setting, (base, run_), trial.points, _checker(trial)).divergences
         else:
-            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
+            rule = Rule(lambda d: d.target, self._free_geometry(trial))
             setting = self._setting(trial, calibration, len(runs) + 1)
             divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
         return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
@@ -349,6 +360,7 @@ class Judge:
     def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | str:
         _, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
+        options[KEPT] = kept_option(calibration)
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration, options)
         if alteration.of_arguments and trial.declared.geometry:
@@ -362,8 +374,7 @@ class Judge:
                 Checker(calibration, self._settings.tolerance),
                 alteration,
             )
-        geometry = trial.case.kernel.symbol if trial.declared.geometry else None
-        rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
+        rule = Rule(lambda d: d.target and d.status == 0, self._free_geometry(trial), after_failures=True)
         try:
             followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, observer)
         except SideFailed as error:
@@ -404,9 +415,11 @@ class Judge:
         return followed.divergences.get(_ALTERED, "")
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
+        told = rejection.outcome in (Outcome.RACE, Outcome.MEMORY_ERROR)
+        return self._blamed(trial, rejection) if told else rejection
+
+    def _blamed(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""
-        if rejection.outcome not in (Outcome.RACE, Outcome.MEMORY_ERROR):
-            return rejection
         case = trial.case
         checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
         blamed = next((c for c in checks if c.status is CheckStatus.FAILED and c.name != _UNTRACED), None)
@@ -482,8 +495,13 @@ class Judge:
 
     def _kernels(self, trial: _Trial) -> str:
         """All kernels are compared where others than the target may be touched."""
-        every = trial.static.beyond_target or trial.declared.kernels
-        return "*" if every else trial.case.kernel.symbol
+        every = trial.static.beyond_target or trial.declared.kernels or trial.all_geometry
+        return ANY_KERNEL if every else trial.case.kernel.symbol
+
+    def _free_geometry(self, trial: _Trial) -> str | None:
+        if trial.all_geometry:
+            return ANY_KERNEL
+        return trial.case.kernel.symbol if trial.declared.geometry else None
 
     def _calibration(self, trial: _Trial) -> tuple[Calibration, str]:
         """The reference's own behaviour, and the memory mode in which it runs."""
@@ -566,10 +584,9 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
 def _verdict(trial: _Trial, rejection: Rejection | None, sandbox: Check) -> Verdict:
     checker = trial.checker
     checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
-    kernel = trial.case.kernel
     return Verdict(
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
-        detail=rejection.detail.replace(kernel.symbol, base_name(kernel.name)) if rejection else _summary(trial),
+        detail=without_mangling(rejection.detail) if rejection else _summary(trial),
         checks=tuple(checks),
         measurements=trial.timing.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from intelliperf.validation.calibration import constant, scalars
+from intelliperf.validation.calibration import Calibration, constant, scalars
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.compare import as_bytes, equal
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
@@ -23,7 +23,7 @@ from intelliperf.validation.tolerance import Steadiness
 from intelliperf.validation.wire import Deadline
 
 OPTION = "other_numbers"  # the backend's
-SHAPES = "other_shapes"  # likewise
+KEPT, SHAPES = "other_kept", "other_shapes"  # likewise
 _MOST_SHAPES = 16
 TWIN = "original in another order"
 TWIN_ORDER: Mapping[str, str] = {"lane_order": "reverse", "block_order": "reverse"}
@@ -67,6 +67,12 @@ COPIES = Alteration(
     "an eighth of the numbers moved in each copy to the device",
     doubtful=True,
 )
+
+
+def kept_option(calibration: Calibration) -> str:
+    """Allocations in which every place may hold any of the numbers."""
+    listed = [key for key, one in calibration.allowances.items() if one.steadiness >= Steadiness.UNORDERED]
+    return ",".join(str(sequence) for _, sequence, name in sorted(listed) if not name)
 
 
 def finite(paused: Paused) -> bool:

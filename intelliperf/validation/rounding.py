@@ -2,7 +2,7 @@
 
 A sum that one thread adds up is the same in every run of the original, and yet no more exact than one that a
 tree adds up. So the original runs again with all arithmetic rounded up, and rounded down: where its numbers move
-with that, a candidate may be `ROUNDING_FACTOR` times as far from them. What is copied, counted or compared does
+with that, a candidate may be about as far from them. What is copied, counted or compared does
 not move, and stays exact; so does every buffer in which more than floating-point noise moves.
 """
 

@@ -178,6 +178,21 @@ def base_name(demangled: str) -> str:
     return words[-1] if words else ""
 
 
+def without_mangling(text: str) -> str:
+    """With the plain names of functions in place of their symbols, for people."""
+    return re.sub(r"\b_Z\w+", lambda found: _plain_name(found[0]), text)
+
+
+def _plain_name(symbol: str) -> str:
+    """`_ZN2ns5scaleIfEEvPT_i` → `scale`."""
+    rest = re.sub(r"^_ZN?[KL]?", "", symbol)
+    name = symbol
+    while (length := re.match(r"\d+", rest)) is not None:
+        start, end = length.end(), length.end() + int(length[0])
+        name, rest = rest[start:end], rest[end:]
+    return name
+
+
 def _parts(node: Node) -> Iterator[Node]:
     for child in node.children:
         if child.type == "comment":

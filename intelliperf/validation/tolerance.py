@@ -31,10 +31,8 @@ FLOOR_ULPS = 16.0
 # Adding n numbers one by one errs by about √n units of rounding (N. J. Higham, Accuracy and Stability of Numerical
 # Algorithms, 4.2); for terms of one sign up to five times that was seen on an H100. Adding them in a tree does not.
 SUMMATION = 8.0
-# Of what rounding every operation up, or down, moves: the truth lies between the two for sums of one sign, and another
-# order of the same operations errs no further; see `rounding`.
-ROUNDING_FACTOR = 2.0
-ROUNDING_FLOOR_ULPS = 4.0
+# Rounding every operation up, or down, moves a sum of one sign past the truth (see `rounding`), and so further than the
+# same operations in another order do. What they err by themselves comes on top, and so does what cancels in quotients.
 # A quarter of what one conversion to the next narrower type errs by at most.
 _ROUNDING_CAPS = {8: 2.0**-26, 4: 2.0**-13}
 CAP = 1e-2  # of float and double; `cap` widens it for narrower types
@@ -74,7 +72,7 @@ class Allowance:
         if self.steadiness is Steadiness.NUMERIC:
             source = "given" if self.by_user else "from the reference's own spread"
             if self.by_rounding:
-                source = f"{ROUNDING_FACTOR:.0f} times what rounding up and down does to the original"
+                source = "from what rounding up and down does to the original"
             if self.by_operations:
                 source = "from the number of its atomic operations: no order of them can be chosen on this device"
             return f"rtol {self.rtol:.2g}, atol {self.atol:.2g} ({source})"
@@ -146,7 +144,7 @@ class Spread:
         """What was added were runs with other rounding, not with other orders."""
         if self.steadiness is not Steadiness.NUMERIC:
             return Allowance(self.steadiness, self.scalar)
-        rtol = max(ROUNDING_FACTOR * self.relative, ROUNDING_FLOOR_ULPS * self.scalar.epsilon)
+        rtol = self.relative + FLOOR_ULPS * self.scalar.epsilon
         most = _ROUNDING_CAPS.get(self.scalar.size, 2 * self.scalar.epsilon)
         return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, most), by_rounding=True)
 

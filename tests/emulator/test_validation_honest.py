@@ -71,7 +71,8 @@ ROUNDED = "__uint_as_float((__float_as_uint(in[row * columns + c]) + 0x1000u) & 
 # In two kernels, with scratch memory.
 SPLIT: Changes = [
     (ROW, WARP.replace("out[row] = sum", "part[row] = sum").replace("* gain", "")),
-    ("float* out, const float* in, int rows, int columns, float gain)", "float* part, const float* in, int rows, int columns)"),
+    ("float* out, const float* in, int rows, int columns, float gain)",
+     "float* part, const float* in, int rows, int columns)"),
     ("int main() {", "__global__ void amplify(float* out, const float* part, int n, float gain) {\n"
      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = part[i] * gain;\n}\nint main() {"),
     (SUMS_LAUNCH, "float* part;\n  cudaMalloc(&part, rows * 4);\n"
@@ -172,7 +173,7 @@ def test_a_sum_in_another_order_by_another_grid_is_accepted(sums):
     verdict = sums.verdict(PER_WARP, GEOMETRY)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     (tolerance,) = (check for check in verdict.checks if check.name == "tolerance")
-    assert "times what rounding up and down does to the original" in tolerance.detail
+    assert "from what rounding up and down does to the original" in tolerance.detail
     (numbers,) = (check for check in verdict.checks if check.name == "other numbers")
     assert numbers.status is CheckStatus.PASSED
 

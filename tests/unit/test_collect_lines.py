@@ -227,6 +227,33 @@ def test_a_new_race_fails_its_check_and_no_other(recording: Recording, project: 
     assert "app.hip:4 (statement 4;) against app.hip:6" in failed.detail
 
 
+@pytest.mark.parametrize(
+    ("operation", "space", "lines", "passes"),
+    [
+        ("cmpxchg", "global", (4, 5), True),
+        ("atomicrmw max", "global", (4, 4), True),
+        ("atomicrmw add", "global", (4, 5), False),  # what it adds up to is read too early
+        ("atomicrmw max", "shared", (4, 5), False),  # a barrier is missing
+        ("cmpxchg", "global", (5, 4), False),
+    ],
+)
+def test_a_look_before_an_atomic_operation_that_decides_is_no_race(
+    recording: Recording,
+    project: Path,
+    tmp_path: Path,
+    operation: str,
+    space: str,
+    lines: tuple[int, int],
+    passes: bool,
+) -> None:
+    file = project / "app.hip"
+    recording.sites = [site("load", file, lines[0]), site("atomic", file, lines[1], operation=operation)]
+    race = {**_fault("race", 1, "grid"), "other_site": 0, "space": space}
+    races = safety.compare((), _located(recording, tmp_path / "b", project, race), "nvidia", "all")[0]
+    assert races.status is (CheckStatus.PASSED if passes else CheckStatus.FAILED)
+    assert ("looks at a number before" in races.detail) is passes
+
+
 def test_a_race_within_a_wave_is_a_note_on_amd_and_an_error_on_nvidia(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:

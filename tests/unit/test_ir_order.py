@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from intelliperf.emulator.ir.order import weak_topological_order
+from intelliperf.emulator.ir.order import nested_order, weak_topological_order
 
 
 def reachable(successors: list[list[int]], start: int) -> set[int]:
@@ -32,6 +32,12 @@ def test_nested_loops_are_contiguous() -> None:
     # 0 → 1 → 2 ⇄ 3, 2 → 4 → 1, 1 → 5
     order = weak_topological_order([[1], [5, 2], [4, 3], [2], [1], []])
     assert order == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_vertex_knows_the_heads_of_the_loops_round_it() -> None:
+    # 0 → 1 → 2 ⇄ 3, 2 → 4 → 1, 1 → 5 ⟲
+    _, heads = nested_order([[1], [5, 2], [4, 3], [2], [1], [5]])
+    assert heads == [(), (1,), (1, 2), (1, 2), (1,), ()]
 
 
 def test_random_graphs_yield_permutations_that_respect_forward_edges() -> None:

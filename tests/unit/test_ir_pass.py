@@ -42,6 +42,44 @@ def test_waves_are_counted_where_no_event_brings_them_together() -> None:
     assert [block["site"] for block in made.metadata["blocks"]] == [0, None]
 
 
+LOOPS = """  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %more, %latch ]
+  %go = icmp ult i64 %i, %n
+  br i1 %go, label %inner, label %end
+inner:
+  %j = phi i64 [ 0, %outer ], [ %next, %body ]
+  %on = icmp ult i64 %j, %i
+  br i1 %on, label %body, label %latch
+body:
+  %next = add i64 %j, 1
+  br label %inner
+latch:
+  %more = add i64 %i, 1
+  br label %outer
+end:
+  ret void"""
+
+
+def test_a_lane_tells_its_turn_at_each_loops_head_and_where_it_is_out_of_one() -> None:
+    made = instrument(function(LOOPS))
+    text = traced(made)
+    blocks = dict(re.findall(r"^(\w+):\n(.*?)(?=^\w+:|\Z)", text, re.MULTILINE | re.DOTALL))
+    assert re.search(r"%(simt.turn\d+) = phi i32 \[ 0, %entry \], \[ %simt.following\d+, %latch \]", blocks["outer"])
+    assert re.search(r"__simt_turn\(i32 \d+, i32 1, i32 %simt.turn\d+\)", blocks["outer"])
+    assert re.search(r"__simt_turn\(i32 \d+, i32 2, i32 %simt.turn\d+\)", blocks["inner"])
+    assert "__simt_leave(i32 1)" in blocks["latch"]
+    assert "__simt_leave(i32 0)" in blocks["end"]
+    assert len(re.findall("@__simt_(?:turn|leave)", text)) == 4
+    assert "simt_turn" not in made.text[made.text.index("define void @f(") : made.text.index("define void @f$traced(")]
+
+
+def test_a_loop_that_is_entered_in_its_midst_is_left_alone() -> None:
+    either = "  %odd = icmp eq i64 %n, 7\n  br i1 %odd, label %outer, label %latch\nouter"
+    jump = LOOPS.replace("  br label %outer\nouter", either, 1)
+    assert "@__simt_turn(" not in traced(instrument(function(jump)))
+
+
 @pytest.mark.parametrize(
     ("instruction", "kind", "size", "flags"),
     [

@@ -230,6 +230,59 @@ def test_printed_floats_may_differ_as_far_as_the_buffers_may(tmp_path):
     assert model.difference(ended(tmp_path, "norm 12.4\n"), 1e-5) is not None
 
 
+def test_a_printed_error_is_no_answer_once_other_rounding_changes_it(tmp_path):
+    model = OutputModel.learn(ended(tmp_path, "norm 12.345678, error 1.1e-07\n"), [])
+    rounded = model.rounded([ended(tmp_path, "norm 12.345679, error 4.0e-07\n")], 1e-5)
+    assert model.difference(ended(tmp_path, "norm 12.345679, error 2.7e-07\n"), 1e-5) is not None
+    assert rounded.difference(ended(tmp_path, "norm 12.345679, error 2.7e-07\n"), 1e-5) is None
+    assert rounded.difference(ended(tmp_path, "norm 12.4, error 2.7e-07\n"), 1e-5) is not None
+
+
+@pytest.mark.parametrize(
+    ("scalar", "kind", "moved", "expected"),
+    [
+        (FLOAT32, np.float32, 1e-5, 1e-5 + 16 * 2.0**-23),
+        (FLOAT32, np.float32, 1.3e-7, 17 * 2.0**-23),
+        (FLOAT32, np.float32, 3e-3, 2.0**-13),  # not so much that a narrower type could pass
+        (FLOAT64, np.float64, 1e-9, 1e-9),
+        (FLOAT64, np.float64, 1e-7, 2.0**-26),
+        (HALF, np.float16, 1e-3, 2.0**-9),
+    ],
+)
+def test_what_other_rounding_moves_is_allowed(scalar, kind, moved, expected):
+    spread = Spread(scalar)
+    assert spread.add(raw([1.0, 1.0], kind), raw([1.0, 1.0 + moved], kind))
+    allowance = spread.by_rounding()
+    assert allowance.rtol == pytest.approx(expected, rel=0.06)
+    assert "rounding up and down" in allowance.describe()
+    assert wrongly_accepted(allowance, raw(np.linspace(0.3, 9.7, 4000), kind)) == ()
+
+
+def test_fresh_memory_is_no_small_number():
+    allowance = Allowance(Steadiness.NUMERIC, FLOAT32, 1e-5)
+    fresh = np.concatenate([raw([1.0, 2.0]), np.full(4, 0xA5, np.uint8)])
+    assert list(wrong_elements(allowance, raw([1.0, 2.0, 0.0]), fresh)) == [False, False, True]
+    assert not wrong_elements(allowance, raw([1.0, 2.0, 0.0]), raw([1.0, 2.0, -3e-16])).any()
+
+
+def test_what_other_rounding_does_not_move_stays_exact():
+    assert Spread(FLOAT32).by_rounding().steadiness is Steadiness.EXACT
+
+
+@pytest.mark.parametrize(
+    ("found", "near"),
+    [([1.0, 2.0000012, 3.0], True), ([1.0, 2.5, 3.0], False), ([np.nan, 2.0, 3.0], False), ([1.0, -2.0, 3.0], False)],
+)
+@pytest.mark.parametrize("scalar", [FLOAT32, BYTE])
+def test_a_mismatch_tells_noise_from_other_answers(scalar, found, near):
+    expected, found = raw([1.0, 2.0, 3.0]), raw(found)
+    builder = MismatchBuilder(scalar, expected.size)
+    builder.add(0, wrong_elements(Allowance(Steadiness.EXACT, scalar), expected, found), expected, found)
+    mismatch = builder.mismatch()
+    assert mismatch is not None
+    assert mismatch.near is near
+
+
 def allocation(number: int, size: int, base: int = 0, kind: str = "device", name: str | None = None) -> Allocation:
     where = base or number << 20
     return Allocation(number, where, size, kind, number, name, where)

@@ -85,6 +85,19 @@ def test_a_changed_device_function_is_allowed_and_told():
     assert verdict(("{ return x + x; }", "{ return 2 * x; }")) == StaticVerdict(beyond_target=True)
 
 
+def test_a_barrier_or_an_atomic_that_goes_is_told():
+    barrier = SOURCE.replace("if (i < n)", "__syncthreads(); if (i < n)", 1)
+    assert barrier != SOURCE
+    edit = FileEdit("app.hip", content_hash(barrier), barrier.replace("__syncthreads(); ", ""))
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), Declaration())
+    assert examine(candidate, {"app.hip": barrier}, {"app.hip"}, "scale(float*, float const*, int)").synchronisation
+    moved = FileEdit(
+        "app.hip", content_hash(barrier), barrier.replace("__syncthreads(); if (i < n)", "__syncthreads(); if (n > i)")
+    )
+    candidate = Candidate((moved,), "", Origin(OriginKind.USER, "test"), Declaration())
+    assert not examine(candidate, {"app.hip": barrier}, {"app.hip"}, "scale(float*, float const*, int)").synchronisation
+
+
 def test_restrict_and_launch_bounds_may_be_added_to_the_target():
     found = verdict(
         (
@@ -207,6 +220,20 @@ def test_a_declared_geometry_opens_the_launch_configuration_only():
     assert verdict(("const int n = 1000;", "const int n = 10;"), declares=GEOMETRY).refusal != ""
     assert verdict(("(out, in, n);", "(out, in, n / 2);"), declares=GEOMETRY).refusal != ""
     assert verdict(("printf(", "std::printf("), declares=GEOMETRY).refusal != ""
+
+
+def test_one_declaration_may_hold_all_of_a_launch():
+    text = SOURCE.replace("dim3 grid((n + block - 1) / block);", "dim3 threads(256, 1), blocks(4);")
+    text = text.replace("<<<grid, block>>>", "<<<blocks, threads>>>")
+    changed = text.replace("threads(256, 1), blocks(4)", "threads(64), blocks(16)")
+    edit = FileEdit("app.hip", content_hash(text), changed)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), GEOMETRY)
+    assert examine(candidate, {"app.hip": text}, {"app.hip"}, "scale(float*, float const*, int)").refusal == ""
+    counted = text.replace("blocks(4);", 'blocks(4); printf("%d", blocks.x);')
+    changed = counted.replace("threads(256, 1), blocks(4)", "threads(64), blocks(16)")
+    edit = FileEdit("app.hip", content_hash(counted), changed)
+    candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"), GEOMETRY)
+    assert examine(candidate, {"app.hip": counted}, {"app.hip"}, "scale(float*, float const*, int)").refusal != ""
 
 
 def test_declared_kernels_open_launches_and_scratch_memory_only():

@@ -29,6 +29,11 @@ struct Numbers {  // what a parameter says that an allocation holds
   uint32_t order = 0;
 };
 
+bool is_kept(const Allocation& a) {
+  const auto& kept = settings().kept;
+  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
+}
+
 bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.kind != MemoryKind::kRegistered; }
 
 template <class Value>
@@ -114,10 +119,40 @@ void alter_as(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bo
     lower<Value>(at, bytes);
 }
 
+float widened(uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const float fraction = float(half & 1023);
+  const float magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  if (exponent == 31) return half & 1023 ? NAN : half & 0x8000 ? -INFINITY : INFINITY;
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+// Towards zero; what is too large or too small for a half keeps its former value.
+uint16_t narrowed(float value, uint16_t former) {
+  int exponent = 0;
+  const float fraction = std::frexp(std::fabs(value), &exponent);  // 0.5 to 1
+  if (value == 0) return std::signbit(value) ? 0x8000 : 0;
+  if (!std::isfinite(value) || exponent > 16 || exponent < -13) return former;
+  const auto digits = uint16_t(std::ldexp(fraction, 11));
+  return uint16_t((std::signbit(value) ? 0x8000 : 0) | (exponent + 14) << 10 | (digits & 1023));
+}
+
+// 16-bit floats, as floats.
+void alter_halves(char* at, uint64_t bytes, const Numbers& numbers, uint64_t nth, bool some) {
+  auto* const halves = reinterpret_cast<uint16_t*>(at);
+  std::vector<float> wide(bytes / 2);
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = widened(halves[i]);
+  const std::vector<float> before = wide;
+  alter_as<float>(reinterpret_cast<char*>(wide.data()), wide.size() * sizeof(float), numbers, nth, some);
+  for (size_t i = 0; i < wide.size(); ++i)
+    if (wide[i] != before[i]) halves[i] = narrowed(wide[i], halves[i]);
+}
+
 void alter(const Allocation& a, const Numbers& numbers, uint64_t nth, bool some) {
   auto* at = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
   const auto as = [&](auto value) { alter_as<decltype(value)>(at, a.bytes, numbers, nth, some); };
   const auto [kind, bytes] = numbers.number;
+  if (kind == NumberKind::kFloat && bytes == 2) alter_halves(at, a.bytes, numbers, nth, some);
   if (kind == NumberKind::kFloat && bytes == 4) as(float());
   if (kind == NumberKind::kFloat && bytes == 8) as(double());
   if (kind != NumberKind::kInteger) return;
@@ -144,8 +179,11 @@ bool reads_as(const char* at, uint64_t bytes) {
 
 // Another value for a plain argument, and the grid that goes with it.
 struct OtherArgument {
-  const Parameter* parameter;
-  uint64_t value;  // its bytes
+  struct Value {
+    const Parameter* parameter;
+    uint64_t bytes;
+  };
+  std::vector<Value> values;  // its own first, then those of arguments that are products of it and another
   Dim3 grid;
 };
 
@@ -167,11 +205,11 @@ bool covers(uint64_t threads, uint64_t block, int64_t size) {
   return size > 0 && uint64_t(size) <= threads && threads - uint64_t(size) < block;
 }
 
-// Whether `size` is a factor of another argument, and what it is multiplied by is an argument, too.
-bool in_step(int64_t size, const std::vector<int64_t>& others) {
-  const auto named = [&](int64_t figure) { return std::find(others.begin(), others.end(), figure) != others.end(); };
-  for (const int64_t product : others)
-    if (product > size && product % size == 0 && (product / size == size || named(product / size))) return true;
+// Whether two other arguments make it, so that it goes with them.
+bool is_product(int64_t size, const std::vector<int64_t>& others) {
+  for (size_t i = 0; i < others.size(); ++i)
+    for (size_t k = i + 1; k < others.size(); ++k)
+      if (others[i] > 1 && others[k] > 1 && others[i] * others[k] == size) return true;
   return false;
 }
 
@@ -230,6 +268,21 @@ bool doubled(const void* at, uint64_t& value) {
   return true;
 }
 
+// Arguments that are the altered one times another one change with it.
+void add_products(const LaunchRequest& request, const Parameter& parameter, OtherArgument& other) {
+  const int64_t size = integer(request, parameter), lower = int64_t(other.values.front().bytes);
+  for (const Parameter& beside : request.kernel->parameters) {
+    if (&beside == &parameter || !is_integer(beside)) continue;
+    const int64_t product = integer(request, beside);
+    for (const Parameter& factor : request.kernel->parameters) {
+      const bool apart = &factor != &beside && &factor != &parameter && is_integer(factor);
+      if (!apart || integer(request, factor) < 2 || integer(request, factor) * size != product) continue;
+      other.values.push_back({&beside, uint64_t(integer(request, factor) * lower)});
+      break;
+    }
+  }
+}
+
 LaunchShape shape_of(const LaunchRequest& request) {
   return {{request.grid.x, request.grid.y, request.grid.z}, {request.block.x, request.block.y, request.block.z}};
 }
@@ -237,11 +290,12 @@ LaunchShape shape_of(const LaunchRequest& request) {
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
   std::vector<OtherArgument> found;
   for (const Parameter& parameter : request.kernel->parameters) {
-    OtherArgument other{&parameter, 0, request.grid};
+    OtherArgument other{{{&parameter, 0}}, request.grid};
+    uint64_t& value = other.values.front().bytes;
     const void* at = request.arguments[parameter.index];
     bool usable = false;
     if (!parameter.pointer && parameter.number.kind == NumberKind::kFloat && parameter.size == parameter.number.bytes)
-      usable = parameter.size == 4 ? doubled<float>(at, other.value) : parameter.size == 8 && doubled<double>(at, other.value);
+      usable = parameter.size == 4 ? doubled<float>(at, value) : parameter.size == 8 && doubled<double>(at, value);
     if (is_integer(parameter)) {
       const int64_t size = integer(request, parameter), lowest = size & -size;
       std::vector<int64_t> others;
@@ -249,7 +303,7 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
         if (&beside != &parameter && is_integer(beside)) others.push_back(integer(request, beside));
       for (const int64_t times : {2, 1}) {  // as many powers of two go into it, or more
         const int64_t lower = size == lowest ? size / 2 : size - times * lowest;
-        if (size < kLeastSize || lower < kLeastSize - 2 || in_step(size, others)) continue;
+        if (size < kLeastSize || lower < kLeastSize - 2 || is_product(size, others)) continue;
         Dim3 grid = request.grid;
         Fit fit = fit_grid(shape_of(request), others, size, lower, grid);
         for (const LaunchShape& shape : settings().shapes) {
@@ -259,9 +313,10 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
         if (fit == Fit::kNone) break;
         if (fit == Fit::kTight && usable) break;
         usable = true;
-        other.value = uint64_t(lower), other.grid = grid;
+        value = uint64_t(lower), other.grid = grid;
         if (fit == Fit::kGood) break;
       }
+      if (usable) add_products(request, parameter, other);
     }
     if (usable) found.push_back(other);
   }
@@ -275,7 +330,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) 
     uintptr_t address = 0;
     std::memcpy(&address, request.arguments[parameter.index], sizeof address);
     const Allocation* a = find(address);
-    if (!a || !movable(*a) || !in_arena(a->base)) continue;
+    if (!a || !movable(*a) || !in_arena(a->base) || is_kept(*a)) continue;
     const uint32_t each = parameter.number.bytes;
     const bool aligned = each && (address - a->base) % each == 0;
     const auto order = static_cast<uint32_t>(found.size());
@@ -330,9 +385,9 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     return;
   }
   const OtherArgument other = other_arguments(request)[variant];
-  argument_ = other.value;
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
-  arguments_[other.parameter->index] = &argument_;
+  for (const OtherArgument::Value& one : other.values) values_.push_back(one.bytes);
+  for (size_t i = 0; i < values_.size(); ++i) arguments_[other.values[i].parameter->index] = &values_[i];
   altered_.arguments = arguments_.data();
   altered_.grid = other.grid;
 }

@@ -1,6 +1,8 @@
 // The same launch on other numbers: for a validation that an answer remembered, or known beforehand, cannot pass.
 // Asked for by INTELLIPERF_OTHER_NUMBERS.
 //
+// A list in no fixed order stays as it is: what its places hold differs from run to run. The parent names such lists.
+//
 //   1  Floats behind pointer parameters are multiplied by powers of two, each buffer by another one, and integers
 //      that the kernel may write are lowered by one where they are above one. Order, signs, zeros and the last
 //      digits of sums stay as they are, and indices stay in their ranges.
@@ -8,7 +10,7 @@
 //      floats move half-way to the lower end of the range, integers as above; those that the kernel only reads, which
 //      may be indices, become its lowest one. Sorted numbers stay sorted. Whoever knows the data by some of it takes
 //      it for the same.
-//   3  Plain arguments, one per variant: integers from 5 on to a lower one that is divisible by the same
+//   3  Plain arguments, one per variant, with those that are products of it: integers from 5 on to a lower one that is divisible by the same
 //      power of two (a power of two to its half), floats doubled. Where the grid has a thread for each of so many
 //      items, alone or times other arguments, it shrinks with them; an integer that may have to do with the launch in
 //      another way stays. The original does less of the same then, or fails, which is for the parent to see.
@@ -52,7 +54,7 @@ class OtherNumbers {
   };
   LaunchRequest altered_;
   std::vector<void*> arguments_;
-  uint64_t argument_ = 0;  // the altered one's value
+  std::vector<uint64_t> values_;  // of the altered ones
   std::vector<Saved> saved_;
 };
 

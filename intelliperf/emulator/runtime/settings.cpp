@@ -45,6 +45,14 @@ std::vector<LaunchShape> shapes_variable(const char* name) {
   return shapes;
 }
 
+std::vector<uint64_t> numbers_variable(const char* name) {
+  std::vector<uint64_t> numbers;
+  const std::string text = text_variable(name);
+  for (size_t from = 0; from < text.size(); from = std::min(text.find(',', from), text.size()) + 1)
+    numbers.push_back(strtoull(text.c_str() + from, nullptr, 10));
+  return numbers;
+}
+
 Settings read_environment() {
   Settings s;
   s.trace_directory = text_variable("INTELLIPERF_TRACE_DIR");
@@ -55,6 +63,7 @@ Settings read_environment() {
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
   if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
+  s.kept = numbers_variable("INTELLIPERF_OTHER_KEPT");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);

@@ -28,6 +28,7 @@ struct Settings {
   Order lanes, blocks;
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
+  std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see other_numbers.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see other_numbers.h
   double clock_scale = 1;  // of every time that the program can read
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
