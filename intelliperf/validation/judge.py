@@ -66,6 +66,7 @@ _MARK = ("synchronisation", "races")
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not available for declared kernels: no launch of one stands for a launch of the other"
+_NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -116,6 +117,14 @@ class Settings:
 class Rejection:
     outcome: Outcome
     detail: str
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the gate of other numbers reports of one way to alter launches."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 @dataclass
@@ -266,20 +275,24 @@ class Judge:
         orders = [(label, order) for label, order in ORDERS if self._backend.honours.issuperset(order)]
         runs = [Run(label, trial.application, {**common, **order}) for label, order in orders]
         divergences: dict[str, Divergence] = {}
+        coverage = ""
         if trial.declared.kernels:
             for run_ in runs:
                 setting = self._setting(trial, calibration, 2)
                 divergences |= follow_planned(setting, (base, run_), trial.points, _checker(trial)).divergences
         else:
-            rule = Rule(lambda d: d.target, trial.case.kernel.symbol if trial.declared.geometry else None)
+            free = trial.case.kernel.symbol if trial.declared.geometry else None
+            rule = Rule(lambda d: d.target, free, bounded=[label for label, _ in orders])
             setting = self._setting(trial, calibration, len(runs) + 1)
-            divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
+            followed = follow(setting, [base, *runs], rule, _checker(trial))
+            divergences |= followed.divergences
+            coverage = next((f" on {followed.coverage(label)}" for label in followed.left), "")
         for label, _ in orders:
             if label in divergences:
                 return self._explained(trial, _order_rejection(label, divergences[label]))
         told = ", ".join(label for label, _ in orders)
         missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
-        trial.note(GATES[4], CheckStatus.PASSED, told + missing)
+        trial.note(GATES[4], CheckStatus.PASSED, told + coverage + missing)
         return None
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
@@ -299,13 +312,14 @@ class Judge:
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
                 return found
-            (failed if found else passed).append(found or alteration.passed)
+            passed += found.passed
+            failed += found.failed
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
         trial.note(GATES[5], status, "; ".join([*passed, *failed]))
         return None
 
-    def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | str:
-        """A rejection, or why there is nothing to compare with; empty where the candidate did right."""
+    def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | _Told:
+        """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
         calibration, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
@@ -316,17 +330,20 @@ class Judge:
                 Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)
             )
         geometry = trial.case.kernel.symbol if trial.declared.geometry else None
-        rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True)
+        rule = Rule(lambda d: d.target and d.status == 0, geometry, after_failures=True, bounded=(TWIN, _ALTERED))
         try:
             followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, observer)
         except SideFailed as error:
-            return f"{alteration.wrong}: the original does not run: {error}"
+            return _Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         divergence = followed.divergences.get(_ALTERED)
         if TWIN in followed.divergences:
-            return f"{alteration.wrong}: the original has no one answer"
+            return _Told(failed=(f"{alteration.wrong}: the original has no one answer",))
         if divergence is not None:
             return Rejection(divergence.outcome, f"{alteration.wrong}: {divergence.detail}")
-        return ""
+        if followed.syncs == 0:
+            return _Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+        coverage = followed.coverage(_ALTERED)
+        return _Told(passed=(alteration.passed + (f" ({coverage})" if coverage else ""),))
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         """With the lines that the traced run blames, where it blames any."""
@@ -421,6 +438,8 @@ class Judge:
         calibration, memory = self._calibrations[key]
         if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
             trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
+        if calibration.coverage and not any(c.name == "calibration's draws" for c in trial.checks):
+            trial.note("calibration's draws", CheckStatus.PASSED, calibration.coverage)
         for text in calibration.notes:
             if not any(check.detail == text for check in trial.checks):
                 trial.note("calibration", CheckStatus.WEAK, text)
