@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 from intelliperf import __version__
@@ -45,6 +45,7 @@ _LATER = (
     "report.files",
     "report.terminal",
 )
+_AFTER_START_S = 0.03
 _PATHS = ("project_directory", "output_file", "replay", "run_root")
 
 
@@ -228,7 +229,9 @@ class _Rules:
 
 
 def _preparation(sandbox: Sandbox) -> Callable[[], None]:
-    """Gets ready, in the background and once, what the stages after the build need."""
+    """Gets ready, in the background and once, what the stages after the build need: a moment later, when the build
+    has begun, whose start it would hold up.
+    """
 
     def work() -> None:
         for name in _LATER:
@@ -238,7 +241,9 @@ def _preparation(sandbox: Sandbox) -> Callable[[], None]:
 
     @lru_cache(maxsize=1)
     def begin() -> None:
-        Thread(target=work, daemon=True).start()
+        timer = Timer(_AFTER_START_S, work)
+        timer.daemon = True
+        timer.start()
 
     return begin
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from intelliperf.validation.messages import Dispatch, Hello
 from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.reach import chosen
+from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
 from intelliperf.validation.wire import Deadline
 
+_BOUNDED = ("random-1", "random-2", "random-3")  # more draws of the spread; the others are followed to their end
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
 TWIN = "other-poison"
 BASE = "reference"
@@ -97,6 +99,7 @@ class Calibration:
     uncovered: tuple[str, ...] = ()  # what the reference does that cannot be compared
     erratic_at: frozenset[tuple[int, Key]] = frozenset()  # dispatches at which an unordered buffer is not even that
     parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
+    coverage: str = ""  # where not all draws of the spread were followed to their end
 
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
@@ -150,14 +153,17 @@ class Calibrator:
     parallel: dict[tuple[Key, Key], bool] = field(default_factory=dict)
     unordered: set[Key] = field(default_factory=set)
     erratic_at: set[tuple[int, Key]] = field(default_factory=set)
+    known: Remembered[tuple[dict[int, tuple[str, Scalar]], set[int]]] = field(default_factory=Remembered)
+    differing: Remembered[frozenset[int]] = field(default_factory=Remembered)  # arguments
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         reordered: dict[Key, Reordered] = {}
-        self._arguments(base.dispatch, other.dispatch, pairing)
-        known = scalars(base.dispatch, base.side.hello)
-        read_only = constant(base.dispatch, base.side.hello)
+        dispatch, hello = base.dispatch, base.side.hello
+        self._arguments(dispatch, other.dispatch, pairing)
+        objects = hello, dispatch.kernel, dispatch.arguments, dispatch.parameters
+        known, read_only = self.known.get(objects, lambda: (scalars(dispatch, hello), constant(dispatch, hello)))
         due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
             if mine.size != theirs.size or due is not None and mine.id not in due:
@@ -193,10 +199,13 @@ class Calibrator:
         return None
 
     def _arguments(self, base: Dispatch, other: Dispatch, pairing: Pairing) -> None:
-        for left in base.arguments:
-            noise = {a.index for a in base.arguments if a.index != left.index}
-            if argument_difference(base, other, pairing, noise) is not None:
-                self.noisy_arguments.setdefault(base.kernel, set()).add(left.index)
+        def differing() -> frozenset[int]:
+            indices = {argument.index for argument in base.arguments}
+            return frozenset(i for i in indices if argument_difference(base, other, pairing, indices - {i}) is not None)
+
+        found = self.differing.get((base.kernel, base.arguments, other.arguments, pairing), differing)
+        if found:
+            self.noisy_arguments.setdefault(base.kernel, set()).update(found)
 
     def allowances(self, additions: Additions) -> dict[Key, Allowance]:
         for key in self.unordered:
@@ -247,8 +256,9 @@ def calibrate(
 
     def vary(variations: Sequence[tuple[str, dict[str, str]]]) -> Followed:
         runs = [Run(label, reference, {**options, **common}) for label, options in variations]
-        return follow(setting, runs, rule, calibrator, base_to_the_end=True)
+        return follow(setting, runs, rule, calibrator, base_to_the_end=variations is _VARIATIONS)
 
+    rule = replace(rule, bounded=_BOUNDED)
     try:
         followed = vary(_VARIATIONS)
         # A few sums that round seldom come out equal in two other orders by luck.
@@ -269,6 +279,7 @@ def calibrate(
     if calibrator.undefined.full:
         notes.append("too much memory is left undefined by the reference to keep track of all of it")
     ended = {**(more.ended if more else {}), **followed.ended}
+    covered = {label: one.coverage(label) for one in (followed, more) if one for label in one.left}
     others = [done for label, done in ended.items() if label != BASE]
     return Calibration(
         allowances=allowances,
@@ -282,4 +293,5 @@ def calibrate(
         uncovered=followed.uncovered,
         erratic_at=frozenset(calibrator.erratic_at),
         parallel=frozenset(pair for pair, together in calibrator.parallel.items() if together),
+        coverage="; ".join(f"{label}: {text}" for label, text in covered.items()),
     )

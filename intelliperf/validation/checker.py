@@ -28,6 +28,7 @@ from intelliperf.validation.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.messages import Allocation
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
 from intelliperf.validation.reach import chosen
+from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
 from intelliperf.validation.wire import Deadline
 
@@ -61,10 +62,12 @@ class Checker:
     allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
     ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
+    known: Remembered[dict[int, tuple[str, Scalar]]] = field(default_factory=Remembered)
+    differences: Remembered[str | None] = field(default_factory=Remembered)  # of arguments
 
     def disagreements(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> set[Key]:
         """All buffers in which the two are further apart than allowed."""
-        known = scalars(base.dispatch, base.side.hello)
+        known = self._scalars(base)
         due = chosen(sync, base)
         found = set()
         for mine, theirs in pairing.pairs:
@@ -89,7 +92,7 @@ class Checker:
         if kept is not None:
             text = f"{sync.where}: {describe(kept, {})}, new with the candidate, keeps values between launches"
             return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)
-        known = scalars(base.dispatch, base.side.hello)
+        known = self._scalars(base)
         names = {id: name for id, (name, _) in known.items()}
         for lost in pairing.missing:
             text = f"{sync.where}: {describe(lost, names)} is not there"
@@ -105,7 +108,7 @@ class Checker:
 
     def _contents(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> _Wrong | None:
         """What is wrong with the first buffer that is not as it should be."""
-        known = scalars(base.dispatch, base.side.hello)
+        known = self._scalars(base)
         names = {id: name for id, (name, _) in known.items()}
         due = chosen(sync, base)
         if due is not None:
@@ -135,11 +138,21 @@ class Checker:
                 return _Wrong(f"elements of {named} that belong together stand at different indices")
         return None
 
+    def _scalars(self, base: Paused) -> dict[int, tuple[str, Scalar]]:
+        dispatch, hello = base.dispatch, base.side.hello
+        objects = hello, dispatch.kernel, dispatch.arguments, dispatch.parameters
+        return self.known.get(objects, lambda: scalars(dispatch, hello))
+
     def _arguments(self, base: Paused, other: Paused, pairing: Pairing) -> str | None:
         if self.free_arguments:
             return None
-        noise = set(self.calibration.noisy_arguments.get(base.dispatch.kernel, ()))
-        return argument_difference(base.dispatch, other.dispatch, pairing, noise)
+        mine, theirs = base.dispatch, other.dispatch
+        noise = self.calibration.noisy_arguments.get(mine.kernel, frozenset())
+
+        def difference() -> str | None:
+            return argument_difference(mine, theirs, pairing, noise)
+
+        return self.differences.get((mine.kernel, mine.arguments, theirs.arguments, pairing), difference)
 
     def _buffer(
         self,

@@ -83,6 +83,7 @@ _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
+_NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -136,6 +137,14 @@ class Rejection:
     detail: str
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What the gate of other numbers reports of one way to alter launches."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
 @dataclass
 class _Trial:
     """What the gates find out about one candidate, as they go."""
@@ -151,6 +160,7 @@ class _Trial:
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
     timing: Timing = Timing(())
+    coverage: str = ""  # where other orders were not followed to the end
 
     @property
     def application(self) -> Application:
@@ -306,7 +316,7 @@ class Judge:
             return self._explained(trial, _order_rejection(*found))
         orders = [label for label, order in ORDERS if self._backend.honours.issuperset(order)]
         missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
-        trial.note(GATES[4], CheckStatus.PASSED, ", ".join(orders) + missing)
+        trial.note(GATES[4], CheckStatus.PASSED, ", ".join(orders) + trial.coverage + missing)
         return None
 
     def _under_orders(self, trial: _Trial) -> tuple[str, Divergence] | None:
@@ -322,9 +332,11 @@ class Judge:
                 setting = self._setting(trial, calibration, 2)
                 divergences |= follow_planned(setting, (base, run_), trial.points, _checker(trial)).divergences
         else:
-            rule = Rule(lambda d: d.target, self._free_geometry(trial))
+            rule = Rule(lambda d: d.target, self._free_geometry(trial), bounded=[label for label, _ in orders])
             setting = self._setting(trial, calibration, len(runs) + 1)
-            divergences |= follow(setting, [base, *runs], rule, _checker(trial)).divergences
+            followed = follow(setting, [base, *runs], rule, _checker(trial))
+            divergences |= followed.divergences
+            trial.coverage = next((f" on {followed.coverage(label)}" for label in followed.left), "")
         return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
 
     def _other_numbers(self, trial: _Trial) -> Rejection | None:
@@ -341,13 +353,14 @@ class Judge:
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
                 return found
-            (failed if found else passed).append(found or alteration.passed)
+            passed += found.passed
+            failed += found.failed
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
         trial.note(GATES[5], status, "; ".join([*passed, *failed]))
         return None
 
-    def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | str:
-        """A rejection, or why there is nothing to compare with; empty where the candidate did right."""
+    def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | _Told:
+        """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
         calibration, _ = self._calibration(trial)
         found = self._held_to(trial, alteration, calibration)
         if isinstance(found, Divergence) and found.near:
@@ -357,7 +370,7 @@ class Judge:
             return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
         return found
 
-    def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | str:
+    def _held_to(self, trial: _Trial, alteration: Alteration, calibration: Calibration) -> Divergence | _Told:
         _, memory = self._calibration(trial)
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
         options[KEPT] = kept_option(calibration)
@@ -374,19 +387,29 @@ class Judge:
                 Checker(calibration, self._settings.tolerance),
                 alteration,
             )
-        rule = Rule(lambda d: d.target and d.status == 0, self._free_geometry(trial), after_failures=True)
+        rule = Rule(
+            lambda d: d.target and d.status == 0,
+            self._free_geometry(trial),
+            after_failures=True,
+            bounded=(TWIN, _ALTERED),
+        )
         try:
             followed = follow(self._setting(trial, calibration, len(runs)), runs, rule, observer)
         except SideFailed as error:
-            return f"{alteration.wrong}: the original does not run: {error}"
+            return _Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         divergence = followed.divergences.get(_ALTERED)
         if TWIN in followed.divergences:
-            return f"{alteration.wrong}: the original has no one answer"
-        return divergence or ""
+            return _Told(failed=(f"{alteration.wrong}: the original has no one answer",))
+        if divergence is not None:
+            return divergence
+        if followed.syncs == 0:
+            return _Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+        coverage = followed.coverage(_ALTERED)
+        return _Told(passed=(alteration.passed + (f" ({coverage})" if coverage else ""),))
 
     def _planned_otherwise(
         self, trial: _Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]
-    ) -> Divergence | str:
+    ) -> Divergence | _Told:
         """Both programs as a whole, aligned anew: on other numbers they may do other things."""
         setting = self._setting(trial, calibration, 2)
         base, twin = (
@@ -405,14 +428,14 @@ class Judge:
                 return broken
             plan = align(events, mine, trial.case.kernel.symbol)
             if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
-                return f"{alteration.wrong}: the two programs cannot be aligned, or the original fails"
+                return _Told(failed=(f"{alteration.wrong}: the two programs cannot be aligned, or the original fails",))
             follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
             followed = follow_planned(setting, (base, candidate), plan.points, checker)
         except SideFailed as error:
             if error.label == _ALTERED:
                 return Divergence(_ALTERED, Outcome.CRASHED, str(error))
-            return f"{alteration.wrong}: the original does not run: {error}"
-        return followed.divergences.get(_ALTERED, "")
+            return _Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
+        return followed.divergences.get(_ALTERED) or _Told(passed=(alteration.passed,))
 
     def _explained(self, trial: _Trial, rejection: Rejection) -> Rejection:
         told = rejection.outcome in (Outcome.RACE, Outcome.MEMORY_ERROR)
@@ -515,6 +538,8 @@ class Judge:
         calibration = trial.widened or calibration
         if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
             trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
+        if calibration.coverage and not any(c.name == "calibration's draws" for c in trial.checks):
+            trial.note("calibration's draws", CheckStatus.PASSED, calibration.coverage)
         for text in calibration.notes:
             if not any(check.detail == text for check in trial.checks):
                 trial.note("calibration", CheckStatus.WEAK, text)

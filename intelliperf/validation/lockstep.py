@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from intelliperf.sandbox import Sandbox
 from intelliperf.validation.content import Content
 from intelliperf.validation.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.validation.pairing import Pairing, pair
+from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.side import Failure, Run, Side, SideFailed, complaint
 from intelliperf.validation.wire import Deadline, PeerTimeout
 
@@ -116,6 +118,19 @@ class Followed:
     events: tuple[Event, ...]
     syncs: int
     uncovered: tuple[str, ...] = ()  # what the base did that cannot be compared
+    left: Mapping[str, int] = field(default_factory=dict)  # runs that were left early → points compared until then
+
+    def coverage(self, label: str) -> str:
+        """For people: empty where the run was followed to its end."""
+        return f"the first {self.left[label]} launches, to bound the effort" if label in self.left else ""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """A run that is looked at beside the comparison of every launch is left when both are spent."""
+
+    least_syncs: int = 16
+    seconds: float = 15.0
 
 
 @dataclass(frozen=True)
@@ -125,6 +140,8 @@ class Rule:
     compared: Callable[[Dispatch], bool]
     free_geometry: str | None = None  # the kernel whose grid, block and LDS may change, or `ANY_KERNEL`
     after_failures: bool = False  # a launch that fails in the base says nothing about the others'
+    bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
+    effort: Effort = Effort()
 
 
 @dataclass
@@ -133,6 +150,15 @@ class _Progress:
     events: list[Event] = field(default_factory=list)
     syncs: int = 0
     uncovered: tuple[str, ...] = ()
+    pairings: Remembered[Pairing] = field(default_factory=Remembered)
+    left: dict[str, int] = field(default_factory=dict)
+
+    def leave(self, others: Sequence[Side], rule: Rule, since: float) -> list[Side]:
+        """The sides to go on with."""
+        if self.syncs < rule.effort.least_syncs or time.monotonic() - since < rule.effort.seconds:
+            return list(others)
+        self.left |= {side.label: self.syncs for side in others if side.label in rule.bounded}
+        return [side for side in others if side.label not in rule.bounded]
 
 
 def follow(
@@ -140,9 +166,10 @@ def follow(
 ) -> Followed:
     """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`.
 
-    Ends early once all others have diverged, unless `base_to_the_end`.
+    Ends early once all others have diverged or were left, unless `base_to_the_end`.
     """
     deadline = Deadline.after(setting.deadline_s)
+    since = time.monotonic()
     progress = _Progress()
     with _sides(setting, runs) as sides:
         base, others = sides[0], list(sides[1:])
@@ -157,6 +184,7 @@ def follow(
             progress.events.append(bare(message))
             if isinstance(message, Dispatch):
                 progress.syncs += message.target and rule.compared(message)
+                others = progress.leave(others, rule, since)
                 if message.target:
                     base.proceed()
         ended: dict[str, Completed] = {}
@@ -164,7 +192,9 @@ def follow(
             ended[base.label] = base.finish(deadline)
         for side in others:
             _survives(progress, side, lambda s: ended.update({s.label: s.finish(setting.patience(deadline))}))
-    return Followed(ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered)
+    return Followed(
+        ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered, progress.left
+    )
 
 
 def _keeps_up(
@@ -186,7 +216,8 @@ def _keeps_up(
         if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
             if rule.compared(expected):
                 here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")
-                divergence = compare(observer, here, Paused(base, expected), Paused(side, found), deadline)
+                paused = Paused(base, expected), Paused(side, found)
+                divergence = _compare(progress.pairings, observer, here, paused, deadline)
             if divergence is None:
                 side.proceed()
     except SideFailed as error:
@@ -198,9 +229,15 @@ def _keeps_up(
     return divergence is None
 
 
-def compare(observer: Observer, sync: Sync, base: Paused, other: Paused, deadline: Deadline) -> Divergence | None:
+def _compare(
+    pairings: Remembered[Pairing], observer: Observer, sync: Sync, paused: tuple[Paused, Paused], deadline: Deadline
+) -> Divergence | None:
+    base, other = paused
+    mine, theirs = base.dispatch, other.dispatch
+    objects = mine.kernel, theirs.kernel, mine.arguments, theirs.arguments, mine.allocations, theirs.allocations
+    pairing = pairings.get(objects, lambda: pair(mine, theirs))
     try:
-        return observer.compare(sync, base, other, pair(base.dispatch, other.dispatch), deadline)
+        return observer.compare(sync, base, other, pairing, deadline)
     except PeerTimeout as error:
         return Divergence(other.side.label, Outcome.TIMED_OUT, str(error))
 
@@ -280,7 +317,7 @@ def follow_planned(
             for number, (left, right) in enumerate(plan):
                 here, there = walkers[0].stop_at(left), walkers[1].stop_at(right)
                 sync = Sync(number, f"dispatch {left} ({here.dispatch.kernel})")
-                divergence = compare(observer, sync, here, there, deadline)
+                divergence = _compare(progress.pairings, observer, sync, (here, there), deadline)
                 if divergence is not None:
                     progress.divergences[side.label] = divergence
                     return

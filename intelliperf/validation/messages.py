@@ -157,10 +157,11 @@ def parse_hello(message: Object) -> Hello:
     )
 
 
-def parse_message(message: Object) -> Message | Copied:
+def parse_message(message: Object, allocations: tuple[Allocation, ...] | None = None) -> Message | Copied:
+    """`allocations`: those of a dispatch where they are known already, whatever the message says."""
     kind = _text(message, "type")
     if kind == "dispatch":
-        return _dispatch(message)
+        return _dispatch(message, allocations)
     if kind == "transfer":
         return Transfer(_text(message, "operation"), _natural(message, "bytes"))
     if kind == "copied":
@@ -175,9 +176,12 @@ def _words(entry: Object) -> str:
     return _text(entry, "what")
 
 
-def _dispatch(message: Object) -> Dispatch:
+def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Dispatch:
     target = _flag(message, "target")
-    allocations = _list(message, "allocations", _allocation) if target else ()
+    if not target:
+        allocations = ()
+    elif allocations is None:
+        allocations = tuple(sorted(_list(message, "allocations", _allocation), key=lambda a: a.sequence))
     known = {allocation.id for allocation in allocations}
     if len(known) != len(allocations):
         raise ProtocolError("dispatch: two allocations with one id")
@@ -196,7 +200,7 @@ def _dispatch(message: Object) -> Dispatch:
         target=target,
         status=_natural(message, "status"),
         arguments=arguments,
-        allocations=tuple(sorted(allocations, key=lambda a: a.sequence)),
+        allocations=allocations,
         parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
     )
 

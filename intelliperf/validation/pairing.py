@@ -8,7 +8,7 @@ of a kernel that both launched, then in order of allocation by kind and size.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +97,9 @@ def _by_argument(reference: Dispatch, candidate: Dispatch) -> dict[int, int]:
     return forced
 
 
-def argument_difference(reference: Dispatch, candidate: Dispatch, pairing: Pairing, noise: set[int]) -> str | None:
+def argument_difference(
+    reference: Dispatch, candidate: Dispatch, pairing: Pairing, noise: Collection[int]
+) -> str | None:
     """How the arguments differ, in words; None if they say the same. `noise`: indices not to look at."""
     if len(reference.arguments) != len(candidate.arguments):
         return f"{len(candidate.arguments)} arguments, expected {len(reference.arguments)}"

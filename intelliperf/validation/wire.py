@@ -8,23 +8,29 @@ sends ends in a record, a `PeerTimeout`, a `PeerClosed` or a `ProtocolError`.
 
 from __future__ import annotations
 
+import array
 import json
 import os
+import re
 import socket
 import struct
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from intelliperf.errors import ProtocolError
-from intelliperf.validation.messages import Copied, Hello, Message, parse_hello, parse_message
+from intelliperf.validation.messages import Allocation, Copied, Dispatch, Hello, Message, parse_hello, parse_message
 
+T = TypeVar("T")
 MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024
 DESCRIPTOR_LIMIT = 64
 _HEADER = struct.Struct("<I")
-_RECEIVE_BYTES = 1 << 18
+_RECEIVE_BYTES = 1 << 16
+_SLICE_S = 1.0  # one wait for the child; a timeout is set for each other length of it, which costs a system call
+_DESCRIPTORS = socket.CMSG_SPACE(DESCRIPTOR_LIMIT * array.array("i").itemsize)
+_CLOSE_ON_EXEC, _CUT_OFF = int(socket.MSG_CMSG_CLOEXEC), int(socket.MSG_CTRUNC)
 
 
 class PeerTimeout(ProtocolError):
@@ -70,12 +76,61 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
+class _Parser:
+    """Messages of one child. What it said before, but for the numbers of the dispatch, is not parsed again.
+
+    Equal texts become the same objects, so that what follows from them can be remembered, see `remembered`.
+    """
+
+    _NUMBERED = re.compile(rb'\{"type":"dispatch","index":(0|[1-9][0-9]{0,17}),"nth":(0|[1-9][0-9]{0,17}),')
+    _ALLOCATIONS = b',"allocations":'
+    _LIMIT, _LONGEST_BYTES = 256, 1 << 16  # of what is kept
+
+    def __init__(self) -> None:
+        self._messages: dict[bytes, Message | Copied] = {}
+        self._allocations: dict[bytes, tuple[Allocation, ...]] = {}
+
+    def parse(self, body: bytes) -> Message | Copied:
+        numbers = self._NUMBERED.match(body)
+        rest = body if numbers is None else body[numbers.end() :]
+        known = self._messages.get(rest)
+        if known is None:
+            known = self._new(body)
+            self._keep(self._messages, rest, known)
+        if numbers is not None and isinstance(known, Dispatch):
+            return replace(known, index=int(numbers[1]), nth=int(numbers[2]))
+        return known
+
+    def _new(self, body: bytes) -> Message | Copied:
+        """Arguments often change from launch to launch, and allocations seldom."""
+        split = body.rfind(self._ALLOCATIONS)
+        if split < 0:
+            return parse_message(decode(body))
+        allocations = self._allocations.get(body[split:])
+        if allocations is not None:
+            return parse_message(decode(body[:split] + b"}"), allocations)
+        message = parse_message(decode(body))
+        if isinstance(message, Dispatch) and message.target:
+            self._keep(self._allocations, body[split:], message.allocations)
+        return message
+
+    def _keep(self, known: dict[bytes, T], text: bytes, value: T) -> None:
+        if len(text) > self._LONGEST_BYTES:
+            return
+        if len(known) >= self._LIMIT:
+            known.clear()
+        known[text] = value
+
+
 class Channel:
     """One connection from a child. Owns the socket and, until they are taken, its descriptors."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._descriptors: list[int] = []
+        self._received = bytearray()
+        self._timeout_s: float | None = None
+        self._parser = _Parser()
 
     def hello(self, deadline: Deadline) -> tuple[Hello, tuple[int, ...]]:
         """The first message, and its descriptors, which the caller then owns."""
@@ -90,7 +145,7 @@ class Channel:
         return message
 
     def _next(self, deadline: Deadline) -> Message | Copied:
-        message = parse_message(decode(self._receive(deadline)))
+        message = self._parser.parse(self._receive(deadline))
         if self._descriptors:
             raise ProtocolError("descriptors outside the hello message")
         return message
@@ -113,7 +168,7 @@ class Channel:
 
     def _send(self, message: Mapping[str, object]) -> None:
         body = json.dumps(message, separators=(",", ":")).encode()
-        self._socket.settimeout(5.0)
+        self._patience(5.0)
         try:
             self._socket.sendall(_HEADER.pack(len(body)) + body)
         except OSError as error:
@@ -126,29 +181,42 @@ class Channel:
         return self._exactly(length, deadline)
 
     def _exactly(self, size: int, deadline: Deadline) -> bytes:
-        received = bytearray()
-        while len(received) < size:
-            part = self._some(min(size - len(received), _RECEIVE_BYTES), deadline)
+        while len(self._received) < size:
+            part = self._some(deadline)
             if not part:
                 raise PeerClosed("the child closed the connection")
-            received += part
-        return bytes(received)
+            self._received += part
+        taken = bytes(self._received[:size])
+        del self._received[:size]
+        return taken
 
-    def _some(self, size: int, deadline: Deadline) -> bytes:
-        left = deadline.left_s
-        if left <= 0:
-            raise PeerTimeout("the child sent no message before the deadline")
-        self._socket.settimeout(left)
-        try:
-            part, descriptors, flags, _ = socket.recv_fds(self._socket, size, DESCRIPTOR_LIMIT, socket.MSG_CMSG_CLOEXEC)
-        except TimeoutError as error:
-            raise PeerTimeout("the child sent no message before the deadline") from error
-        except OSError as error:
-            raise PeerClosed(f"the connection to the child broke: {error.strerror}") from error
-        self._descriptors += descriptors
-        if flags & socket.MSG_CTRUNC or len(self._descriptors) > DESCRIPTOR_LIMIT:
+    def _some(self, deadline: Deadline) -> bytes:
+        """What has come, after waiting for it. One call never spans the bytes that bring descriptors and later ones."""
+        while True:
+            left = deadline.left_s
+            if left <= 0:
+                raise PeerTimeout("the child sent no message before the deadline")
+            self._patience(min(left, _SLICE_S))
+            try:
+                part, ancillary, flags, _ = self._socket.recvmsg(_RECEIVE_BYTES, _DESCRIPTORS, _CLOSE_ON_EXEC)
+                break
+            except TimeoutError:
+                continue
+            except OSError as error:
+                raise PeerClosed(f"the connection to the child broke: {error.strerror}") from error
+        for level, kind, content in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors = array.array("i")
+                descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
+                self._descriptors += descriptors
+        if flags & _CUT_OFF or len(self._descriptors) > DESCRIPTOR_LIMIT:
             raise ProtocolError("more descriptors than the protocol has use for")
         return part
+
+    def _patience(self, timeout_s: float) -> None:
+        if timeout_s != self._timeout_s:
+            self._socket.settimeout(timeout_s)
+            self._timeout_s = timeout_s
 
     def close(self) -> None:
         for descriptor in self._descriptors:

@@ -179,11 +179,11 @@ bool export_awaits(const Kernel& kernel, uint64_t* launches) {
   return is_target(*s, kernel.name);
 }
 
-void export_dispatch(const LaunchRequest& request, int status) {
+void export_dispatch(const LaunchRequest& request, int status, bool shown) {
   Session* s = session();
   if (!s) return;
   const std::string& name = request.kernel->name;
-  const bool target = is_target(*s, name);
+  const bool target = shown && is_target(*s, name);
   JsonWriter json;
   json.begin_object().key("type").string("dispatch").key("index").number(s->dispatches++);
   json.key("nth").number(s->seen[name]++).key("kernel").string(name);

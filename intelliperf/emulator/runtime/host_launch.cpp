@@ -9,6 +9,7 @@
 #include "host_api.h"
 #include "other_numbers.h"
 #include "properties.h"
+#include "settings.h"
 
 namespace simt::host {
 
@@ -87,7 +88,7 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
   const uint32_t variants = OtherNumbers::variants(request, launches);
   for (uint32_t variant = 0; variant < variants; ++variant) {
     const OtherNumbers numbers(request, launches, variant);
-    export_dispatch(numbers.request(), launch(numbers.request()).status);
+    export_dispatch(numbers.request(), launch(numbers.request()).status, true);
   }
   return variants > 0;
 }
@@ -99,7 +100,8 @@ int run(const LaunchRequest& request, Stream& stream) {
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   check_canaries(report_damage, request.kernel);
-  if (!shown) export_dispatch(request, outcome.status);
+  // Where launches are altered, another comparison looks at the unaltered ones.
+  if (!shown) export_dispatch(request, outcome.status, settings().other_numbers == OtherNumbersMode::kNone);
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;

@@ -163,6 +163,21 @@ struct radix_less {
     return descending ? y < x : x < y;
   }
 };
+}  // namespace detail
+}  // namespace cub
+namespace thrust::detail {
+template <class _K>
+struct digit_order<cub::detail::radix_less<_K>, _K> {
+  static constexpr bool known = sizeof(_K) <= 8;
+  SIMT_HDT static int bit_count(const cub::detail::radix_less<_K>& order) { return order.end_bit - order.begin_bit; }
+  SIMT_HDT static unsigned long long bits(const cub::detail::radix_less<_K>& order, const _K& key) {
+    const auto digits = cub::detail::radix_digits(key, order.begin_bit, order.end_bit);
+    return order.descending ? ~digits : digits;
+  }
+};
+}  // namespace thrust::detail
+namespace cub {
+namespace detail {
 template <class _K>
 void sort_copy(const thrust::device_policy& where, const _K* in, _K* out, long n, radix_less<_K> order) {
   if (in != out) thrust::copy(where, in, in + n, out);

@@ -1,5 +1,5 @@
-// Sorting and searching. The sort is a merge sort in which every element finds its own place: its rank in its own
-// run plus its rank in the neighbouring run. That is stable and works for any comparison.
+// Sorting and searching. Numbers in their usual order are sorted by digits, anything else by a merge sort in which
+// every element finds its own place: its rank in its own run plus its rank in the neighbouring run. Both are stable.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
@@ -18,9 +18,77 @@ SIMT_HDT long rank_of(It first, long n, const _T& value, Less less_than, bool up
   return low;
 }
 
-// Sorts an index by the keys, so that keys and values are moved once each.
+// How keys are sorted by digits: `bits` orders as `Less` does, and the lowest `bit_count` of them tell. Only where known.
+template <class Less, class _K>
+struct digit_order {
+  static constexpr bool known = false;
+};
+template <class _K, bool fits, bool descending>
+struct number_order {
+  static constexpr bool known = fits && std::is_arithmetic_v<_K> && sizeof(_K) <= 8;
+  template <class Less>
+  SIMT_HDT static int bit_count(const Less&) { return 8 * static_cast<int>(sizeof(_K)); }
+  template <class Less>
+  SIMT_HDT static unsigned long long bits(const Less&, _K key) {
+    const unsigned long long top = 1ull << (8 * sizeof(_K) - 1), all = top | (top - 1);
+    unsigned long long raw = 0;
+    if (key != _K(0)) __builtin_memcpy(&raw, &key, sizeof key);  // both zeros of a float are one number
+    if constexpr (std::is_floating_point_v<_K>) raw = raw & top ? ~raw & all : raw | top;
+    else if constexpr (std::is_signed_v<_K>) raw ^= top;
+    return descending ? ~raw & all : raw;
+  }
+};
+template <class _T, class _K>
+struct digit_order<less<_T>, _K> : number_order<_K, std::is_void_v<_T> || std::is_same_v<_T, _K>, false> {};
+template <class _T, class _K>
+struct digit_order<greater<_T>, _K> : number_order<_K, std::is_void_v<_T> || std::is_same_v<_T, _K>, true> {};
+
+// Four bits at a time from the lowest: counts per part and digit, where each part's digits begin, and the move.
+template <class _D, class _P, class Keys, class Less>
+long* index_by_digits(const _P& where, Keys keys, long n, long* index, long* other, Less less_than) {
+  using order = digit_order<Less, value_t<Keys>>;
+  constexpr int digit_bits = 4, digits = 1 << digit_bits;
+  constexpr long length = 64;
+  const long parts = (n + length - 1) / length, zero = 0;
+  scratch<_D, _P> a(where, n), b(where, n);
+  scratch<long, _P> counted(where, digits * parts), begun(where, digits * parts);
+  _D *bits = a.data(), *bits_other = b.data();
+  long *counts = counted.data(), *begins = begun.data();
+  for_each_index(where, n, [=] __host__ __device__(long i) mutable {
+    bits[i] = static_cast<_D>(order::bits(less_than, keys[i]));
+    index[i] = i;
+  });
+  const int bit_count = order::bit_count(less_than);
+  for (int shift = 0; shift < bit_count; shift += digit_bits) {
+    for_each_index(where, parts, [=] __host__ __device__(long part) mutable {
+      long found[digits] = {};
+      const long begin = part * length, end = begin + length < n ? begin + length : n;
+      for (long i = begin; i < end; ++i) ++found[bits[i] >> shift & (digits - 1)];
+      for (int digit = 0; digit < digits; ++digit) counts[digit * parts + part] = found[digit];
+    });
+    scan<long>(where, counts, digits * parts, begins, identity<long>(), &zero, false, plus<long>());
+    for_each_index(where, parts, [=] __host__ __device__(long part) mutable {
+      long next[digits];
+      for (int digit = 0; digit < digits; ++digit) next[digit] = begins[digit * parts + part];
+      const long begin = part * length, end = begin + length < n ? begin + length : n;
+      for (long i = begin; i < end; ++i) {
+        const long to = next[bits[i] >> shift & (digits - 1)]++;
+        bits_other[to] = bits[i];
+        other[to] = index[i];
+      }
+    });
+    _D* const kept_bits = bits;
+    bits = bits_other;
+    bits_other = kept_bits;
+    long* const kept = index;
+    index = other;
+    other = kept;
+  }
+  return index;
+}
+
 template <class _P, class Keys, class Less>
-long* sorted_index(const _P& where, Keys keys, long n, long* index, long* other, Less less_than) {
+long* index_by_ranks(const _P& where, Keys keys, long n, long* index, long* other, Less less_than) {
   constexpr long run = 16;
   for_each_index(where, (n + run - 1) / run, [=] __host__ __device__(long part) mutable {
     const long begin = part * run, end = begin + run < n ? begin + run : n;
@@ -53,6 +121,17 @@ long* sorted_index(const _P& where, Keys keys, long n, long* index, long* other,
     other = kept;
   }
   return index;
+}
+
+// Sorts an index by the keys, so that keys and values are moved once each.
+template <class _P, class Keys, class Less>
+long* sorted_index(const _P& where, Keys keys, long n, long* index, long* other, Less less_than) {
+  if constexpr (digit_order<Less, value_t<Keys>>::known) {
+    if constexpr (sizeof(value_t<Keys>) <= 4) return index_by_digits<unsigned>(where, keys, n, index, other, less_than);
+    else return index_by_digits<unsigned long long>(where, keys, n, index, other, less_than);
+  } else {
+    return index_by_ranks(where, keys, n, index, other, less_than);
+  }
 }
 template <class _P, class It>
 void permute(const _P& where, It first, long n, const long* index) {
