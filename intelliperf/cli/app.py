@@ -1,4 +1,4 @@
-"""The commands and their options, as visible tables.
+"""The commands and their options, as one visible table of functions.
 
 Everything after the first `--` is the application's and never reaches the option parser.
 """
@@ -6,204 +6,316 @@ Everything after the first `--` is the application's and never reaches the optio
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import typer
 
 from intelliperf import __version__
-from intelliperf.cli.configuration import defaults
+from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.options import Options
-from intelliperf.cli.parsing import (
-    Argument,
-    Command,
-    CommandLine,
-    Option,
-    convert,
-    find_command,
-    help_text,
-    path_argument,
-    read,
-)
+from intelliperf.cli.parsing import command_of
 from intelliperf.errors import UsageError
 
-_FORMULA = Option(
-    "formula", ("-f", "--formula"), "The bottleneck to look for; see `intelliperf formulas`.", default="diagnoseOnly"
+app = typer.Typer(
+    name="intelliperf",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
+    "Usage: intelliperf --formula atomicContention -- ./app ARGS",
 )
-_BUILD = Option(
-    "build_command",
-    ("-b", "--build-command"),
-    "Builds the program, run in the project directory; may be repeated.",
-    tuple,
-    (),
-)
-_PROJECT = Option("project_directory", ("-p", "--project-directory"), "Default: the current directory.", Path)
-_KERNEL = Option("kernel", ("-k", "--kernel"), "Only kernels that match this expression.")
-_TOP_N = Option("top_n", ("--top-n",), "How many kernels, by device time, are looked at.", int, 10, 1)
-_UNIT_TESTS = Option("unittest_command", ("--unittest-command",), "Must succeed on every accepted candidate.")
-_RTOL = Option("rtol", ("--rtol",), "Overrides the derived tolerance.", float, minimum=0)
-_ATOL = Option("atol", ("--atol",), "Overrides the derived tolerance.", float, minimum=0)
-_BACKEND = Option("backend", ("--backend",), "auto, emulator, cuda or rocm.", default="auto")
-_TARGET = Option("target", ("--target",), "The chip that the emulator models: mi300x, h100, …")
-_LAUNCHER = Option(
-    "launcher", ("--launcher",), "Stands before the program in every run: 'srun -n 1', 'rocjitsu run --', …"
-)
-_EMULATED_LAUNCHER = Option(
-    "emulated_launcher",
-    ("--emulated-launcher",),
-    "The launcher emulates a GPU: gains are modelled, not measured.",
-    bool,
-    False,
-)
-_RUN_ROOT = Option("run_root", ("--run-root",), "Where run directories go.", Path)
-_RUN_DEADLINE = Option("run_deadline", ("--run-deadline",), "Seconds for one run of the program.", float, 300.0, 0.1)
-_BUILD_DEADLINE = Option("build_deadline", ("--build-deadline",), "Seconds for one build.", float, 900.0, 0.1)
-_JSON = Option("json_events", ("--json",), "Events as JSON lines on standard output.", bool, False)
 
-_WHAT = (_FORMULA, _BUILD, _PROJECT, _KERNEL, _TOP_N)
-_DEVICE = (_BACKEND, _TARGET, _LAUNCHER, _EMULATED_LAUNCHER)
-_DEADLINES = (_RUN_DEADLINE, _BUILD_DEADLINE)
-_RUN = Argument("run", "A run directory; default: the latest.")
+Formula = Annotated[
+    str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
+]
+Build = Annotated[
+    list[str] | None,
+    typer.Option("-b", "--build-command", help="Builds the program, run in the project directory; may be repeated."),
+]
+Project = Annotated[Path | None, typer.Option("-p", "--project-directory", help="Default: the current directory.")]
+KernelName = Annotated[str | None, typer.Option("-k", "--kernel", help="Only kernels that match this expression.")]
+TopN = Annotated[int, typer.Option("--top-n", min=1, help="How many kernels, by device time, are looked at.")]
+Target = Annotated[str | None, typer.Option("--target", help="The chip that the emulator models: mi300x, h100, …")]
+BackendName = Annotated[str, typer.Option("--backend", help="auto, emulator, cuda or rocm.")]
+Json = Annotated[bool, typer.Option("--json", help="Events as JSON lines on standard output.")]
+LauncherPrefix = Annotated[
+    str | None,
+    typer.Option("--launcher", help="Stands before the program in every run: 'srun -n 1', 'rocjitsu run --', …"),
+]
+EmulatedLauncher = Annotated[
+    bool, typer.Option("--emulated-launcher", help="The launcher emulates a GPU: gains are modelled, not measured.")
+]
+RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
+RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
+BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
+# click's ClickException, which typer carries but does not name
+_PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+RunArgument = Annotated[Path | None, typer.Argument(help="A run directory; default: the latest.")]
 
 
-def _improve(values: dict[str, Any]) -> int:
-    if values.pop("version"):
+@app.callback(invoke_without_command=True)
+def improve(
+    context: typer.Context,
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    num_attempts: Annotated[int, typer.Option("--num-attempts", min=0, help="Proposals of the model.")] = 10,
+    model: Annotated[str | None, typer.Option("-m", "--model", help="Model name at the provider.")] = None,
+    provider: Annotated[str | None, typer.Option("-r", "--provider", help="openai, anthropic, …")] = None,
+    api_base: Annotated[str | None, typer.Option("--api-base", help="URL of an OpenAI-compatible server.")] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", help="INPUT,OUTPUT in USD per million tokens, where nobody publishes it.")
+    ] = None,
+    unittest_command: Annotated[
+        str | None, typer.Option("--unittest-command", help="Must succeed on every accepted candidate.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("-l", "--in-place", help="Write an accepted patch to the project.")] = False,
+    output_file: Annotated[Path | None, typer.Option("-o", "--output-file", help="Copy of report.json.")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0, help="Overrides the derived tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0, help="Overrides the derived tolerance.")] = None,
+    budget_usd: Annotated[float | None, typer.Option("--budget-usd", min=0)] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0)] = None,
+    budget_minutes: Annotated[float | None, typer.Option("--budget-minutes", min=0)] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", help="Take the model's replies from this run.")] = None,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
+    json_events: Json = False,
+    verbose: Verbose = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Run the main job when no subcommand is named."""
+    if context.invoked_subcommand is not None:
+        _refuse_misplaced(context)
+        return
+    if version:
         print(f"intelliperf {__version__}")
-        return 0
+        return
     from intelliperf.cli.improve import improve_application
 
-    return improve_application(Options(**values))
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        num_attempts=num_attempts,
+        model=model,
+        provider=provider,
+        api_base=api_base,
+        price=price,
+        unittest_command=unittest_command,
+        in_place=in_place,
+        output_file=output_file,
+        rtol=rtol,
+        atol=atol,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_minutes=budget_minutes,
+        replay=replay,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        keep_work=keep_work,
+        json_events=json_events,
+        verbose=verbose,
+    )
+    raise typer.Exit(improve_application(options))
 
 
-def _diagnose(values: dict[str, Any]) -> int:
+@app.command()
+def diagnose(
+    context: typer.Context,
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Profile, diagnose and locate; change nothing."""
     from intelliperf.cli.improve import improve_application
 
-    return improve_application(Options(**values, diagnose_only=True))
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(improve_application(options))
 
 
-def _emulate(values: dict[str, Any]) -> int:
+@app.command()
+def emulate(
+    context: typer.Context,
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    target: Target = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_output: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+) -> None:
+    """Run a program on the emulator and print what every source line did to memory."""
     from intelliperf.cli.emulate import emulate_application
 
-    return emulate_application(Options(**values, backend="emulator"))
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend="emulator",
+        target=target,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_output,
+    )
+    raise typer.Exit(emulate_application(options))
 
 
-def _verify(values: dict[str, Any]) -> int:
+@app.command()
+def verify(
+    context: typer.Context,
+    patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
+    formula: Formula = "diagnoseOnly",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    unittest_command: Annotated[str | None, typer.Option("--unittest-command")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", min=0)] = None,
+    atol: Annotated[float | None, typer.Option("--atol", min=0)] = None,
+    allow_geometry: Annotated[bool, typer.Option("--allow-geometry", help="The patch may change launches.")] = False,
+    allow_kernels: Annotated[bool, typer.Option("--allow-kernels", help="It may add or split kernels.")] = False,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    run_root: RunRoot = None,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Judge somebody's patch as if it were a candidate: intelliperf verify PATCH -- ./app."""
     from intelliperf.cli.verify import verify_patch
 
-    patch, geometry, kernels = (values.pop(name) for name in ("patch", "allow_geometry", "allow_kernels"))
-    return verify_patch(Options(**values), patch, geometry, kernels)
+    options = Options(
+        command=_command(context),
+        formula=formula,
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        unittest_command=unittest_command,
+        rtol=rtol,
+        atol=atol,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        run_root=run_root,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+    )
+    raise typer.Exit(verify_patch(options, patch, allow_geometry, allow_kernels))
 
 
-def _apply(values: dict[str, Any]) -> int:
+@app.command()
+def apply(run: RunArgument = None) -> None:
+    """Write the accepted patch of a run to its project."""
     from intelliperf.cli.runs import apply_run
 
-    return apply_run(values["run"])
+    raise typer.Exit(apply_run(run))
 
 
-def _report(values: dict[str, Any]) -> int:
+@app.command()
+def report(run: RunArgument = None) -> None:
+    """Print the summary of a run."""
     from intelliperf.cli.runs import print_report
 
-    return print_report(values["run"])
+    raise typer.Exit(print_report(run))
 
 
-def _resume(values: dict[str, Any]) -> int:
+@app.command()
+def resume(run: RunArgument = None) -> None:
+    """Go on with a run that was interrupted."""
     from intelliperf.cli.improve import resume_run
 
-    return resume_run(values["run"])
+    raise typer.Exit(resume_run(run))
 
 
-def _doctor(values: dict[str, Any]) -> int:
-    if values["amd"]:
+@app.command()
+def doctor(
+    amd: Annotated[bool, typer.Option("--amd", help="The whole chain on an AMD GPU, with a bundle of logs.")] = False,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    bundle: Annotated[Path | None, typer.Option("--bundle", help="Where the bundle of --amd goes.")] = None,
+) -> None:
+    """Say what is there, what is missing and the command that fixes it; run a self-test."""
+    if amd:
         from intelliperf.cli.doctoramd import default_bundle, examine_amd
 
-        return examine_amd(values["launcher"], values["emulated_launcher"], values["bundle"] or default_bundle())
+        raise typer.Exit(examine_amd(launcher, emulated_launcher, bundle or default_bundle()))
     from intelliperf.cli.doctor import examine
 
-    return examine()
+    raise typer.Exit(examine())
 
 
-def _formulas(_values: dict[str, Any]) -> int:
+@app.command()
+def formulas() -> None:
+    """List the formulas."""
     from intelliperf.cli.runs import list_formulas
 
-    return list_formulas()
+    raise typer.Exit(list_formulas())
 
 
-MAIN = Command(
-    "intelliperf",
-    "Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
-    "The program goes after --: intelliperf --formula atomicContention -- ./app ARGS",
-    _improve,
-    (
-        *_WHAT,
-        Option("num_attempts", ("--num-attempts",), "Proposals of the model.", int, 10, 0),
-        Option("model", ("-m", "--model"), "Model name at the provider."),
-        Option("provider", ("-r", "--provider"), "openai, anthropic, …"),
-        Option("api_base", ("--api-base",), "URL of an OpenAI-compatible server."),
-        Option("price", ("--price",), "INPUT,OUTPUT in USD per million tokens, where nobody publishes it."),
-        _UNIT_TESTS,
-        Option("in_place", ("-l", "--in-place"), "Write an accepted patch to the project.", bool, False),
-        Option("output_file", ("-o", "--output-file"), "Copy of report.json.", Path),
-        _RTOL,
-        _ATOL,
-        Option("budget_usd", ("--budget-usd",), "What the model may cost.", float, minimum=0),
-        Option("budget_tokens", ("--budget-tokens",), "How many tokens it may take.", int, minimum=0),
-        Option("budget_minutes", ("--budget-minutes",), "How long the run may propose and judge.", float, minimum=0),
-        Option("replay", ("--replay",), "Take the model's replies from this run.", Path),
-        *_DEVICE,
-        _RUN_ROOT,
-        *_DEADLINES,
-        Option("keep_work", ("--keep-work",), "Keep the scratch copies.", bool, False),
-        _JSON,
-        Option("verbose", ("-v", "--verbose"), "Say more.", bool, False),
-        Option("version", ("--version",), "Print the version.", bool, False),
-    ),
-)
-COMMANDS = (
-    Command(
-        "diagnose",
-        "Profile, diagnose and locate; change nothing.",
-        _diagnose,
-        (*_WHAT, *_DEVICE, _RUN_ROOT, *_DEADLINES, _JSON),
-    ),
-    Command(
-        "emulate",
-        "Run a program on the emulator and print what every source line did to memory.",
-        _emulate,
-        (
-            *(_BUILD, _PROJECT, _KERNEL, _TOP_N, _TARGET),
-            *_DEADLINES,
-            Option("json_events", ("--json",), "The table as JSON.", bool, False),
-        ),
-    ),
-    Command(
-        "verify",
-        "Judge somebody's patch as if it were a candidate: intelliperf verify PATCH -- ./app.",
-        _verify,
-        (
-            *_WHAT,
-            *(_UNIT_TESTS, _RTOL, _ATOL),
-            Option("allow_geometry", ("--allow-geometry",), "The patch may change launches.", bool, False),
-            Option("allow_kernels", ("--allow-kernels",), "It may add or split kernels.", bool, False),
-            *_DEVICE,
-            _RUN_ROOT,
-            *_DEADLINES,
-            _JSON,
-        ),
-        Argument("patch", "A unified diff against the project.", required=True),
-    ),
-    Command("apply", "Write the accepted patch of a run to its project.", _apply, argument=_RUN),
-    Command("report", "Print the summary of a run.", _report, argument=_RUN),
-    Command("resume", "Go on with a run that was interrupted.", _resume, argument=_RUN),
-    Command(
-        "doctor",
-        "Say what is there, what is missing and the command that fixes it; run a self-test.",
-        _doctor,
-        (
-            Option("amd", ("--amd",), "The whole chain on an AMD GPU, with a bundle of logs.", bool, False),
-            _LAUNCHER,
-            _EMULATED_LAUNCHER,
-            Option("bundle", ("--bundle",), "Where the bundle of --amd goes.", Path),
-        ),
-    ),
-    Command("formulas", "List the formulas.", _formulas),
-)
+def _refuse_misplaced(context: typer.Context) -> None:
+    """Options in front of a subcommand would be those of the main job, and lost."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            name, option = context.invoked_subcommand, max(parameter.opts, key=len)
+            raise UsageError(f"{option} goes after the command: intelliperf {name} {option} …")
+
+
+def _command(context: typer.Context) -> tuple[str, ...]:
+    return tuple(context.find_root().obj or ())
 
 
 def invoke(arguments: list[str]) -> int:
@@ -212,42 +324,27 @@ def invoke(arguments: list[str]) -> int:
     if "--" in arguments:
         split = arguments.index("--")
         ours, application = arguments[:split], arguments[split + 1 :]
-    command, line = MAIN, read(ours, MAIN.options, stop_at_positional=True)
-    if line.positional:
-        command = find_command(line.positional[0], COMMANDS)
-        if line.given:  # they would be those of the main job, and lost
-            name = next(iter(line.given)).name
-            raise UsageError(f"{name} goes after the command: intelliperf {command.name} {name} …")
-        line = read(line.positional[1:], command.options)
-    if line.help:
-        print(_help(command))
-        return 0
-    return command.run(_values(command, line, defaults(ours), application))
+    ours = [_dashed(argument) for argument in ours]
+    from intelliperf.cli.configuration import defaults
+
+    asked_for_help = not {"-h", "--help"}.isdisjoint(ours)
+    values = {} if asked_for_help else defaults(ours)
+    try:
+        status = command_of(app).main(args=ours, obj=application, standalone_mode=False, default_map=values)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _PARSER_ERROR as error:
+        message = error.format_message()  # type: ignore[attr-defined]
+        hint = " (the program goes after --)" if "No such command" in message else ""
+        raise UsageError(f"{message}{hint}") from error
+    if status == EXIT_INTERRUPTED:  # the parser's own word for it
+        raise KeyboardInterrupt
+    return status if isinstance(status, int) else 0
 
 
-def _values(
-    command: Command, line: CommandLine, configured: dict[str, object], application: list[str]
-) -> dict[str, Any]:
-    """By field: what was typed, else what the configuration file says, else the default."""
-    values: dict[str, Any] = {option.field: option.default for option in command.options}
-    for option in command.options:
-        if configured.get(option.field) is not None:
-            values[option.field] = convert(option, configured[option.field])
-    values |= {option.field: value for option, value in line.given.items()}
-    path = path_argument(command, line.positional)
-    if command.argument is not None:
-        values[command.argument.name] = path
-    if _BUILD in command.options:
-        values["command"] = tuple(application)
-    return values
-
-
-def _help(command: Command) -> str:
-    if command is MAIN:
-        return help_text("intelliperf [OPTIONS] -- PROGRAM [ARGS]\n       intelliperf COMMAND …", MAIN, COMMANDS)
-    words = [f"intelliperf {command.name} [OPTIONS]"]
-    if command.argument is not None:
-        name = command.argument.name.upper()
-        words.append(name if command.argument.required else f"[{name}]")
-    words += ["-- PROGRAM [ARGS]"] if _BUILD in command.options else []
-    return help_text(" ".join(words), command)
+def _dashed(argument: str) -> str:
+    """`--top_n=3` and `--top-n=3` are the same option."""
+    if not argument.startswith("--"):
+        return argument
+    name, equals, value = argument.partition("=")
+    return name.replace("_", "-") + equals + value

@@ -9,11 +9,12 @@ from typing import Any
 from intelliperf.errors import UsageError
 
 FILE_NAME = "intelliperf.toml"
+_COMMANDS = ("diagnose", "emulate", "verify")
 _OTHER_NAMES = {"json": "json_events"}
 
 
 def defaults(arguments: list[str]) -> dict[str, Any]:
-    """Values by field of `Options`, from the project directory's file. Unknown keys are errors."""
+    """A default map for the option parser, from the project directory's file. Unknown keys are errors."""
     path = _project(arguments) / FILE_NAME
     if not path.is_file():
         return {}
@@ -32,7 +33,7 @@ def defaults(arguments: list[str]) -> dict[str, Any]:
     values["build_command"] = [commands] if isinstance(commands, str) else commands
     if not isinstance(commands, (str, list)) or not all(isinstance(text, str) for text in commands):
         raise UsageError(f"{path}: build_command is a text or a list of texts")
-    return values
+    return {**values, **{command: dict(values) for command in _COMMANDS}}
 
 
 def _project(arguments: list[str]) -> Path:
