@@ -9,6 +9,7 @@
 #include "host_api.h"
 #include "other_numbers.h"
 #include "properties.h"
+#include "repeats.h"
 #include "settings.h"
 
 namespace simt::host {
@@ -88,6 +89,7 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
   const uint32_t variants = OtherNumbers::variants(request, launches);
   for (uint32_t variant = 0; variant < variants; ++variant) {
     const OtherNumbers numbers(request, launches, variant);
+    const Repeats::Aside aside;
     export_dispatch(numbers.request(), launch(numbers.request()).status, true);
   }
   return variants > 0;

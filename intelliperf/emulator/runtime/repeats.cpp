@@ -60,6 +60,8 @@ uint64_t word(const char* at) {
 
 }  // namespace
 
+uint32_t Repeats::asides_;
+
 void note_outside_effect() { outside_effect = true; }
 
 Repeats& Repeats::instance() {
@@ -124,7 +126,7 @@ bool Repeats::look(State& state) {
 bool Repeats::replay(const LaunchRequest& request) {
   current_ = nullptr;
   keeping_ = outside_effect = false;
-  if (!request.kernel->has_parameters || !pointers_known(request)) return false;
+  if (asides_ || !request.kernel->has_parameters || !pointers_known(request)) return false;
   if (known_.size() >= kMostKnown) {
     known_.clear();
     kept_bytes_ = 0;

@@ -19,6 +19,16 @@ class Repeats {
  public:
   static Repeats& instance();
 
+  // For launches that are not the program's own, such as those on altered numbers: they would be taken for a sign that
+  // memory goes on changing.
+  class Aside {
+   public:
+    Aside() { ++asides_; }
+    ~Aside() { --asides_; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+  };
+
   // True: memory is now as the launch leaves it. Otherwise the caller runs it and tells by `ran`.
   bool replay(const LaunchRequest& request);
   void ran(bool ok, double host_ns);
@@ -48,6 +58,8 @@ class Repeats {
     Digest before;
     std::vector<Change> changes;
   };
+
+  static uint32_t asides_;  // alive
 
   Repeats();
   bool look(State& state);
