@@ -1,17 +1,5 @@
 // The same launch on other numbers: for a validation that an answer remembered, or known beforehand, cannot pass.
-// Asked for by INTELLIPERF_OTHER_NUMBERS.
-//
-//   1  Floats behind pointer parameters are multiplied by powers of two, each buffer by another one, and integers
-//      that the kernel may write are lowered by one where they are above one. Order, signs, zeros and the last
-//      digits of sums stay as they are, and indices stay in their ranges.
-//   2  Only an eighth of each buffer's numbers, those of one range of values, which is drawn by launch and buffer:
-//      floats move half-way to the lower end of the range, integers as above; those that the kernel only reads, which
-//      may be indices, become its lowest one. Sorted numbers stay sorted. Whoever knows the data by some of it takes
-//      it for the same.
-//   3  Plain arguments, one per variant: integers from 34 on to a lower one that is divisible by the same
-//      power of two (a power of two to its half), floats doubled. Where the grid has a thread for each of so many
-//      items, alone or times other arguments, it shrinks with them; an integer that may have to do with the launch in
-//      another way stays. The original does less of the same then, or fails, which is for the parent to see.
+// Asked for by INTELLIPERF_OTHER_NUMBERS; see alterations.h for its values.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <string>
 
+#include "alterations.h"
+
 namespace simt {
 
 struct Order {
   enum class Kind : uint8_t { kForward, kReverse, kRandom } kind = Kind::kForward;
   uint64_t seed = 0;
 };
-
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments };  // see other_numbers.h
 
 struct Settings {
   std::string trace_directory;     // empty: no records
