@@ -48,7 +48,7 @@ class CudaBackend:
     """
 
     name = "cuda"
-    honours = frozenset({"kernels", "poison"})
+    honours = native.EXPORT_OPTIONS
 
     def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
         if target is not None:
@@ -131,7 +131,7 @@ class CudaBackend:
         return ()
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        return native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        return native.export_environment(socket, options.get("kernels", kernel.symbol), options)
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         return open_memory(hello, descriptors, self._comparing())

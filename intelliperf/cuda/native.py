@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -47,13 +47,24 @@ def trace_environment(records: Path) -> dict[str, str]:
     }
 
 
-def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*")."""
+_OPTIONS = {"poison": "INTELLIPERF_POISON", "other_numbers": "INTELLIPERF_OTHER_NUMBERS"}
+EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
+
+
+def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
+
+    Of `options`, as in `Backend.intercept_environment`, those of `EXPORT_OPTIONS`.
+    """
+    injected = {"CUDA_INJECTION64_PATH": str(injection_library()), "INTELLIPERF_EXPORT_MEMORY": "ipc"}
+    return {**injected, **export_variables(socket, kernels, options)}
+
+
+def export_variables(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
+    """What the library is told, once it is in the process."""
     return {
-        "CUDA_INJECTION64_PATH": str(injection_library()),
         "INTELLIPERF_CUDA_MODE": "export",
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
-        "INTELLIPERF_EXPORT_MEMORY": "ipc",
-        **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
+        **{_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS},
     }

@@ -43,6 +43,7 @@ from intelliperf.validation.lockstep import (
     follow_planned,
     record,
 )
+from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.othernumbers import ALTERATIONS, OPTION, TWIN, TWIN_ORDER, Alteration, DoubtingChecker
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.source import base_name
@@ -310,7 +311,7 @@ class Judge:
         options = {"kernels": self._kernels(trial), "poison": POISON, "memory": memory, OPTION: alteration.value}
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
         observer: Observer = Checker(calibration, self._settings.tolerance)
-        if alteration.doubtful:
+        if alteration.doubtful or not self._backend.honours.issuperset(TWIN_ORDER):
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
                 Checker(calibration, self._settings.tolerance), Checker(calibration, self._settings.tolerance)
@@ -324,6 +325,9 @@ class Judge:
         divergence = followed.divergences.get(_ALTERED)
         if TWIN in followed.divergences:
             return f"{alteration.wrong}: the original has no one answer"
+        altered = [event.altered for event in followed.events if isinstance(event, Dispatch) and event.target]
+        if divergence is None and altered and not any(count is None or count for count in altered):
+            return f"{alteration.wrong}: no launch has anything that could be altered"
         if divergence is not None:
             return Rejection(divergence.outcome, f"{alteration.wrong}: {divergence.detail}")
         return ""

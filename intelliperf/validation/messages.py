@@ -102,6 +102,7 @@ class Dispatch:
     arguments: tuple[Argument, ...]
     allocations: tuple[Allocation, ...]
     parameters: tuple[Parameter, ...] = ()  # where the hello does not know the kernel yet
+    altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
 
     def describe(self) -> str:
         shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
@@ -198,6 +199,7 @@ def _dispatch(message: Object) -> Dispatch:
         arguments=arguments,
         allocations=tuple(sorted(allocations, key=lambda a: a.sequence)),
         parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
+        altered=_natural(message, "altered") if "altered" in message else None,
     )
 
 
