@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import cudaprograms
 import pytest
 
+from intelliperf.cuda import activity, native
 from intelliperf.records import (
     Candidate,
     Check,
@@ -117,3 +120,28 @@ def test_a_graph_that_does_more_or_was_changed_is_compared_at_its_end(program, t
     verdict = judged(program, tmp_path, scenario, "lost", STAGE)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     assert verdict.compared_dispatches == 2
+
+
+def traced(program: Path, root: Path, scenario: str, flush: native.Flush | None) -> activity.Activity:
+    variables = native.trace_variables(root / "records", flush)
+    subprocess.run([str(program), scenario, "right"], check=True, env={**os.environ, **variables}, capture_output=True)
+    return activity.read(root.glob("records.*"), flush.name if flush else "")
+
+
+def test_the_l2_is_emptied_before_each_launch_of_the_timed_kernel_and_nobody_counts_that(program, tmp_path):
+    flush = native.Flush.of(ROOT)
+    seen = traced(program, tmp_path, "captured", flush)  # the second of three launches is captured, and does not run
+    assert [(kernel.symbol, kernel.after_flush) for kernel in seen.kernels] == [(ROOT, True)] * 2
+    assert seen.total_ns == 200  # the stand-in's kernels take 100 ns each
+    every = activity.read(tmp_path.glob("records.*"))
+    assert [kernel.symbol for kernel in every.kernels] == [flush.name, ROOT] * 2
+
+
+def test_kernels_of_a_graph_and_other_kernels_are_not_flushed(program, tmp_path):
+    seen = traced(program, tmp_path, "graph", native.Flush.of(STAGE))
+    assert [kernel.after_flush for kernel in seen.kernels] == [False] * 6
+    (tmp_path / "other").mkdir()
+    seen = traced(program, tmp_path / "other", "roots", native.Flush.of(STAGE))
+    assert [kernel.after_flush for kernel in seen.kernels] == [False] * 3
+    (tmp_path / "none").mkdir()
+    assert len(traced(program, tmp_path / "none", "roots", None).kernels) == 3

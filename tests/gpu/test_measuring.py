@@ -71,6 +71,23 @@ def test_a_kernel_that_does_a_fifth_less_is_a_quarter_faster(steady: Path) -> No
     assert 1.2 < kernel.ratio < 1.3
 
 
+def test_a_kernel_whose_data_lie_in_the_l2_is_slower_where_that_is_emptied_before_it(tmp_path: Path) -> None:
+    program = _build(_PROGRAMS / "resident.cu", tmp_path / "resident")
+    application = Application((str(program),), tmp_path, tmp_path)
+    took: dict[bool, dict[Scope, float]] = {}
+    told: dict[bool, str] = {}
+    for flush in (False, True):
+        backend = CudaBackend(tmp_path / f"flush-{flush}", flush_l2=flush)
+        timing = backend.time(application, application, Kernel("_Z3sumPK6float4Pfi", "sum"), 2.0)
+        took[flush] = {measurement.scope: measurement.baseline_ns for measurement in timing.measurements}
+        told[flush] = " | ".join(timing.notes)
+    assert took[True][Scope.KERNEL] > 1.15 * took[False][Scope.KERNEL]
+    # Only the kernel runs, and two fills: what empties the L2 takes several times as long and is not counted.
+    assert took[True][Scope.APPLICATION] < 2 * took[True][Scope.KERNEL]
+    assert "the L2 was emptied before each of the" in told[True]
+    assert "emptied" not in told[False].replace("from emptied caches", "")
+
+
 def test_nvml_tells_clocks_and_temperature() -> None:
     with open_gpu() as gpu:
         reading = gpu.read()
