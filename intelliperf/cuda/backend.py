@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.cuda import activity, counters, driver_api, lines, native, roofline, sass, toolchain
+from intelliperf.cuda import activity, counters, driver_api, lines, native, refetching, roofline, sass, toolchain
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.comparing import DeviceComparer, open_memory
 from intelliperf.cuda.inlining import Located, chains_of
@@ -63,6 +63,7 @@ class CudaBackend:
         self._runs = 0
         self._comparer: DeviceComparer | None = None
         self._profiled: dict[tuple[Path, int, str], tuple[ProfiledKernel, ...]] = {}
+        self._reached: dict[tuple[Path, int, str], tuple[int | None, str]] = {}
 
     def probe(self) -> Device:
         """The first GPU that the driver shows. Raises `BackendUnavailable`."""
@@ -84,16 +85,24 @@ class CudaBackend:
     ) -> tuple[KernelProfile, ...]:
         """Where there are no counters to be had, the profiles say why, and what the machine code shows by itself."""
         try:
-            return tuple(
-                counters.with_quantities(kernel, self._counted(application, kernel.kernel, deadline_s))
-                for kernel in kernels
-            )
+            return tuple(self._with_counts(application, kernel, deadline_s) for kernel in kernels)
         except BackendUnavailable as error:
             why = f"no hardware counters: {error}"
             return tuple(
                 replace(kernel, notes=(*kernel.notes, why, *self._observed(application, kernel.kernel)))
                 for kernel in kernels
             )
+
+    def _with_counts(self, application: Application, profile: KernelProfile, deadline_s: float) -> KernelProfile:
+        launches = self._counted(application, profile.kernel, deadline_s)
+        seen = counters.with_quantities(profile, launches)
+        if not launches or not refetching.worth_a_run(seen, launches[0]):
+            return seen
+        key = (*_identity(application), profile.kernel.symbol)
+        if key not in self._reached:
+            logs = self._logs("reach")
+            self._reached[key] = refetching.reached(self, application, profile.kernel, deadline_s, logs)
+        return refetching.bounded(seen, launches[0].metrics, *self._reached[key])
 
     def _observed(self, application: Application, kernel: Kernel) -> tuple[str, ...]:
         code = self._chains(application, kernel.symbol)

@@ -9,7 +9,7 @@ from pathlib import Path
 import cudaprograms
 import pytest
 
-from intelliperf.cuda import activity, native
+from intelliperf.cuda import activity, native, refetching
 from intelliperf.records import (
     Candidate,
     Check,
@@ -145,3 +145,13 @@ def test_kernels_of_a_graph_and_other_kernels_are_not_flushed(program, tmp_path)
     assert [kernel.after_flush for kernel in seen.kernels] == [False] * 3
     (tmp_path / "none").mkdir()
     assert len(traced(program, tmp_path / "none", "roots", None).kernels) == 3
+
+
+def test_what_the_kernel_can_reach_is_asked_of_a_run_of_its_own(program, tmp_path):
+    backend = cudaprograms.StandInBackend()
+    built = cudaprograms.application(program, tmp_path, "roots", "right")
+    found, why = refetching.reached(backend, built, Kernel(ROOT, "root"), 30.0, tmp_path / "logs")  # type: ignore[arg-type]
+    exact = 8000 * 4 * 2 + 12 + 8000
+    assert (why, found is not None and exact <= found <= exact + 4 * 256) == ("", True)
+    found, why = refetching.reached(backend, built, Kernel("_Z4nonev", "none"), 30.0, tmp_path / "logs")  # type: ignore[arg-type]
+    assert (found, why) == (None, "it is not launched in a run of its own")

@@ -176,6 +176,7 @@ std::string Session::message(const Launch& launch, int status, bool target) {
   write_shape(json, "grid", launch.grid);
   write_shape(json, "block", launch.block);
   json.key("dynamic_lds").number(launch.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  json.key("uncovered").number(uncovered_.size());
   if (launch.altered >= 0) json.key("altered").integer(launch.altered);
   if (!target) {
     json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array().end_object();
