@@ -10,6 +10,8 @@ from intelliperf.cuda.backend import CudaBackend
 from intelliperf.cuda.clocks import open_gpu
 from intelliperf.cuda.sanitizer import Sanitizer, planted_program
 from intelliperf.cuda.toolkit import find_toolkit
+from intelliperf.errors import MissingMetric
+from intelliperf.formulas import find_formula
 from intelliperf.process import output_of
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Scope
 
@@ -86,6 +88,25 @@ def test_a_kernel_whose_data_lie_in_the_l2_is_slower_where_that_is_emptied_befor
     assert took[True][Scope.APPLICATION] < 2 * took[True][Scope.KERNEL]
     assert "the L2 was emptied before each of the" in told[True]
     assert "emptied" not in told[False].replace("from emptied caches", "")
+
+
+def test_memory_that_is_read_again_and_again_is_found_and_memory_that_is_read_once_is_not(tmp_path: Path) -> None:
+    program = _build(_PROGRAMS / "again.cu", tmp_path / "again")
+    backend = CudaBackend(tmp_path / "run")
+    formula = find_formula("memoryLocality")
+    found = {}
+    for times in ("1", "4"):
+        application = Application((str(program), times), tmp_path, tmp_path)
+        (profile,) = backend.profile(application, _RUN_DEADLINE_S).kernels
+        (counted,) = backend.quantities(application, [profile], _RUN_DEADLINE_S)
+        found[times] = counted
+        backend = CudaBackend(tmp_path / "again-4")  # counters are kept per program, whatever its arguments
+    with pytest.raises(MissingMetric, match="no more is read than all memory that can be reached"):
+        formula.diagnose(found["1"], backend.probe())
+    finding = formula.diagnose(found["4"], backend.probe())
+    assert finding is not None
+    assert "at least" in finding.sentence
+    assert finding.value > 2 * finding.ideal
 
 
 def test_nvml_tells_clocks_and_temperature() -> None:

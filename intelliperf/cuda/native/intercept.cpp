@@ -141,8 +141,11 @@ bool keep(Snapshot& snapshot) {
          snapshot.take(state->session.allocations());
 }
 
+// Copies from pageable memory may still be on their way when the call returns, and other streams do not wait for them.
+bool arrived(bool written) { return cuCtxSynchronize() == CUDA_SUCCESS && written; }
+
 void put_back(const Snapshot& snapshot) {
-  if (snapshot.put_back()) return;
+  if (arrived(snapshot.put_back())) return;
   std::fprintf(stderr, "intelliperf: the memory of the application cannot be put back\n");
   std::_Exit(125);
 }
@@ -183,7 +186,7 @@ bool shown_on_other_numbers(Request& request) {
   for (Launch& launch : launches) {
     launch.altered = arguments ? 1 : static_cast<int>(buffers.size());
     const bool some = state->other_numbers == simt::OtherNumbersMode::kSome;
-    if (!write_altered(buffers, snapshot, kMover, nth, some)) launch.altered = 0;
+    if (!arrived(write_altered(buffers, snapshot, kMover, nth, some))) launch.altered = 0;
     show_altered(request, launch);
     put_back(snapshot);
   }
