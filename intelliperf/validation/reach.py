@@ -46,6 +46,7 @@ def reachable(paused: Paused, table_bytes: int = _TABLE_BYTES) -> set[int]:
             continue
         content = paused.content(table)
         words = np.frombuffer(content[: len(content) & ~7], dtype=np.uint64)
+        words = words[(words >= bases[0]) & (words < ends.max())]
         slots = np.searchsorted(bases, words, side="right") - 1
         inside = slots[(slots >= 0) & (words < ends[slots])]
         new = {order[slot].id for slot in np.unique(inside)} - found

@@ -38,6 +38,13 @@ _SOURCE = "__global__ void kernel(float* a) { a[0] = 1; }\n"
 _ROOT = "_Z4rootPfPKfPKhif"
 
 
+class _Backend(CudaBackend):
+    """Ends after the gates that this file is about, for those that follow take their time."""
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        return Check("far enough", CheckStatus.FAILED, "far enough")
+
+
 def _build(root: Path, name: str, side: str, flags: Sequence[str]) -> Application:
     home = root / side
     home.mkdir()
@@ -48,12 +55,12 @@ def _build(root: Path, name: str, side: str, flags: Sequence[str]) -> Applicatio
 
 
 def _judged(root: Path, name: str, symbol: str, *flags: str) -> Verdict:
-    """The program built with `flags` against the program built without, as far as the gate of time at the end."""
+    """The program built with `flags` against the program built without."""
     reference, candidate = _build(root, name, "reference", ()), _build(root, name, "candidate", flags)
     geometry = (Geometry((1, 1, 1), (128, 1, 1)),)
     profile = KernelProfile(Kernel(symbol, "kernel"), 1, geometry, (1000.0,), Provenance.MEASURED, 1.0)
     edit = FileEdit("app.cu", content_hash(_SOURCE), _SOURCE.replace("a[0]", "*a"))
-    judge = Judge(CudaBackend(root / "device"), UNCONFINED, Settings(run_deadline_s=10.0))
+    judge = Judge(_Backend(root / "device"), UNCONFINED, Settings(run_deadline_s=10.0))
     return judge.judge(
         Case(
             candidate=Candidate((edit,), "", Origin(OriginKind.USER, "test")),
@@ -93,7 +100,7 @@ def test_an_answer_that_is_known_beforehand_is_refused_by_other_numbers_alone(
 
 def test_an_unchanged_program_is_right_on_other_numbers_in_every_form_of_launch(tmp_path: Path) -> None:
     verdict = _judged(tmp_path, "launch_forms", "_Z5scale4ViewPKfi")
-    assert verdict.outcome in (Outcome.NOT_FASTER, Outcome.ACCEPTED), verdict.detail
+    assert verdict.detail == "far enough"
     # Four launches by themselves, and two of each of the graph's two launches.
     assert verdict.compared_dispatches == 8
     found = _check(verdict, "other numbers")

@@ -113,8 +113,8 @@ void find_variables(CUfunction function) {
   CUmodule module = nullptr;
   void* owner = nullptr;
   auto* get = global_of_library;
-  if (cuKernelGetLibrary(&library, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) {
-    owner = library;
+  if (is_kernel(function)) {
+    if (cuKernelGetLibrary(&library, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) owner = library;
   } else if (cuFuncGetModule(&module, function) == CUDA_SUCCESS) {
     owner = module;
     get = global_of_module;
@@ -153,7 +153,7 @@ void put_back(const Snapshot& snapshot) {
 // The driver loads a kernel, and the variables beside it, when it is first launched: do that now.
 void load(CUfunction function) {
   CUfunction loaded = nullptr;
-  cuKernelGetFunction(&loaded, reinterpret_cast<CUkernel>(function));
+  if (is_kernel(function)) cuKernelGetFunction(&loaded, reinterpret_cast<CUkernel>(function));
   find_variables(function);
 }
 

@@ -10,7 +10,7 @@ namespace intelliperf {
 namespace {
 
 bool layout_of(CUfunction function, size_t index, size_t& offset, size_t& bytes) {
-  if (cuFuncGetParamInfo(function, index, &offset, &bytes) == CUDA_SUCCESS) return true;
+  if (!is_kernel(function)) return cuFuncGetParamInfo(function, index, &offset, &bytes) == CUDA_SUCCESS;
   return cuKernelGetParamInfo(reinterpret_cast<CUkernel>(function), index, &offset, &bytes) == CUDA_SUCCESS;
 }
 
@@ -45,6 +45,11 @@ void take(Request& request, const Parameters& p, bool per_thread) {
 }
 
 }  // namespace
+
+bool is_kernel(CUfunction function) {
+  size_t offset = 0, bytes = 0;
+  return cuFuncGetParamInfo(function, 0, &offset, &bytes) == CUDA_ERROR_INVALID_HANDLE;
+}
 
 bool launches(Call call) { return call == Call::kLaunch || call == Call::kLaunchEx || call == Call::kLaunchCooperative; }
 

@@ -12,7 +12,7 @@ namespace intelliperf {
 
 struct Request {
   Call call = Call::kLaunch;
-  CUfunction function = nullptr;  // often a CUkernel: libraries are loaded lazily
+  CUfunction function = nullptr;  // or a CUkernel, see `is_kernel`
   void** values = nullptr;
   void** extra = nullptr;
   CUstream stream = nullptr;
@@ -25,6 +25,9 @@ const T& parameters(const CUpti_CallbackData* info) {
   return *static_cast<const T*>(info->functionParams);
 }
 
+// Whether the handle is a CUkernel, of a library that is loaded lazily. The driver knows its handles apart, and answers
+// with "invalid handle" what is asked about the wrong kind.
+bool is_kernel(CUfunction function);
 bool launches(Call call);
 Request request_of(const CallFacts& facts, const CUpti_CallbackData* info);
 // What a node of a graph launches.

@@ -1,4 +1,4 @@
-// Reads the same 24 MB again and again: they stay in the L2.
+// Reads the same 16 MB again and again: they stay in the L2.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ __global__ void sum(const float4* __restrict__ in, float* out, int n) {
 }
 
 int main() {
-  const int n = 24 << 20 >> 4;
+  const int n = (16 << 20) / 16;
   float4* in = nullptr;
   float* out = nullptr;
   if (cudaMalloc(&in, n * sizeof(float4)) != cudaSuccess) return 3;
