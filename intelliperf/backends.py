@@ -10,45 +10,53 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Launcher
 from intelliperf.sandbox import Sandbox
 
-Maker = Callable[[Path, "str | None", Sandbox, Launcher], Backend]
+Maker = Callable[[Path, "str | None", Sandbox, Launcher, bool], Backend]
 
 
-def _emulator(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
+def _emulator(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
     from intelliperf.emulator.backend import EmulatorBackend
 
+    _refuse_flush("emulator", flush_l2)
     return EmulatorBackend(directory, target, sandbox)
 
 
-def _cuda(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
+def _cuda(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
     from intelliperf.cuda.backend import CudaBackend
 
     if launcher.emulates:
         raise UsageError("--backend cuda measures: it takes no launcher that emulates the GPU")
-    return CudaBackend(directory, target, sandbox)
+    return CudaBackend(directory, target, sandbox, flush_l2)
 
 
-def _rocm(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher) -> Backend:
+def _rocm(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
     from intelliperf.rocm.backend import RocmBackend
 
+    _refuse_flush("rocm", flush_l2)
     return RocmBackend(directory, target, sandbox, launcher)
+
+
+def _refuse_flush(name: str, flush_l2: bool) -> None:
+    if flush_l2:
+        raise UsageError(f"--flush-l2 is for --backend cuda: {name} does not empty the L2 between timed launches")
 
 
 BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda, "rocm": _rocm}
 
 
 def open_backend(
-    name: str, directory: Path, target: str | None, sandbox: Sandbox, application: Application
+    name: str, directory: Path, target: str | None, sandbox: Sandbox, application: Application, flush_l2: bool = False
 ) -> tuple[Backend, str]:
     """The backend and, in words, why it was chosen. Raises `UsageError` for an unknown name.
 
-    `auto` prefers real hardware that can run what the project holds.
+    `auto` prefers real hardware that can run what the project holds. `flush_l2`: the L2 holds nothing of the
+    application when the kernel that is timed begins.
     """
     if name == "auto":
         chosen, why = _chosen(target, application)
-        return BACKENDS[chosen](directory, target, sandbox, application.launcher), f"{chosen}, {why}"
+        return BACKENDS[chosen](directory, target, sandbox, application.launcher, flush_l2), f"{chosen}, {why}"
     if name not in BACKENDS:
         raise UsageError(f"unknown backend {name!r}; there are auto, {', '.join(BACKENDS)}")
-    return BACKENDS[name](directory, target, sandbox, application.launcher), f"{name}, as asked"
+    return BACKENDS[name](directory, target, sandbox, application.launcher, flush_l2), f"{name}, as asked"
 
 
 def _chosen(target: str | None, application: Application) -> tuple[str, str]:

@@ -35,6 +35,9 @@ class Metric(str, Enum):
     BYTES_AT_MOST = "bytes_at_most"  # asked for, if every lane of every request was active
     DRAM_BYTES = "dram_bytes"
     DRAM_BYTES_COMPULSORY = "dram_bytes_compulsory"  # every line that was read once, and what was written
+    # Where hardware counts no distinct addresses: as if all memory that the kernel can reach was read once. Only there
+    # where more than that was read, which proves that something came again.
+    DRAM_BYTES_COMPULSORY_AT_MOST = "dram_bytes_compulsory_at_most"
     DRAM_SECTORS_AGAIN = "dram_sectors_32b_again"  # of an access: read from memory though they had been before
     L1_HIT_RATIO = "l1_hit_ratio"
     L2_HIT_RATIO = "l2_hit_ratio"

@@ -165,8 +165,8 @@ class Backend(Protocol):
         `options`, all optional: "kernels" (comma list of mangled names or "*"; default: `kernel`),
         "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
         decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
-        (a factor on the modelled clock, so that printed times can be told from answers). A backend
-        ignores those that are not in `honours`.
+        (a factor on the modelled clock, so that printed times can be told from answers), "other_numbers" ("1" to
+        "3": see `validation.othernumbers`). A backend ignores those that are not in `honours`.
         """
         ...
 

@@ -13,6 +13,7 @@ _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
 _MODULES = {  # marker → the module here that says what is missing
     "gfx90a": "gfx90a/device.py",
     "rocm_headers": "rocm/rocmheaders.py",
+    "hip_nvidia": "gpu/hiptoolkit.py",
 }
 _HIP_PYTHON = "hip_python"
 _NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])

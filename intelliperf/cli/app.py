@@ -47,6 +47,9 @@ LauncherPrefix = Annotated[
 EmulatedLauncher = Annotated[
     bool, typer.Option("--emulated-launcher", help="The launcher emulates a GPU: gains are modelled, not measured.")
 ]
+FlushL2 = Annotated[
+    bool, typer.Option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
+]
 RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
 RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
 BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
@@ -86,6 +89,7 @@ def improve(
     target: Target = None,
     launcher: LauncherPrefix = None,
     emulated_launcher: EmulatedLauncher = False,
+    flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
@@ -128,6 +132,7 @@ def improve(
         target=target,
         launcher=launcher,
         emulated_launcher=emulated_launcher,
+        flush_l2=flush_l2,
         run_root=run_root,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
@@ -226,6 +231,7 @@ def verify(
     target: Target = None,
     launcher: LauncherPrefix = None,
     emulated_launcher: EmulatedLauncher = False,
+    flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
@@ -248,6 +254,7 @@ def verify(
         target=target,
         launcher=launcher,
         emulated_launcher=emulated_launcher,
+        flush_l2=flush_l2,
         run_root=run_root,
         run_deadline=run_deadline,
         build_deadline=build_deadline,

@@ -180,7 +180,7 @@ def _self_test() -> Iterator[Observation]:
         (root / "source" / "probe.hip").write_text(SELF_TEST)
         build = (("hipcc", "-O2", "-o", "probe", "probe.hip"),)
         application = Application(("./probe",), root / "source", root / "source", build)
-        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED, application.launcher)
+        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED, application.launcher, False)
         try:
             workspace = Workspace.create(application, root / "work")
             built = workspace.build(backend.build_environment(), 300.0, root / "logs")

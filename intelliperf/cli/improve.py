@@ -175,7 +175,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     rules = _Rules()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
     sandbox = Sandbox.probe(journal.directory)
-    backend, why = open_backend(options.backend, journal.directory / "device", options.target, sandbox, application)
+    device = journal.directory / "device"
+    backend, why = open_backend(options.backend, device, options.target, sandbox, application, options.flush_l2)
     journal.event("note", text=f"backend: {why}")
     return Run(
         settings=Settings(

@@ -34,6 +34,7 @@ class Options:
     target: str | None = None
     launcher: str | None = None
     emulated_launcher: bool = False
+    flush_l2: bool = False
     run_root: Path | None = None
     run_deadline: float = 300.0
     build_deadline: float = 900.0

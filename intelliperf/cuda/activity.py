@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, ProtocolError
@@ -27,6 +27,8 @@ class KernelActivity:
     static_lds_bytes: int
     registers: int
     local_bytes: int
+    queue: tuple[int, int] = (0, 0)  # context and stream
+    after_flush: bool = False  # the L2 was emptied just before, see `native.Flush`
 
     @property
     def duration_ns(self) -> int:
@@ -83,18 +85,18 @@ class Activity:
         return tuple(kernel for kernel in self.kernels if kernel.symbol == symbol)
 
 
-def read(paths: Iterable[Path]) -> Activity:
-    """The records of the one process that used the GPU.
+def read(paths: Iterable[Path], flush: str = "") -> Activity:
+    """The records of the one process that used the GPU, without those of the kernel of ours that `flush` names.
 
     Raises `ApplicationFailed` where several did, `ProtocolError` for a file that is no such record.
     """
-    used = [activity for path in paths if (activity := _read_one(path)).kernels]
+    used = [activity for path in paths if (activity := _read_one(path, flush)).kernels]
     if len(used) > 1:
         raise ApplicationFailed(f"the program starts {len(used)} processes that launch GPU kernels; run one by itself")
     return used[0] if used else Activity((), (), 0)
 
 
-def _read_one(path: Path) -> Activity:
+def _read_one(path: Path, flush: str) -> Activity:
     kernels: list[KernelActivity] = []
     transfers: list[TransferActivity] = []
     dropped = 0
@@ -111,7 +113,18 @@ def _read_one(path: Path) -> Activity:
             raise ProtocolError(f"{path}: line {number} is no activity record ({error})") from error
     kernels.sort(key=lambda kernel: kernel.start_ns)
     transfers.sort(key=lambda transfer: transfer.start_ns)
-    return Activity(tuple(kernels), tuple(transfers), dropped)
+    return Activity(tuple(_without_flushes(kernels, flush)), tuple(transfers), dropped)
+
+
+def _without_flushes(kernels: Iterable[KernelActivity], flush: str) -> Iterator[KernelActivity]:
+    """In order of time; those that the flush came right before, in their own stream, are marked."""
+    flushed: set[tuple[int, int]] = set()
+    for kernel in kernels:
+        if flush and kernel.symbol == flush:
+            flushed.add(kernel.queue)
+            continue
+        yield replace(kernel, after_flush=True) if kernel.queue in flushed else kernel
+        flushed.discard(kernel.queue)
 
 
 def _kernel(record: Mapping[str, object]) -> KernelActivity:
@@ -124,6 +137,7 @@ def _kernel(record: Mapping[str, object]) -> KernelActivity:
         static_lds_bytes=_integer(record, "static_lds"),
         registers=_integer(record, "registers"),
         local_bytes=_integer(record, "local_bytes"),
+        queue=(_integer(record, "context"), _integer(record, "stream")),
     )
 
 

@@ -6,11 +6,13 @@ HIP's own hipcc does the same (HIP_PLATFORM=nvidia), but is installed with ROCm 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import ToolchainError
 from intelliperf.process import output_of
 
@@ -19,6 +21,10 @@ _MARK = Path("hip") / "nvidia_detail" / "nvidia_hip_runtime.h"
 _ROOTS = ("/opt/rocm", "/usr/local", "/usr")
 _COMPILE_DEADLINE_S = 900.0
 _SOURCES = frozenset({".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP"})
+# "file(12): error: …" of nvcc, "file:12:3: error: …" of others
+_ERROR = re.compile(
+    r"^(?P<file>[^\s:(][^:(\n]*)(?:\(\d+\)|:\d+(?::\d+)?): (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
+)
 _STAGES = frozenset({"-c", "-E", "-M", "-MM", "-S", "-ptx", "-fatbin", "-dc"})
 _FOR_AMD = (
     "--offload-arch", "--offload-compress", "--amdgpu-target", "-munsafe-fp-atomics", "-mno-unsafe-fp-atomics",
@@ -119,7 +125,50 @@ def compile_hip(words: Sequence[str], nvcc: Sequence[str]) -> int:
         for line in command_lines(words, Path(include), Path(scratch)):
             done, out, err = output_of([*nvcc, *line], _COMPILE_DEADLINE_S)
             os.write(1, out.encode("utf-8", "surrogateescape"))
+            if not done.ok and (why := unfit_headers(err, Path(include), nvcc, translate(words).front)):
+                os.write(2, f"intelliperf: {why}\n".encode())
             os.write(2, err.encode("utf-8", "surrogateescape"))
             if not done.ok:
                 return done.exit_status or 1
     return 0
+
+
+def unfit_headers(said: str, include: Path, nvcc: Sequence[str], options: Sequence[str]) -> str:
+    """Why HIP's headers do not go with this CUDA, where they do not; empty where the program itself is to blame.
+
+    What the compiler said first must lie in a header of HIP, and so must it for a program that includes HIP alone.
+    """
+    if _first_error(said, include) is None:
+        return ""
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as scratch:
+        probe = Path(scratch) / "probe.cu"
+        probe.write_text("#include <hip/hip_runtime.h>\n")
+        line = command_lines([str(probe), "-c", "-o", str(probe.with_suffix(".o"))], include, Path(scratch))[0]
+        done, _, said = output_of([*nvcc, *options, *line], _COMPILE_DEADLINE_S)
+    complaint = _first_error(said, include)
+    if done.ok or complaint is None:
+        return ""
+    version = hip_version(include)
+    cuda = find_toolkit().version
+    return (
+        f"the headers of HIP {version or '(unknown version)'} in {include} do not compile with CUDA {cuda} "
+        f"({complaint}): put the nvcc of an older CUDA on PATH, or name a HIP that knows CUDA {cuda} in HIP_PATH"
+    )
+
+
+def hip_version(include: Path) -> str:
+    """As "5.2"; empty where the headers do not say."""
+    try:
+        text = (include / "hip" / "hip_version.h").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    found = [re.search(rf"^#define HIP_VERSION_{part} (\d+)", text, re.MULTILINE) for part in ("MAJOR", "MINOR")]
+    return ".".join(match[1] for match in found if match)
+
+
+def _first_error(said: str, include: Path) -> str | None:
+    """What is wrong in HIP's headers, if the first error of nvcc or of the host's compiler lies there."""
+    found = _ERROR.search(said)
+    if found is None or include / "hip" not in Path(found["file"]).parents:
+        return None
+    return found["what"].strip()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,22 +40,48 @@ def injection_library() -> Path:
     return library("cuda", LIBRARY_NAME, _SOURCES, (str(toolkit.root), toolkit.version, *FLAGS), compile_all)
 
 
-def trace_environment(records: Path) -> dict[str, str]:
+@dataclass(frozen=True)
+class Flush:
+    """That the L2 is emptied before each launch of the kernel `before`, by a kernel of ours called `name`."""
+
+    before: str
+    name: str
+
+    @classmethod
+    def of(cls, symbol: str) -> Flush:
+        """With a name that no application can have chosen: what is called so is not counted as the application's."""
+        return cls(symbol, f"intelliperf_flush_{secrets.token_hex(8)}")
+
+
+def trace_environment(records: Path, flush: Flush | None = None) -> dict[str, str]:
     """Makes every process of a run write its activity records to `records` with the process id appended."""
-    return {
-        "CUDA_INJECTION64_PATH": str(injection_library()),
-        "INTELLIPERF_CUDA_MODE": "trace",
-        "INTELLIPERF_CUDA_TRACE": str(records),
-    }
+    return {"CUDA_INJECTION64_PATH": str(injection_library()), **trace_variables(records, flush)}
 
 
-def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*")."""
+def trace_variables(records: Path, flush: Flush | None) -> dict[str, str]:
+    """What the library is told, once it is in the process."""
+    flushing = {"INTELLIPERF_FLUSH_BEFORE": flush.before, "INTELLIPERF_FLUSH_NAME": flush.name} if flush else {}
+    return {"INTELLIPERF_CUDA_MODE": "trace", "INTELLIPERF_CUDA_TRACE": str(records), **flushing}
+
+
+_OPTIONS = {"poison": "INTELLIPERF_POISON", "other_numbers": "INTELLIPERF_OTHER_NUMBERS"}
+EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
+
+
+def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
+
+    Of `options`, as in `Backend.intercept_environment`, those of `EXPORT_OPTIONS`.
+    """
+    injected = {"CUDA_INJECTION64_PATH": str(injection_library()), "INTELLIPERF_EXPORT_MEMORY": "ipc"}
+    return {**injected, **export_variables(socket, kernels, options)}
+
+
+def export_variables(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
+    """What the library is told, once it is in the process."""
     return {
-        "CUDA_INJECTION64_PATH": str(injection_library()),
         "INTELLIPERF_CUDA_MODE": "export",
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
-        "INTELLIPERF_EXPORT_MEMORY": "ipc",
-        **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
+        **{_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS},
     }

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, duration, optional, percent, shrunk, value_of
-from intelliperf.records import Device, KernelProfile, Metric, SourceEvidence
+from collections.abc import Sequence
+
+from intelliperf.formulas.base import (
+    MINIMUM_EXCESS,
+    Formula,
+    Symptom,
+    Threshold,
+    duration,
+    optional,
+    percent,
+    shrunk,
+    value_of,
+)
+from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
 
 TRAFFIC_PER_COMPULSORY = Threshold(
     1.5,
@@ -16,14 +28,22 @@ class MemoryLocality(Formula):
     """Traffic between L2 and memory against every line once.
 
     Lines count whole: what of a line nobody asked for is `memoryAccess`'s. Only an emulator can tell distinct
-    addresses; hardware counts traffic, and has no finding of this formula.
+    addresses. Hardware counts traffic, and shows this where a kernel reads more than all memory that it can reach; the
+    traffic that is left over is then the least that comes again, and all DRAM time what could be saved at most.
     """
 
     name = "memoryLocality"
     summary = "the same memory is fetched again: reuse comes too late, or in another part of the cache"
     watched = Metric.DRAM_BYTES
     needs = (Metric.DEVICE_TIME_NS, Metric.DRAM_BYTES, Metric.DRAM_BYTES_COMPULSORY, Metric.DRAM_TIME_NS)
-    absent = {Metric.DRAM_BYTES_COMPULSORY: "hardware counts no distinct addresses; the emulator does"}
+    instead = (
+        *(Metric.DRAM_BYTES, Metric.DRAM_BYTES_COMPULSORY_AT_MOST),
+        *(Metric.DEVICE_TIME_NS, Metric.DRAM_TIME_NS),
+    )
+    absent = {
+        Metric.DRAM_BYTES_COMPULSORY: "hardware counts no distinct addresses, and no more is read than all memory that "
+        "can be reached, or that is not known; the emulator counts them"
+    }
     own_parts = (Metric.DRAM_TIME_NS,)
     knowledge = (
         "Data that several blocks use should meet them while it is in the cache. Blocks start in the order of their "
@@ -38,25 +58,38 @@ class MemoryLocality(Formula):
     )
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
+        bounded = not profile.has(Metric.DRAM_BYTES_COMPULSORY)
         moved = value_of(profile, Metric.DRAM_BYTES)
-        once = value_of(profile, Metric.DRAM_BYTES_COMPULSORY)
+        once = value_of(profile, Metric.DRAM_BYTES_COMPULSORY_AT_MOST if bounded else Metric.DRAM_BYTES_COMPULSORY)
         if once <= 0 or moved < TRAFFIC_PER_COMPULSORY.value * once:
             return None
         dram_ns = value_of(profile, Metric.DRAM_TIME_NS)
-        excess_ns, left_ns = shrunk(profile, {Metric.DRAM_TIME_NS: dram_ns * once / moved})
+        proven_ns = dram_ns * (1 - once / moved)
+        if bounded and proven_ns < MINIMUM_EXCESS.value * value_of(profile, Metric.DEVICE_TIME_NS):
+            return None
+        excess_ns, left_ns = shrunk(profile, {Metric.DRAM_TIME_NS: 0.0 if bounded else dram_ns - proven_ns})
         hits = (
             f"; L2 serves {percent(optional(profile, Metric.L2_HIT_RATIO))}" if profile.has(Metric.L2_HIT_RATIO) else ""
         )
+        once_in_words, ratio = _size(once), f"{moved / once:.1f}x"
+        if bounded:
+            once_in_words, ratio = f"at most {once_in_words}", f"at least {ratio}"
         return Symptom(
             value=moved,
             ideal=once,
             excess_ns=excess_ns,
             left_ns=left_ns,
             sentence=(
-                f"{_size(moved)} pass between L2 and memory where {_size(once)} would if every line came once "
-                f"({moved / once:.1f}x), which takes {duration(dram_ns)}{hits}"
+                f"{_size(moved)} pass between L2 and memory where {once_in_words} would if every line came once "
+                f"({ratio}), which takes {duration(dram_ns)}{hits}"
             ),
         )
+
+    def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
+        """The kernel as a whole, where the device does not tell which access comes again."""
+        if any(Metric.DRAM_SECTORS_AGAIN in item.quantities for item in evidence):
+            return super().blame(evidence)
+        return tuple(item for item in evidence if item.access is AccessKind.KERNEL)
 
     def excess(self, evidence: SourceEvidence) -> float:
         again = evidence.quantities.get(Metric.DRAM_SECTORS_AGAIN)

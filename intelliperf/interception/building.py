@@ -17,8 +17,8 @@ from intelliperf.storage import cache_directory
 FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall", "-Wextra")
 _BUILD_DEADLINE_S = 300.0
 _SHARED = Path(__file__).resolve().parent / "native"
-_RUNTIME = Path(__file__).resolve().parents[1] / "emulator" / "runtime"  # JSON and the wire protocol
-_RUNTIME_FILES = ("json.cpp", "json.h", "wire.cpp", "wire.h")
+_RUNTIME = Path(__file__).resolve().parents[1] / "emulator" / "runtime"  # what does not need the emulator
+_RUNTIME_FILES = ("alterations.cpp", "alterations.h", "json.cpp", "json.h", "wire.cpp", "wire.h")
 
 Compile = Callable[[str, Path, Sequence[str], Path], None]  # compiler, directory of all sources, *.cpp, result
 

@@ -83,6 +83,7 @@ _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _ALTERED = "candidate on other numbers"
+_NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
@@ -346,9 +347,13 @@ class Judge:
             return None
         passed: list[str] = []
         failed: list[str] = []
+        if trial.declared.kernels and SHAPES not in self._backend.honours:
+            trial.note(GATES[5], CheckStatus.NOT_RUN, _NO_REPETITION)
+            return None
         for alteration in [COPIES] if trial.declared.kernels else ALTERATIONS:
-            if alteration.of_arguments and shapes_option(_checker(trial).shapes) is None:
-                failed.append("plain arguments not altered: the kernel is launched in too many shapes")
+            unknown = self._unknown_shapes(trial) if alteration.of_arguments else ""
+            if unknown:
+                failed.append(f"plain arguments not altered: {unknown}")
                 continue
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
@@ -358,6 +363,14 @@ class Judge:
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
         trial.note(GATES[5], status, "; ".join([*passed, *failed]))
         return None
+
+    def _unknown_shapes(self, trial: _Trial) -> str:
+        """Why it is not known which grids an altered argument must suit; empty where it is."""
+        if shapes_option(_checker(trial).shapes) is None:
+            return "the kernel is launched in too many shapes"
+        if trial.declared.geometry and SHAPES not in self._backend.honours:
+            return "the grid that goes with them is the candidate's own"
+        return ""
 
     def _altered(self, trial: _Trial, alteration: Alteration) -> Rejection | _Told:
         """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
@@ -380,7 +393,7 @@ class Judge:
             options[SHAPES] = shapes_option(_checker(trial).shapes) or ""
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
         observer: Observer = Checker(calibration, self._settings.tolerance)
-        if alteration.doubtful:
+        if alteration.doubtful or not self._backend.honours.issuperset(TWIN_ORDER):
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
                 Checker(calibration, self._settings.tolerance),
@@ -400,6 +413,9 @@ class Judge:
         divergence = followed.divergences.get(_ALTERED)
         if TWIN in followed.divergences:
             return _Told(failed=(f"{alteration.wrong}: the original has no one answer",))
+        altered = [event.altered for event in followed.events if isinstance(event, Dispatch) and event.target]
+        if divergence is None and altered and not any(count is None or count for count in altered):
+            return _Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))
         if divergence is not None:
             return divergence
         if followed.syncs == 0:

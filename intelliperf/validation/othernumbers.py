@@ -4,7 +4,8 @@ The device runs each launch once more, altered in one of three ways, and shows b
 all floats scaled, some numbers moved, or one plain argument changed. Where the candidate has other kernels, no launch
 of one program stands for one of the other: both run as a whole on altered copies of what the host sends. What the
 original does with another argument was never promised: where it fails, or its result depends on the order of lanes
-and blocks, nothing follows.
+and blocks, nothing follows. A device that gives no choice of orders runs the original twice for every alteration: if
+it disagrees with itself, that shows.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class _Machine:
         (home / "toolkit" / "include").mkdir()
         (home / "toolkit" / "include" / "cuda.h").touch()
         self.nvcc.write_text(
-            '#!/bin/sh\nif [ "$1" = --version ]; then echo "Cuda compilation tools, release 13.0, V13.0.88"; exit; fi\n'
+            '#!/bin/sh\ncase "$*" in *--version) echo "Cuda compilation tools, release 13.0, V13.0.88"; exit;; esac\n'
             f'for word in "$@"; do printf "%s\\n" "$word" >> {self.calls}; done; echo "as $0" >> {self.calls}\n'
         )
         self.nvcc.chmod(self.nvcc.stat().st_mode | stat.S_IXUSR)
@@ -165,3 +165,24 @@ def test_hip_is_told_its_platform_only_where_its_headers_are(machine: _Machine, 
     environment = build_environment("")
     assert "HIP_PLATFORM" not in environment
     assert not (Path(environment["PATH"].split(os.pathsep)[0]) / "hipcc").exists()
+
+
+@pytest.mark.parametrize("sources", ["k.hip|*/probe.cu", "k.hip"])
+def test_headers_of_hip_that_this_cuda_does_not_know_are_named_and_the_program_is_not(
+    machine: _Machine, hip: Path, sources: str
+) -> None:
+    version = "#define HIP_VERSION_MAJOR 5\n#define HIP_VERSION_MINOR 2\n"
+    (hip / "hip" / "hip_version.h").write_text(version)
+    header = hip / "hip" / "nvidia_detail" / "nvidia_hip_runtime_api.h"
+    told = f'{header}(2240): error: identifier \\"cudaBindTexture\\" is undefined'
+    failing = f'for word in "$@"; do case "$word" in {sources}) echo "{told}" >&2; exit 2;; esac; done\n'
+    machine.nvcc.write_text(machine.nvcc.read_text() + failing)
+    (machine.project / "k.hip").write_text("__global__ void k(int* p) { p[0] = 1; }\n")
+    done, _, err = output_of(["hipcc", "-c", "k.hip"], _DEADLINE_S, build_environment(""), machine.project)
+    assert done.exit_status == 2, err
+    assert err.strip().endswith("is undefined")
+    line = (
+        f'intelliperf: the headers of HIP 5.2 in {hip} do not compile with CUDA 13.0 (identifier "cudaBindTexture" is '
+        "undefined): put the nvcc of an older CUDA on PATH, or name a HIP that knows CUDA 13.0 in HIP_PATH"
+    )
+    assert (line in err.splitlines()) == ("probe" in sources)

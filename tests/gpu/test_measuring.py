@@ -10,6 +10,8 @@ from intelliperf.cuda.backend import CudaBackend
 from intelliperf.cuda.clocks import open_gpu
 from intelliperf.cuda.sanitizer import Sanitizer, planted_program
 from intelliperf.cuda.toolkit import find_toolkit
+from intelliperf.errors import MissingMetric
+from intelliperf.formulas import find_formula
 from intelliperf.process import output_of
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Scope
 
@@ -69,6 +71,42 @@ def test_a_kernel_that_does_a_fifth_less_is_a_quarter_faster(steady: Path) -> No
     kernel = _timed(steady, "spin", "20000", "16000")[Scope.KERNEL]
     assert kernel.low > 1.15
     assert 1.2 < kernel.ratio < 1.3
+
+
+def test_a_kernel_whose_data_lie_in_the_l2_is_slower_where_that_is_emptied_before_it(tmp_path: Path) -> None:
+    program = _build(_PROGRAMS / "resident.cu", tmp_path / "resident")
+    application = Application((str(program),), tmp_path, tmp_path)
+    took: dict[bool, dict[Scope, float]] = {}
+    told: dict[bool, str] = {}
+    for flush in (False, True):
+        backend = CudaBackend(tmp_path / f"flush-{flush}", flush_l2=flush)
+        timing = backend.time(application, application, Kernel("_Z3sumPK6float4Pfi", "sum"), 2.0)
+        took[flush] = {measurement.scope: measurement.baseline_ns for measurement in timing.measurements}
+        told[flush] = " | ".join(timing.notes)
+    assert took[True][Scope.KERNEL] > 1.15 * took[False][Scope.KERNEL]
+    # Only the kernel runs, and two fills: what empties the L2 takes several times as long and is not counted.
+    assert took[True][Scope.APPLICATION] < 2 * took[True][Scope.KERNEL]
+    assert "the L2 was emptied before each of the" in told[True]
+    assert "emptied" not in told[False].replace("from emptied caches", "")
+
+
+def test_memory_that_is_read_again_and_again_is_found_and_memory_that_is_read_once_is_not(tmp_path: Path) -> None:
+    program = _build(_PROGRAMS / "again.cu", tmp_path / "again")
+    backend = CudaBackend(tmp_path / "run")
+    formula = find_formula("memoryLocality")
+    found = {}
+    for times in ("1", "4"):
+        application = Application((str(program), times), tmp_path, tmp_path)
+        (profile,) = backend.profile(application, _RUN_DEADLINE_S).kernels
+        (counted,) = backend.quantities(application, [profile], _RUN_DEADLINE_S)
+        found[times] = counted
+        backend = CudaBackend(tmp_path / "again-4")  # counters are kept per program, whatever its arguments
+    with pytest.raises(MissingMetric, match="no more is read than all memory that can be reached"):
+        formula.diagnose(found["1"], backend.probe())
+    finding = formula.diagnose(found["4"], backend.probe())
+    assert finding is not None
+    assert "at least" in finding.sentence
+    assert finding.value > 2 * finding.ideal
 
 
 def test_nvml_tells_clocks_and_temperature() -> None:

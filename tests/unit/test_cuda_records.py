@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.cuda import counters, lines
+from intelliperf.cuda import counters, lines, refetching
 from intelliperf.cuda.activity import application_profile, display_name, read
 from intelliperf.cuda.inlining import parse_disassembly
 from intelliperf.cuda.probe import Attribute, device_record
@@ -18,7 +18,7 @@ from intelliperf.cuda.toolchain import completed
 from intelliperf.errors import MissingMetric, ProtocolError, SourceNotFound
 from intelliperf.formulas import find_formula
 from intelliperf.profiling.ncu import ProfiledKernel, parse_dump
-from intelliperf.records import AccessKind, Geometry, Kernel, KernelProfile, MemorySpace, Metric, Provenance
+from intelliperf.records import AccessKind, Geometry, Kernel, KernelProfile, MemorySpace, Metric, Provenance, Quantity
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
 H100 = {
@@ -298,3 +298,21 @@ def test_nvcc_is_asked_for_lines_and_this_gpu_unless_the_build_says_otherwise() 
     assert completed(["-O3", "a.cu"], "sm_90") == ["-lineinfo", "-arch=sm_90", "-O3", "a.cu"]
     assert completed(["-G", "-arch", "sm_80", "a.cu"], "sm_90") == ["-G", "-arch", "sm_80", "a.cu"]
     assert completed(["-gencode=arch=compute_80,code=sm_80", "a.cu"], "sm_90")[0] == "-lineinfo"
+
+
+def test_more_read_than_can_be_reached_bounds_what_every_line_once_would_be() -> None:
+    launch = recorded("transpose")
+    seen = counted(launch)
+    assert not refetching.worth_a_run(seen, launch)  # 12.3 MB are less than what may move besides
+    larger = dataclasses.replace(launch, metrics={**launch.metrics, refetching.READ: 12295424.0 * 20})
+    assert refetching.worth_a_run(seen, larger)
+    known = refetching.bounded(seen, larger.metrics, 100_000_000, "")
+    bound = known.quantity(Metric.DRAM_BYTES_COMPULSORY_AT_MOST).value
+    assert bound == 100_000_000 + refetching.BESIDES_BYTES + 424704
+    assert "can reach 100 MB" in known.notes[-1]
+    unproven = refetching.bounded(seen, larger.metrics, 240_000_000, "")
+    assert not unproven.has(Metric.DRAM_BYTES_COMPULSORY_AT_MOST)
+    unknown = refetching.bounded(seen, larger.metrics, None, "it uses textures")
+    assert "it uses textures" in unknown.notes[-1]
+    spilling = {**seen.quantities, Metric.LOCAL_REQUESTS: Quantity(5.0, Provenance.MEASURED)}
+    assert not refetching.worth_a_run(dataclasses.replace(seen, quantities=spilling), larger)

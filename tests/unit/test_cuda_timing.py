@@ -10,10 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from intelliperf.backends import open_backend
+from intelliperf.cuda.backend import told_of_flush
+from intelliperf.errors import UsageError
 from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.conditions import Conditions, Reading
 from intelliperf.profiling.pairs import Comparison, Decision, Pair, Plan, Sample
-from intelliperf.records import Outcome, Provenance, Scope
+from intelliperf.records import Application, Outcome, Provenance, Scope
+from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.timing import time_refusal
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())
@@ -231,3 +235,12 @@ def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_
     assert {m.provenance for m in modelled} == {Provenance.MODELLED}
     times = iter((200.0, 201.0, 100.0, 100.0))
     assert timing.without_noise(lambda: Sample(next(times), 300.0), lambda: Sample(next(times), 300.0)) == ()
+
+
+def test_an_l2_that_cannot_be_emptied_is_refused_by_name_and_one_that_was_is_told(tmp_path: Path) -> None:
+    application = Application(("app",), tmp_path, tmp_path)
+    with pytest.raises(UsageError, match="emulator does not empty the L2"):
+        open_backend("emulator", tmp_path, None, UNCONFINED, application, flush_l2=True)
+    assert "before each of the 20 timed dispatches" in told_of_flush(20, 20)
+    assert "before 5 of the 20 timed dispatches" in told_of_flush(5, 20)
+    assert "before none of the 20" in told_of_flush(0, 20)

@@ -394,6 +394,34 @@ def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> Non
         FORMULAS["bankConflict"].diagnose(partial, DEVICE)
 
 
+BOUNDED = {**AGAIN, Metric.DRAM_BYTES_COMPULSORY_AT_MOST: 4 * WAVES * 256}
+
+
+def test_more_read_than_can_be_reached_is_a_finding_of_the_whole_kernel() -> None:
+    seen = profile(BOUNDED, without=(Metric.DRAM_BYTES_COMPULSORY,), share=1.0)
+    finding = FORMULAS["memoryLocality"].diagnose(seen, DEVICE)
+    assert finding is not None
+    assert "2.56 MB pass between L2 and memory where at most 1.02 MB would if every line" in finding.sentence
+    assert "(at least 2.5x)" in finding.sentence
+    # What every line once takes is not known, so that all of it might be saved.
+    assert ceiling_ns("memoryLocality", seen) > 24000
+    line = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)
+    load = evidence(4, AccessKind.LOAD, MemorySpace.GLOBAL, SECTORS=80.0)
+    assert FORMULAS["memoryLocality"].blame([line, load]) == (line,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {Metric.DRAM_BYTES_COMPULSORY_AT_MOST: 8 * WAVES * 256},  # a quarter more than that is not enough
+        {Metric.DEVICE_TIME_NS: 200000.0},  # 15 of 200 µs are
+    ],
+)
+def test_a_little_more_than_can_be_reached_is_none(change: dict[Metric, float]) -> None:
+    seen = profile({**BOUNDED, **change}, without=(Metric.DRAM_BYTES_COMPULSORY,), share=1.0)
+    assert FORMULAS["memoryLocality"].diagnose(seen, DEVICE) is None
+
+
 def test_what_hardware_cannot_count_is_said_so() -> None:
     seen = profile(AGAIN, without=(Metric.DRAM_BYTES_COMPULSORY,))
     with pytest.raises(MissingMetric, match="memoryLocality needs dram_bytes_compulsory.*no distinct addresses"):
@@ -442,7 +470,7 @@ def test_each_new_formula_blames_its_own_kind_of_evidence() -> None:
 def test_spills_without_a_known_line_are_the_whole_kernels_and_other_formulas_blame_none() -> None:
     kernel = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)
     assert [item.line for item in FORMULAS["registerPressure"].blame([kernel])] == [3]
-    assert all(FORMULAS[name].blame([kernel]) == () for name in ("bankConflict", "memoryLocality", "branchDivergence"))
+    assert all(FORMULAS[name].blame([kernel]) == () for name in ("bankConflict", "branchDivergence"))
 
 
 def test_diagnose_only_orders_lines_by_time() -> None:

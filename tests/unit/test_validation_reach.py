@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intelliperf.validation.lockstep import Sync
 from intelliperf.validation.messages import Allocation, Argument, Dispatch, Pointer
-from intelliperf.validation.reach import all_due, chosen
+from intelliperf.validation.reach import all_due, chosen, reachable_bytes
 
 GIB = 1 << 30
 TABLE = Allocation(1, 0x1000, 64, "device", 1, None, 0x1000)
@@ -49,3 +49,27 @@ def test_in_between_what_the_kernel_can_reach_is_compared():
     paused = still(TABLE, BEHIND, IDLE, SYMBOL)
     assert chosen(Sync(16, ""), paused) is None
     assert chosen(Sync(17, ""), paused) == {TABLE.id, BEHIND.id, SYMBOL.id}
+
+
+def known(paused: Still, **changes: object) -> Still:
+    return Still(replace(paused.dispatch, uncovered=0, **changes))
+
+
+def test_what_a_kernel_can_reach_is_bounded_by_what_pointers_lead_to() -> None:
+    reached = 3 * 128 + 128 + 4096 + 128  # TABLE and SYMBOL, a line each and one over; BEHIND and one over
+    assert reachable_bytes(known(still(TABLE, BEHIND, IDLE, SYMBOL))) == reached
+    large = replace(BEHIND, size=GIB)
+    assert reachable_bytes(known(still(TABLE, large, SYMBOL))) == 4 * 128 + GIB + 128
+
+
+def test_an_address_in_a_plain_argument_makes_the_bound_all_memory() -> None:
+    hidden = Argument(1, struct.pack("<iQ", 1, IDLE.base + 64), ())
+    everything = 4 * 128 + 4096 + 128 + GIB + 128
+    paused = still(TABLE, BEHIND, IDLE, SYMBOL)
+    assert reachable_bytes(known(paused, arguments=(HANDED, hidden))) == everything
+
+
+def test_memory_that_is_no_allocation_leaves_the_bound_open() -> None:
+    paused = still(TABLE, BEHIND, IDLE, SYMBOL)
+    assert reachable_bytes(paused) is None  # nobody says that there is no other
+    assert reachable_bytes(Still(replace(paused.dispatch, uncovered=1))) is None

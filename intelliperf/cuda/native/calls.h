@@ -21,6 +21,7 @@ enum class Call {
   kLaunchCooperative,
   kGraphLaunch,
   kGraphInstantiate,
+  kGraphChanged,    // an executable one, whose handle comes first
   kCopy,            // of a number of bytes: destination, source, count
   kCopy2d,
   kCopy3d,

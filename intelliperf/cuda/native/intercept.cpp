@@ -6,16 +6,20 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "buffers.h"
 #include "calls.h"
 #include "cubin.h"
+#include "graphs.h"
+#include "launches.h"
+#include "othernumbers.h"
 #include "session.h"
+#include "snapshot.h"
 
 namespace intelliperf {
 
@@ -25,20 +29,17 @@ struct State {
   std::recursive_mutex lock;
   Session session;
   int poison = -1;
+  simt::OtherNumbersMode other_numbers = simt::OtherNumbersMode::kNone;
   pid_t owner = 0;
-  std::vector<CallFacts> calls;                         // by callback id
-  std::set<std::string> variables;                      // names in the loaded binaries
-  std::map<void*, size_t> searched;                     // module or library → how many names were looked up in it
-  std::map<CUgraphExec, std::vector<Launch>> graphs;    // kernel nodes
+  std::vector<CallFacts> calls;               // by callback id
+  std::set<std::string> variables;            // names in the loaded binaries
+  std::map<void*, size_t> searched;           // module or library → how many names were looked up in it
+  std::map<CUgraphExec, KeptGraph> graphs;
 };
 
 State* state = nullptr;
 thread_local bool inside = false;  // our own calls are not the application's
-
-template <typename T>
-const T& parameters(const CUpti_CallbackData* info) {
-  return *static_cast<const T*>(info->functionParams);
-}
+constexpr Mover kMover = {read_buffer, write_buffer};
 
 // ---- memory ----------------------------------------------------------------------------------
 
@@ -112,8 +113,8 @@ void find_variables(CUfunction function) {
   CUmodule module = nullptr;
   void* owner = nullptr;
   auto* get = global_of_library;
-  if (cuKernelGetLibrary(&library, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) {
-    owner = library;
+  if (is_kernel(function)) {
+    if (cuKernelGetLibrary(&library, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) owner = library;
   } else if (cuFuncGetModule(&module, function) == CUDA_SUCCESS) {
     owner = module;
     get = global_of_module;
@@ -125,130 +126,156 @@ void find_variables(CUfunction function) {
 
 // ---- launches --------------------------------------------------------------------------------
 
-bool layout_of(CUfunction function, size_t index, size_t& offset, size_t& bytes) {
-  if (cuFuncGetParamInfo(function, index, &offset, &bytes) == CUDA_SUCCESS) return true;
-  return cuKernelGetParamInfo(reinterpret_cast<CUkernel>(function), index, &offset, &bytes) == CUDA_SUCCESS;
-}
-
-// The packed argument buffer of a launch that hands one over instead of single values.
-const unsigned char* packed_arguments(void** extra) {
-  for (size_t i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2)
-    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) return static_cast<const unsigned char*>(extra[i + 1]);
-  return nullptr;
-}
-
-void read_arguments(Launch& launch, CUfunction function, void** values, void** extra) {
-  const unsigned char* packed = values ? nullptr : packed_arguments(extra);
-  size_t offset = 0, bytes = 0;
-  for (size_t i = 0; (values || packed) && layout_of(function, i, offset, bytes); ++i) {
-    const auto* from = values ? static_cast<const unsigned char*>(values[i]) : packed + offset;
-    launch.arguments.push_back({{from, from + bytes}});
-  }
-}
-
-std::string name_of(CUfunction function) {
-  const char* name = nullptr;
-  if (cuFuncGetName(&name, function) == CUDA_SUCCESS && name) return name;
-  if (cuKernelGetName(&name, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS && name) return name;
-  return "";
-}
-
-bool capturing(CUstream stream) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-CUstream stream_of(CUstream given, bool per_thread) { return given || !per_thread ? given : CU_STREAM_PER_THREAD; }
-
-void report(const Launch& launch, int status, bool target) {
+void report(Launch launch, int status, bool target) {
   if (target) {
     const CUresult ended = cuCtxSynchronize();
     if (status == 0) status = static_cast<int>(ended);
   }
+  if (state->other_numbers != simt::OtherNumbersMode::kNone) launch.altered = 0;
   state->session.dispatch(launch, status, target);
 }
 
-void on_launch(Launch& launch, CUfunction function, void** values, void** extra, CUstream stream,
-               const CUpti_CallbackData* info) {
-  if (capturing(stream)) return;
-  launch.kernel = canonical(info->symbolName ? info->symbolName : name_of(function));
+// What is run twice must find the same again: everything that it can write to is known and can be put back.
+bool keep(Snapshot& snapshot) {
+  return state->session.all_comparable() && cuCtxSynchronize() == CUDA_SUCCESS &&
+         snapshot.take(state->session.allocations());
+}
+
+// Copies from pageable memory may still be on their way when the call returns, and other streams do not wait for them.
+bool arrived(bool written) { return cuCtxSynchronize() == CUDA_SUCCESS && written; }
+
+void put_back(const Snapshot& snapshot) {
+  if (arrived(snapshot.put_back())) return;
+  std::fprintf(stderr, "intelliperf: the memory of the application cannot be put back\n");
+  std::_Exit(125);
+}
+
+// The driver loads a kernel, and the variables beside it, when it is first launched: do that now.
+void load(CUfunction function) {
+  CUfunction loaded = nullptr;
+  if (is_kernel(function)) cuKernelGetFunction(&loaded, reinterpret_cast<CUkernel>(function));
+  find_variables(function);
+}
+
+void show_altered(const Request& request, const Launch& launch) {
+  int status = static_cast<int>(launch_again(request, launch));
+  const CUresult ended = cuCtxSynchronize();
+  if (status == 0) status = static_cast<int>(ended);
+  state->session.dispatch(launch, status, true);
+  if (ended == CUDA_SUCCESS) return;
+  // Such an error ends a CUDA context, and with it all that the application could still do.
+  std::fprintf(stderr, "intelliperf: %s fails on other numbers with error %d\n", launch.kernel.c_str(), status);
+  std::_Exit(125);
+}
+
+// Runs the launch on other numbers and shows the parent that instead. False: nothing was shown.
+bool shown_on_other_numbers(Request& request) {
+  const uint64_t nth = state->session.told(request.launch.kernel);
+  if (!simt::worth_repeating(nth)) return false;
+  load(request.function);
+  read_arguments(request);
+  const bool arguments = state->other_numbers == simt::OtherNumbersMode::kArguments;
+  const bool fixed_grid = request.call == Call::kLaunchCooperative || has_attributes(request);
+  std::vector<Launch> launches;
+  std::vector<AlteredBuffer> buffers;
+  if (!arguments) buffers = altered_buffers(request.launch, state->session.allocations());
+  else if (!fixed_grid) launches = with_other_arguments(request.launch);
+  if (!buffers.empty()) launches = {request.launch};
+  Snapshot snapshot(kMover);
+  if (launches.empty() || !keep(snapshot)) return false;
+  for (Launch& launch : launches) {
+    launch.altered = arguments ? 1 : static_cast<int>(buffers.size());
+    if (!arrived(write_altered(buffers, snapshot, kMover, nth))) launch.altered = 0;
+    show_altered(request, launch);
+    put_back(snapshot);
+  }
+  return true;
+}
+
+void on_launch_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
+  *info->correlationData = 0;
+  if (state->other_numbers == simt::OtherNumbersMode::kNone) return;
+  Request request = request_of(facts, info);
+  if (capturing(request.stream) || !state->session.is_target(request.launch.kernel)) return;
+  *info->correlationData = shown_on_other_numbers(request);
+}
+
+void on_launch(const CallFacts& facts, const CUpti_CallbackData* info) {
+  Request request = request_of(facts, info);
+  if (capturing(request.stream) || *info->correlationData) return;
   const int status = static_cast<int>(*static_cast<const CUresult*>(info->functionReturnValue));
-  const bool target = state->session.is_target(launch.kernel);
+  const bool target = state->session.is_target(request.launch.kernel);
   if (target) {
-    read_arguments(launch, function, values, extra);
-    find_variables(function);
+    read_arguments(request);
+    find_variables(request.function);
   }
-  report(launch, status, target);
+  report(request.launch, status, target);
 }
 
-template <typename Parameters>
-void take_shape(Launch& launch, const Parameters& p) {
-  const unsigned shape[6] = {p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY, p.blockDimZ};
-  std::memcpy(launch.grid, shape, sizeof launch.grid);
-  std::memcpy(launch.block, shape + 3, sizeof launch.block);
-  launch.dynamic_lds = p.sharedMemBytes;
-}
-
-void on_any_launch(const CallFacts& facts, const CUpti_CallbackData* info) {
-  Launch launch;
-  if (facts.call == Call::kLaunchEx) {
-    const auto& p = parameters<cuLaunchKernelEx_params>(info);
-    take_shape(launch, *p.config);
-    return on_launch(launch, p.f, p.kernelParams, p.extra, stream_of(p.config->hStream, facts.per_thread), info);
-  }
-  if (facts.call == Call::kLaunchCooperative) {
-    const auto& p = parameters<cuLaunchCooperativeKernel_params>(info);
-    take_shape(launch, p);
-    return on_launch(launch, p.f, p.kernelParams, nullptr, stream_of(p.hStream, facts.per_thread), info);
-  }
-  const auto& p = parameters<cuLaunchKernel_params>(info);
-  take_shape(launch, p);
-  on_launch(launch, p.f, p.kernelParams, p.extra, stream_of(p.hStream, facts.per_thread), info);
-}
-
-// ---- graphs: their kernels are told after the whole graph has run ------------------------------
-
-void collect_kernels(CUgraph graph, std::vector<Launch>& launches, std::vector<CUfunction>& functions) {
-  size_t count = 0;
-  if (cuGraphGetNodes(graph, nullptr, &count) != CUDA_SUCCESS || count == 0) return;
-  std::vector<CUgraphNode> nodes(count);
-  if (cuGraphGetNodes(graph, nodes.data(), &count) != CUDA_SUCCESS) return;
-  for (const CUgraphNode node : nodes) {
-    CUgraphNodeType type{};
-    if (cuGraphNodeGetType(node, &type) != CUDA_SUCCESS) continue;
-    CUgraph child = nullptr;
-    if (type == CU_GRAPH_NODE_TYPE_GRAPH && cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS)
-      collect_kernels(child, launches, functions);
-    CUDA_KERNEL_NODE_PARAMS p{};
-    if (type != CU_GRAPH_NODE_TYPE_KERNEL || cuGraphKernelNodeGetParams(node, &p) != CUDA_SUCCESS) continue;
-    Launch launch;
-    take_shape(launch, p);
-    CUfunction function = p.func ? p.func : reinterpret_cast<CUfunction>(p.kern);
-    launch.kernel = canonical(name_of(function));
-    read_arguments(launch, function, p.kernelParams, p.extra);
-    launches.push_back(launch);
-    functions.push_back(function);
-  }
-}
+// ---- graphs ----------------------------------------------------------------------------------
+//
+// A graph of kernels, copies and fills runs part by part first, up to one target after the other, each of which is
+// shown; then memory is put back, and the application's launch does all of it. What cannot be run so is told after
+// the whole graph: its last target stands for all.
 
 void on_instantiate(const CUpti_CallbackData* info) {
   const auto& p = parameters<cuGraphInstantiateWithFlags_params>(info);  // all forms begin alike
-  std::vector<Launch> launches;
   std::vector<CUfunction> functions;
-  collect_kernels(p.hGraph, launches, functions);
+  forget(state->graphs[*p.phGraphExec]);
+  state->graphs[*p.phGraphExec] = kept(p.hGraph, functions);
   for (const CUfunction function : functions) find_variables(function);
-  state->graphs[*p.phGraphExec] = launches;
+}
+
+void on_graph_changed(const CUpti_CallbackData* info) {
+  forget(state->graphs[*static_cast<const CUgraphExec*>(info->functionParams)]);  // all forms begin with it
+}
+
+size_t last_target(const std::vector<Launch>& launches) {
+  size_t last = launches.size();
+  for (size_t i = 0; i < launches.size(); ++i)
+    if (state->session.is_target(launches[i].kernel)) last = i;
+  return last;
+}
+
+void report_all(const std::vector<Launch>& launches, size_t first, int status) {
+  const size_t last = last_target(launches);
+  for (size_t i = first; i < launches.size(); ++i) report(launches[i], status, i == last);
+}
+
+// Shows the targets as they come, up to the last step. Returns how many launches were told.
+size_t rehearse(const KeptGraph& graph, CUstream stream) {
+  const auto has_target = [](const Step& step) { return last_target(step.launches) < step.launches.size(); };
+  Snapshot snapshot(kMover);
+  size_t told = 0;
+  size_t from = 0;
+  bool kept = false;
+  for (size_t i = 0; i + 1 < graph.steps.size(); ++i) {
+    if (!has_target(graph.steps[i])) continue;
+    if (!kept && !keep(snapshot)) break;
+    kept = true;
+    const CUresult status = run_steps(graph, from, i + 1, stream);
+    for (; from <= i; ++from) {
+      report_all(graph.steps[from].launches, 0, static_cast<int>(status));
+      told += graph.steps[from].launches.size();
+    }
+    if (status != CUDA_SUCCESS) break;
+  }
+  if (kept) put_back(snapshot);
+  return told;
+}
+
+void on_graph_launch_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
+  const auto& p = parameters<cuGraphLaunch_params>(info);
+  const CUstream stream = stream_of(p.hStream, facts.per_thread);
+  const KeptGraph& graph = state->graphs[p.hGraph];
+  *info->correlationData = capturing(stream) || !graph.graph ? 0 : rehearse(graph, stream);
 }
 
 void on_graph_launch(const CallFacts& facts, const CUpti_CallbackData* info) {
   const auto& p = parameters<cuGraphLaunch_params>(info);
   if (capturing(stream_of(p.hStream, facts.per_thread))) return;
   const int status = static_cast<int>(*static_cast<const CUresult*>(info->functionReturnValue));
-  const std::vector<Launch>& launches = state->graphs[p.hGraph];
-  size_t last = launches.size();
-  for (size_t i = 0; i < launches.size(); ++i)
-    if (state->session.is_target(launches[i].kernel)) last = i;
-  for (size_t i = 0; i < launches.size(); ++i) report(launches[i], status, i == last);
+  report_all(state->graphs[p.hGraph].launches(), *info->correlationData, status);
 }
 
 // ---- transfers -------------------------------------------------------------------------------
@@ -311,22 +338,21 @@ void on_transfer(const CallFacts& facts, const CUpti_CallbackData* info) {
 
 // ---- callbacks -------------------------------------------------------------------------------
 
-void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
-  const bool entered = info->callbackSite == CUPTI_API_ENTER;
-  const bool frees = facts.call == Call::kFree || facts.call == Call::kFreeAsync || facts.call == Call::kFreeHost;
-  if (frees) {
-    if (entered) on_free(info);
-    return;
-  }
-  if (entered) return;
-  const bool failed = *static_cast<const CUresult*>(info->functionReturnValue) != CUDA_SUCCESS;
+void on_call_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
   switch (facts.call) {
-    case Call::kLaunch:
-    case Call::kLaunchEx:
-    case Call::kLaunchCooperative: return on_any_launch(facts, info);
-    case Call::kGraphLaunch: return on_graph_launch(facts, info);
-    default: break;
+    case Call::kFree:
+    case Call::kFreeAsync:
+    case Call::kFreeHost: return on_free(info);
+    case Call::kGraphLaunch: return on_graph_launch_begins(facts, info);
+    default: return launches(facts.call) ? on_launch_begins(facts, info) : void();
   }
+}
+
+void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
+  if (info->callbackSite == CUPTI_API_ENTER) return on_call_begins(facts, info);
+  const bool failed = *static_cast<const CUresult*>(info->functionReturnValue) != CUDA_SUCCESS;
+  if (launches(facts.call)) return on_launch(facts, info);
+  if (facts.call == Call::kGraphLaunch) return on_graph_launch(facts, info);
   if (failed) return;
   switch (facts.call) {
     case Call::kAllocate:
@@ -336,7 +362,11 @@ void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
     case Call::kAllocateHost:
     case Call::kHostAllocate:
     case Call::kMap: return on_allocation(facts, info);
+    case Call::kFree:
+    case Call::kFreeAsync:
+    case Call::kFreeHost: return;
     case Call::kGraphInstantiate: return on_instantiate(info);
+    case Call::kGraphChanged: return on_graph_changed(info);
     case Call::kUncovered: return state->session.cannot_compare(facts.operation);
     default: return on_transfer(facts, info);
   }
@@ -349,7 +379,9 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData* data) {
 }
 
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-  if (inside || getpid() != state->owner) return;  // a forked child says nothing
+  if (getpid() != state->owner) return;  // a forked child says nothing
+  if (inside && domain != CUPTI_CB_DOMAIN_RESOURCE) return;
+  const bool ours = inside;
   inside = true;
   {
     const std::lock_guard<std::recursive_mutex> hold(state->lock);
@@ -359,7 +391,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
       on_call(state->calls[id], static_cast<const CUpti_CallbackData*>(data));
     }
   }
-  inside = false;
+  inside = ours;
 }
 
 std::string device_name() {
@@ -370,30 +402,6 @@ std::string device_name() {
 }
 
 unsigned wave_size() { return 32; }
-
-bool copy(void* to, const Buffer& from) {
-  if (from.kind != MemoryKind::kPinned) return cuMemcpyDtoH(to, from.base, from.bytes) == CUDA_SUCCESS;
-  std::memcpy(to, reinterpret_cast<const void*>(from.base), from.bytes);  // NOLINT(performance-no-int-to-ptr)
-  return true;
-}
-
-Shared share(const Buffer& buffer) {
-  Shared shared;
-  if (buffer.kind != MemoryKind::kDevice || buffer.bytes == 0) {
-    shared.why = "no memory of cudaMalloc";  // CUDA has IPC handles for that alone
-    return shared;
-  }
-  CUipcMemHandle handle;
-  const CUresult made = cuIpcGetMemHandle(&handle, buffer.base);
-  if (made != CUDA_SUCCESS) {
-    shared.why = "cuIpcGetMemHandle fails with " + std::to_string(made);
-    return shared;
-  }
-  shared.handle.assign(handle.reserved, sizeof handle.reserved);
-  shared.bytes = buffer.bytes;
-  shared.style = "CUDA";
-  return shared;
-}
 
 void finish() {
   if (getpid() == state->owner) state->session.end();
@@ -416,7 +424,8 @@ void start_intercept() {
   state->owner = getpid();
   const char* poison = std::getenv("INTELLIPERF_POISON");
   if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
-  state->session.open(socket, {"cuda", device_name, wave_size, copy, share});
+  state->other_numbers = other_numbers_mode();
+  state->session.open(socket, {"cuda", device_name, wave_size, read_buffer, share_buffer});
   CUpti_SubscriberHandle subscriber = nullptr;
   require(cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(called), nullptr),
           "calls cannot be intercepted (another profiler in this process?)");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "alterations.h"
 #include "json.h"
 
 namespace simt {
@@ -15,14 +16,6 @@ namespace simt {
 using KernelEntry = void (*)(void** arguments);
 
 struct Module;
-
-enum class NumberKind : uint8_t { kNone, kFloat, kInteger };
-
-struct Number {
-  NumberKind kind = NumberKind::kNone;
-  uint32_t bytes = 0;
-  bool operator==(const Number& o) const { return kind == o.kind && bytes == o.bytes; }
-};
 
 struct Parameter {
   uint32_t index;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "alterations.h"
+
 namespace simt {
 
 struct Order {
@@ -12,12 +14,6 @@ struct Order {
 };
 
 enum class Rounding : uint8_t { kNearest, kUp, kDown };
-
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge };  // see other_numbers.h
-
-struct LaunchShape {
-  uint32_t grid[3], block[3];
-};
 
 struct Settings {
   std::string trace_directory;     // empty: no records
@@ -28,8 +24,8 @@ struct Settings {
   Order lanes, blocks;
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
-  std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see other_numbers.h
-  std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see other_numbers.h
+  std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see alterations.h
+  std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
   double clock_scale = 1;  // of every time that the program can read
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
 };

@@ -38,6 +38,7 @@ class Allocations {
   void remove(uint64_t base);
   const Buffer* find(uint64_t address) const;
   std::map<uint64_t, Buffer>& live() { return live_; }
+  const std::map<uint64_t, Buffer>& live() const { return live_; }
   // Arena places of what was freed since the last call.
   std::vector<std::pair<uint64_t, uint64_t>> take_freed() { return std::move(freed_); }
 

@@ -110,6 +110,11 @@ bool Session::is_target(const std::string& kernel) const {
   return all_kernels_ || std::find(targets_.begin(), targets_.end(), kernel) != targets_.end();
 }
 
+uint64_t Session::told(const std::string& kernel) const {
+  const auto found = seen_.find(kernel);
+  return found == seen_.end() ? 0 : found->second;
+}
+
 void Session::greet() {
   if (greeted_) return;
   greeted_ = true;
@@ -171,6 +176,8 @@ std::string Session::message(const Launch& launch, int status, bool target) {
   write_shape(json, "grid", launch.grid);
   write_shape(json, "block", launch.block);
   json.key("dynamic_lds").number(launch.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  json.key("uncovered").number(uncovered_.size());
+  if (launch.altered >= 0) json.key("altered").integer(launch.altered);
   if (!target) {
     json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array().end_object();
     return json.text();

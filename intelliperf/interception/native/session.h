@@ -33,6 +33,7 @@ struct Launch {
   uint64_t dynamic_lds = 0;
   bool known_arguments = false;  // false where the driver does not tell the layout
   std::vector<Argument> arguments;
+  int altered = -1;  // buffers and arguments that hold other numbers than the application's; -1: nobody asked for that
 };
 
 class Session {
@@ -42,10 +43,12 @@ class Session {
   void open(const char* socket, const Vendor& vendor);
   Allocations& allocations() { return allocations_; }
   bool is_target(const std::string& kernel) const;
+  uint64_t told(const std::string& kernel) const;  // dispatches of it so far
   // Sends the dispatch; a target's with all it can reach, and then waits.
   void dispatch(const Launch& launch, int status, bool target);
   void transfer(const char* operation, uint64_t bytes);
   void cannot_compare(const char* what) { uncovered_.insert(what); }  // told at the end
+  bool all_comparable() const { return uncovered_.empty(); }          // as far as is known
   void end();
 
  private:
