@@ -87,7 +87,9 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
         if re.search(r"extern\s+__shared__", without_comments(text)):
             raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
         for region in outline.functions(text):
-            inside = without_comments(outline.encoded(text)[region.start : region.end].decode("utf-8", "surrogateescape"))
+            inside = without_comments(
+                outline.encoded(text)[region.start : region.end].decode("utf-8", "surrogateescape")
+            )
             used = _COORDINATES.search(inside)
             if used and not region.is_kernel:
                 raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from intelliperf.codegen.syntax.outline import encoded
 
-
 # A literal is matched so that what looks like a comment in it stays.
-_COMMENT_OR_LITERAL = re.compile(r"""//(?:\\\r?\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+_COMMENT_OR_LITERAL = re.compile(
+    r"""//(?:\\\r?\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
+)
 
 
 def without_comments(code: str) -> str:
