@@ -277,6 +277,7 @@ def _first_errors(done: Completed) -> tuple[str, ...]:
     lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
     explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
+    errors.sort(key=lambda line: _EXPLAINED not in line)  # what our headers say says more than what follows from it
     shown = [*explained, *errors] or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
     return tuple(shown[:_MAX_ERRORS]) or (done.describe(),)
 

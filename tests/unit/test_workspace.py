@@ -203,3 +203,11 @@ def test_what_is_too_large_to_copy_is_linked(suite: Path, tmp_path: Path) -> Non
     space = Workspace.create(application(suite / "one"), tmp_path / "w")
     assert (space.tree.parent / "data").is_symlink()
     assert not (space.tree.parent / "common").is_symlink()
+
+
+def test_what_our_headers_say_comes_before_other_errors(project: Path, tmp_path: Path) -> None:
+    lines = "".join(f"\t@echo 'a.hip:{n}: error: no member' >&2\n" for n in range(20))
+    ours = "\t@echo 'x.h:1: error: static assertion failed: intelliperf: textures are not supported' >&2; false\n"
+    (project / "Makefile").write_text("fails:\n" + lines + ours)
+    built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
+    assert "intelliperf: textures" in built.errors[0]
