@@ -46,6 +46,7 @@ _SCAN_LIMIT_BYTES = 4 << 20
 _SMALL_BYTES = 64 << 20
 _SMALL_FILES = 4000
 _MAX_BESIDE = 200
+_SCRIPT_BYTES = 64 << 10
 _MAX_HOMES = 50
 
 
@@ -99,11 +100,14 @@ class Workspace:
         build that writes there writes into the scratch copy; the rest is linked.
         """
         project = self.original.project
-        pending = {
-            Path(os.path.normpath(self.original.directory / argument))
-            for argument in self.original.command
-            if argument.startswith("../")
-        }
+        directory = self.original.directory
+        pending: set[Path] = set()
+        for argument in self.original.command:
+            pending |= _outward(argument.encode("utf-8", "surrogateescape"), directory)
+            script = Path(self.inside(os.path.normpath(directory / argument)))
+            if script.is_file() and script.is_relative_to(self.tree) and not _may_refer(script):
+                with script.open("rb") as file:
+                    pending |= _outward(file.read(_SCRIPT_BYTES), directory)
         for argument in (a for command in self.original.build_commands for a in command):
             pending |= _outward(argument.encode("utf-8", "surrogateescape"), project)
         files = [path for path in self.tree.rglob("*") if _may_refer(path)]

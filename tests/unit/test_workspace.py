@@ -172,6 +172,9 @@ def suite(tmp_path: Path) -> Path:
         "top.h": '#include "next.h"\n',
         "next.h": "",
         "data/numbers": "1 2 3",
+        "sets/small": "4",
+        "sets2/large": "5",
+        "one/run": "./app ../sets2/large\n",
         "bin/app": "the user's",
         "other/f.h": "",
     }
@@ -211,3 +214,10 @@ def test_what_our_headers_say_comes_before_other_errors(project: Path, tmp_path:
     (project / "Makefile").write_text("fails:\n" + lines + ours)
     built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
     assert "intelliperf: textures" in built.errors[0]
+
+
+def test_what_arguments_and_scripts_name_outside_comes_along(suite: Path, tmp_path: Path) -> None:
+    command = application(suite / "one", "sh", "run", "--input=../sets/small")
+    beside = Workspace.create(command, tmp_path / "w").tree.parent
+    assert (beside / "sets" / "small").read_text() == "4"
+    assert (beside / "sets2" / "large").read_text() == "5"
