@@ -34,6 +34,7 @@ SOURCE_SUFFIXES = frozenset(
 )
 _BUILD_FILE = re.compile(r"(?:makefile|cmakelists\.txt|.*\.(?:mk|cmake|sh|ninja))$", re.IGNORECASE)
 _OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
+_INCLUDED_ABOVE = re.compile(rb"-I\s*((?:\.\./)*\.\./?)(?![\w./])")
 _LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
 _CMAKE_CACHE = "CMakeCache.txt"
 _COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
@@ -41,6 +42,12 @@ _ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule 
 _EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
 _SCAN_LIMIT_BYTES = 4 << 20
+# What lies outside the project is copied up to this much; data sets and builds of other programs are linked.
+_SMALL_BYTES = 64 << 20
+_SMALL_FILES = 4000
+_MAX_BESIDE = 200
+_SCRIPT_BYTES = 64 << 10
+_MAX_HOMES = 50
 
 
 def read_text(path: Path) -> str:
@@ -71,7 +78,7 @@ class Workspace:
     def __init__(self, application: Application, root: Path) -> None:
         self.original = application
         self.root = root
-        # The original's whole path is mirrored, so that "../common/x.h" has a place to be linked at.
+        # The original's whole path is mirrored, so that "../common/x.h" has a place.
         self._mirror = root / "root"
         self.tree = self._mirror / application.project.relative_to("/")
 
@@ -83,38 +90,72 @@ class Workspace:
             raise UsageError(f"no such project directory: {application.project}")
         with storage_errors(workspace.tree):
             _copy_tree(application.project, workspace.tree, application.project, workspace.tree)
-            workspace._link_outward_references()
+            workspace._bring_outward_references()
         return workspace
 
-    def _link_outward_references(self) -> None:
-        """Link what the sources, build files and arguments reach through ".." outside the project."""
-        project = self.original.project
-        references = {
-            Path(os.path.normpath(self.original.directory / argument))
-            for argument in self.original.command
-            if argument.startswith("../")
-        }
-        for argument in (a for command in self.original.build_commands for a in command):
-            references |= _outward(argument.encode("utf-8", "surrogateescape"), project)
-        for path in self.tree.rglob("*"):
-            named = path.suffix.lower() in SOURCE_SUFFIXES or _BUILD_FILE.match(path.name)
-            if named and path.is_file() and path.stat().st_size <= _SCAN_LIMIT_BYTES:
-                content = path.read_bytes()
-                references |= _outward(content, project / path.parent.relative_to(self.tree))
-                references |= _outward(content, project)
-        for reference in sorted(references):
-            self._link(reference)
+    def _bring_outward_references(self) -> None:
+        """Bring what sources, build files and arguments reach through ".." outside the project, and what that reaches.
 
-    def _link(self, reference: Path) -> None:
+        A directory comes as a whole, since headers include their neighbours. What is small is copied, so that a
+        build that writes there writes into the scratch copy; the rest is linked.
+        """
         project = self.original.project
-        if reference == project or project in reference.parents or reference in project.parents:
-            return
-        link = self._mirror / reference.relative_to("/")
-        nearest = next(parent for parent in (link, *link.parents) if parent.exists())
-        if reference.exists() and self._mirror in (nearest, *nearest.parents) and not nearest.is_symlink():
-            link.parent.mkdir(parents=True, exist_ok=True)
-            if not link.exists():
-                link.symlink_to(reference)
+        directory = self.original.directory
+        pending: set[Path] = set()
+        for argument in self.original.command:
+            pending |= _outward(argument.encode("utf-8", "surrogateescape"), directory)
+            script = Path(self.inside(os.path.normpath(directory / argument)))
+            if script.is_file() and script.is_relative_to(self.tree) and not _may_refer(script):
+                with script.open("rb") as file:
+                    pending |= _outward(file.read(_SCRIPT_BYTES), directory)
+        for argument in (a for command in self.original.build_commands for a in command):
+            pending |= _outward(argument.encode("utf-8", "surrogateescape"), project)
+        files = [path for path in self.tree.rglob("*") if _may_refer(path)]
+        # Paths in build files count from where the build runs.
+        runs = {self.outside(path).parent for path in files if _BUILD_FILE.match(path.name)} - {project}
+        homes = (project, *sorted(runs)[:_MAX_HOMES])
+        for path in files:
+            pending |= _references(path, self.outside(path).parent, homes)
+        seen: set[Path] = set()
+        while pending:
+            seen |= pending
+            # Directories above the project come last: what lies in them is linked, unless it has been copied.
+            batch = sorted(pending, key=lambda path: (path in project.parents, len(path.parts), path))
+            found = [path for reference in batch for path in self._bring(reference)]
+            pending = set().union(*(_references(path, path.parent, homes) for path in found)) - seen
+
+    def _bring(self, reference: Path) -> list[Path]:
+        """Put what is outside into its place in the mirror; returns the files of it that may refer to more."""
+        project = self.original.project
+        if reference == project or project in reference.parents or not reference.exists():
+            return []
+        if reference in project.parents:
+            return self._bring_beside(reference)
+        whole = reference if reference.is_dir() or reference.parent in project.parents else reference.parent
+        target = self._mirror / whole.relative_to("/")
+        nearest = next(parent for parent in (target, *target.parents) if parent.exists())
+        if self._mirror not in (nearest, *nearest.parents) or (nearest.is_symlink() and nearest != target):
+            return []
+        beside = self._sources_beside(whole) if whole == reference and whole.suffix.lower() in SOURCE_SUFFIXES else []
+        return _place(whole, target) + beside
+
+    def _sources_beside(self, file: Path) -> list[Path]:
+        """The headers in a directory above the project, which one of them may include without a path."""
+        entries = sorted(file.parent.iterdir()) if os.access(file.parent, os.R_OK) else []
+        sources = [entry for entry in entries[:_MAX_BESIDE] if entry.suffix.lower() in SOURCE_SUFFIXES]
+        places = [(entry, self._mirror / entry.relative_to("/")) for entry in sources if entry.is_file()]
+        return [path for entry, target in places for path in _place(entry, target)]
+
+    def _bring_beside(self, directory: Path) -> list[Path]:
+        """A directory above the project, for `-I..`: what lies in it beside the project."""
+        brought = self._sources_beside(directory / "any")
+        entries = sorted(directory.iterdir()) if os.access(directory, os.R_OK) else []
+        for entry in entries if len(entries) <= _MAX_BESIDE else []:
+            target = self._mirror / entry.relative_to("/")
+            if entry.is_dir() and not target.exists() and entry.name not in _LEFT_OUT:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(entry)
+        return brought
 
     def inside(self, text: str) -> str:
         """An absolute path into the project becomes the same path in the scratch copy."""
@@ -130,7 +171,7 @@ class Workspace:
 
     def outside(self, path: Path) -> Path:
         """A path in the scratch copy becomes the user's own; others stay."""
-        return self.original.project / path.relative_to(self.tree) if path.is_relative_to(self.tree) else path
+        return "/" / path.relative_to(self._mirror) if path.is_relative_to(self._mirror) else path
 
     @property
     def application(self) -> Application:
@@ -185,13 +226,62 @@ def replace_text(path: Path, text: str) -> None:
 def _outward(content: bytes, directory: Path) -> set[Path]:
     """Absolute paths of the "../…" references in `content`, seen from `directory`."""
     names = {match.decode("utf-8", "surrogateescape") for match in _OUTWARD.findall(content)}
+    names |= {match.decode() for match in _INCLUDED_ABOVE.findall(content)}
     return {Path(os.path.normpath(directory / name)) for name in names}
+
+
+def _may_refer(path: Path) -> bool:
+    named = path.suffix.lower() in SOURCE_SUFFIXES or _BUILD_FILE.match(path.name)
+    return bool(named) and path.is_file() and path.stat().st_size <= _SCAN_LIMIT_BYTES
+
+
+def _references(path: Path, directory: Path, homes: tuple[Path, ...]) -> set[Path]:
+    """What a file refers to through ".."; builds run in `homes`, first of all in the project's directory."""
+    content = path.read_bytes()
+    if b".." not in content:
+        return set()
+    places = {directory, *(homes if _BUILD_FILE.match(path.name) else homes[:1])}
+    return {reference for place in places for reference in _outward(content, place)}
+
+
+def _place(source: Path, target: Path) -> list[Path]:
+    """Copy what is small, else link it; what is there already stays. Returns the files that may refer to more."""
+    if target.is_dir() and not target.is_symlink() and source.is_dir():
+        return [path for entry in sorted(source.iterdir()) for path in _place(entry, target / entry.name)]
+    if target.is_symlink() or target.exists():
+        return []
+    target.parent.mkdir(parents=True, exist_ok=True)
+    files = _small(source)
+    if files is None:
+        target.symlink_to(source)
+        return [source] if _may_refer(source) else []
+    if source.is_dir():
+        _copy_tree(source, target, source, target)
+    else:
+        _copy_file(source, target)
+    return [path for path in files if _may_refer(path)]
+
+
+def _small(source: Path) -> list[Path] | None:
+    """The files of a directory, or the file itself; None where it is too much to copy, or may not be read."""
+    files: list[Path] = []
+    size = 0
+    for path in (source, *source.rglob("*")) if source.is_dir() else (source,):
+        if path.is_symlink():
+            continue
+        if path.is_file():
+            files.append(path)
+            size += path.stat().st_size
+        if size > _SMALL_BYTES or len(files) > _SMALL_FILES or not os.access(path, os.R_OK):
+            return None
+    return files
 
 
 def _first_errors(done: Completed) -> tuple[str, ...]:
     lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
     explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
+    errors.sort(key=lambda line: _EXPLAINED not in line)  # what our headers say says more than what follows from it
     shown = [*explained, *errors] or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
     return tuple(shown[:_MAX_ERRORS]) or (done.describe(),)
 

@@ -153,3 +153,71 @@ def test_git_applies_the_patch_in_a_repository_in_a_subdirectory_and_without_one
             subprocess.run(["git", "init", "-q", str(directory.parent)], check=True)
         subprocess.run(["git", "apply", str(tmp_path / "p.diff")], cwd=directory, check=True)
         assert read_text(directory / name) == new
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A program among others, with what they share above and beside it."""
+    root = tmp_path / "suite"
+    files = {
+        "one/Makefile": "include ../rules.mk\napp: src/a.hip\n\tcp src/a.hip app && cp app ../bin/app\n",
+        "one/src/a.hip": '#include "../../common/a.h"\n#include "../../top.h"\n',
+        "rules.mk": "include ../common/more.mk\nFLAGS = -I../include -I..\n",
+        "common/more.mk": "DATA = ../data/numbers\n",
+        "common/a.h": '#include "b.h"\n#include "../utils/c.h"\n',
+        "common/b.h": "",
+        "utils/c.h": '#include "deep/d.h"\n',
+        "utils/deep/d.h": "",
+        "include/e.h": "",
+        "top.h": '#include "next.h"\n',
+        "next.h": "",
+        "data/numbers": "1 2 3",
+        "sets/small": "4",
+        "sets2/large": "5",
+        "one/run": "./app ../sets2/large\n",
+        "bin/app": "the user's",
+        "other/f.h": "",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_a_copy_holds_what_its_files_reach_outside_and_what_that_reaches(suite: Path, tmp_path: Path) -> None:
+    space = Workspace.create(application(suite / "one"), tmp_path / "w")
+    beside = space.tree.parent
+    for name in ("rules.mk", "common/b.h", "utils/deep/d.h", "include/e.h", "next.h", "data/numbers", "other/f.h"):
+        assert (beside / name).read_bytes() == (suite / name).read_bytes()
+    assert space.outside(beside / "common" / "a.h") == suite / "common" / "a.h"
+
+
+def test_a_build_that_writes_beside_the_project_leaves_what_is_the_users(suite: Path, tmp_path: Path) -> None:
+    space = Workspace.create(application(suite / "one"), tmp_path / "w")
+    built = space.build({}, 60, tmp_path / "logs")
+    assert built.ok, built.errors
+    assert (space.tree.parent / "bin" / "app").read_text().startswith("#include")
+    assert (suite / "bin" / "app").read_text() == "the user's"
+
+
+def test_what_is_too_large_to_copy_is_linked(suite: Path, tmp_path: Path) -> None:
+    with (suite / "data" / "numbers").open("ab") as file:
+        file.truncate(65 << 20)
+    space = Workspace.create(application(suite / "one"), tmp_path / "w")
+    assert (space.tree.parent / "data").is_symlink()
+    assert not (space.tree.parent / "common").is_symlink()
+
+
+def test_what_our_headers_say_comes_before_other_errors(project: Path, tmp_path: Path) -> None:
+    lines = "".join(f"\t@echo 'a.hip:{n}: error: no member' >&2\n" for n in range(20))
+    ours = "\t@echo 'x.h:1: error: static assertion failed: intelliperf: textures are not supported' >&2; false\n"
+    (project / "Makefile").write_text("fails:\n" + lines + ours)
+    built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
+    assert "intelliperf: textures" in built.errors[0]
+
+
+def test_what_arguments_and_scripts_name_outside_comes_along(suite: Path, tmp_path: Path) -> None:
+    command = application(suite / "one", "sh", "run", "--input=../sets/small")
+    beside = Workspace.create(command, tmp_path / "w").tree.parent
+    assert (beside / "sets" / "small").read_text() == "4"
+    assert (beside / "sets2" / "large").read_text() == "5"
