@@ -66,7 +66,8 @@ class MemoryAccess(Formula):
             return None
         if not _scattered(sectors, ideal, requests.value):
             return None
-        wasted = 1.0 - ideal / sectors
+        # A cache spends its time on lines or on sectors, whichever a device has: nothing saves more than the larger.
+        wasted = max(1.0 - ideal / sectors, _excess_lines(profile))
         asked, moved = value_of(profile, Metric.BYTES), value_of(profile, Metric.DRAM_BYTES)
         dram_wasted = max(0.0, 1.0 - asked / moved) if moved > 0 else 0.0
         l1, l2 = value_of(profile, Metric.L1_TIME_NS), value_of(profile, Metric.L2_TIME_NS)
@@ -90,6 +91,14 @@ class MemoryAccess(Formula):
         ideal = evidence.quantity(Metric.SECTORS_IDEAL).value
         requests = evidence.quantity(Metric.REQUESTS).value
         return sectors - ideal if requests > 0 and _scattered(sectors, ideal, requests) else 0.0
+
+
+def _excess_lines(profile: KernelProfile) -> float:
+    """The share of the touched lines of 128 bytes that is beyond the ideal; 0 where they are not counted."""
+    if not profile.has(Metric.LINES_128B, Metric.LINES_128B_IDEAL):
+        return 0.0
+    touched = value_of(profile, Metric.LINES_128B)
+    return 1.0 - value_of(profile, Metric.LINES_128B_IDEAL) / touched if touched > 0 else 0.0
 
 
 def _scattered(sectors: float, ideal: float, requests: float) -> bool:

@@ -266,6 +266,15 @@ def test_conflicts_hidden_behind_a_longer_wait_gain_nothing() -> None:
     assert FORMULAS["bankConflict"].diagnose(profile(hidden), DEVICE) is None
 
 
+def test_scattered_lines_count_where_they_are_worse_than_scattered_sectors() -> None:
+    """Rows of 16 lanes: half of each sector is used, but a sixteenth of each line."""
+    rows = {**SCATTERED, Metric.SECTORS: 16 * WAVES, Metric.SECTORS_IDEAL: 8 * WAVES}
+    lines = {Metric.LINES_128B: 32 * WAVES, Metric.LINES_128B_IDEAL: 2 * WAVES}
+    by_sectors = ceiling_ns("memoryAccess", profile(rows, share=1.0))
+    by_lines = ceiling_ns("memoryAccess", profile({**rows, **lines}, share=1.0))
+    assert by_lines - by_sectors == pytest.approx((15 / 16 - 1 / 2) * (12000 + 10000))
+
+
 def ceiling_ns(name: str, seen: KernelProfile) -> float:
     """The time that a formula says could be saved at most."""
     finding = FORMULAS[name].diagnose(seen, DEVICE)

@@ -15,6 +15,7 @@ from intelliperf.codegen.syntax.outline import (
     launch_sites,
 )
 from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import TreeBuilder
 
 TEXT = """\
 #pragma once
@@ -130,3 +131,20 @@ def test_helpers_use_the_masks_of_their_language_and_never_a_barrier(callee: str
 def test_a_block_reduction_names_the_lanes_of_a_partial_wave() -> None:
     assert "(1u << lanes) - 1" in block_atomic("f", "atomicAdd", "0", CUDA)
     assert "__shfl_down(value, distance)" in block_atomic("f", "atomicAdd", "0", HIP)
+
+
+@pytest.mark.parametrize(
+    ("described", "canonical"),
+    [
+        ({"qualType": "uint32_t *"}, "unsigned int *"),
+        ({"qualType": "const std::size_t *"}, "const unsigned long *"),
+        ({"qualType": "std::array<uint8_t, 4> *"}, "std::array<unsigned char, 4> *"),
+        ({"qualType": "count_t", "desugaredQualType": "unsigned long long"}, "unsigned long long"),
+        ({"qualType": "mine::size_t *"}, "mine::size_t *"),
+        ({"qualType": "my_uint32_t *"}, "my_uint32_t *"),
+    ],
+)
+def test_fixed_width_names_that_clang_leaves_behind_pointers_are_resolved(
+    described: dict[str, str], canonical: str
+) -> None:
+    assert TreeBuilder().build({"kind": "DeclRefExpr", "type": described}).canonical == canonical

@@ -8,6 +8,7 @@ only under the kind `ClosureDecl`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,6 +136,20 @@ class Node:
         return self.begin.line if self.begin is not None else 0
 
 
+# clang leaves these where they stand behind a pointer or in an array. The C library's own, on 64-bit Linux.
+_ALIASES = {
+    **{"int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long"},
+    **{"uint8_t": "unsigned char", "uint16_t": "unsigned short", "uint32_t": "unsigned int"},
+    **{"uint64_t": "unsigned long", "size_t": "unsigned long", "ptrdiff_t": "long"},
+    **{"uint": "unsigned int", "ushort": "unsigned short", "ulong": "unsigned long"},
+}
+_ALIAS = re.compile(rf"(?<![\w:])(?:(?:::)?std::|::)?({'|'.join(_ALIASES)})\b(?!::)")
+
+
+def _without_aliases(described: str) -> str:
+    return _ALIAS.sub(lambda found: _ALIASES[found[1]], described)
+
+
 class TreeBuilder:
     """Turns one dumped JSON object into nodes. clang writes a file or line only where it changes."""
 
@@ -169,7 +184,7 @@ class TreeBuilder:
             id=raw.get("id", ""),
             name=coordinate or raw.get("name", ""),
             type=described.get("qualType", ""),
-            canonical=described.get("desugaredQualType", described.get("qualType", "")),
+            canonical=_without_aliases(described.get("desugaredQualType", described.get("qualType", ""))),
             category=raw.get("valueCategory", ""),
             cast=raw.get("castKind", ""),
             opcode=raw.get("opcode", ""),

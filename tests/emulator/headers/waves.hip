@@ -31,6 +31,9 @@ __global__ void shuffles(u64* o) {
   mine[12] = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
   mine[13] = __builtin_amdgcn_update_dpp(-1, lane, 0x111, 0xf, 0xf, false);  // row_shr:1
   mine[14] = __lane_id() + 1000u * (warpSize == 64);
+  if (lane % 2)  // lanes 1, 3, 5, …
+    mine[14] += __popcll(__lanemask_lt()) != lane / 2 || __lanemask_eq() >> lane != 1 ||
+                __popcll(__lanemask_gt()) != 31 - lane / 2;
 }
 
 __global__ void tiles(int* o) {

@@ -125,6 +125,10 @@ SIMT_DT __simt::lane_mask __match_all(_T value, int* predicate) {
   return same;
 }
 SIMT_D unsigned long long __ballot64(int predicate) { return __simt::ballot(0, predicate); }
+// Of the lanes that are active.
+SIMT_D unsigned long __lanemask_lt() { return __simt::ballot(0, 1) & ((1ul << __simt::lane()) - 1); }
+SIMT_D unsigned long __lanemask_gt() { return __simt::ballot(0, 1) & ~((2ul << __simt::lane()) - 1); }
+SIMT_D unsigned long __lanemask_eq() { return 1ul << __simt::lane(); }
 SIMT_D void __syncwarp() { __simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE); }
 template <class _M>
 SIMT_DT void __syncwarp(_M mask) {
