@@ -18,6 +18,7 @@ from intelliperf.validation.wire import Deadline, PeerTimeout
 
 POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
 _NEARLY = 1e-2  # a relative difference that another order of summation could explain
+_TELLING_BYTES = 4  # of an element that holds what fresh memory does: shorter ones do so by chance
 CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar
 
 _memcmp = ctypes.CDLL(None).memcmp
@@ -78,7 +79,8 @@ def wrong_elements(allowance: Allowance, reference: Bytes, other: Bytes) -> Mask
     elif allowance.steadiness is Steadiness.NUMERIC:
         wrong = ~allowed(allowance, scalar.floats(reference), scalar.floats(other))
         # However small the number is that fresh memory holds: nobody wrote it.
-        wrong |= _fresh(scalar, other) & ~_fresh(scalar, reference)
+        if scalar.size >= _TELLING_BYTES:
+            wrong |= _fresh(scalar, other) & ~_fresh(scalar, reference)
     else:
         wrong = scalar.bits(reference) != scalar.bits(other)
     return wrong
@@ -170,7 +172,7 @@ class MismatchBuilder:
         if self._first is None:
             pair = reference[first : first + scalar.size], other[first : first + scalar.size]
             self._first = ((offset + first) // scalar.size, scalar.show(pair[0]), scalar.show(pair[1]))
-            self._unwritten = any((pair[1] == poison).all() for poison in POISONS)
+            self._unwritten = scalar.size >= _TELLING_BYTES and bool(_fresh(scalar, pair[1])[0])
         floats = scalar if scalar.floating else infer_float(reference, other) if self._scalar is BYTE else None
         gaps, relative = _distances(floats, reference, other) if floats is not None else (None, np.array([np.inf]))
         self._relative = max(self._relative or 0.0, float(np.max(np.nan_to_num(relative, nan=np.inf), initial=0.0)))

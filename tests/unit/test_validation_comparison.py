@@ -263,6 +263,8 @@ def test_fresh_memory_is_no_small_number():
     fresh = np.concatenate([raw([1.0, 2.0]), np.full(4, 0xA5, np.uint8)])
     assert list(wrong_elements(allowance, raw([1.0, 2.0, 0.0]), fresh)) == [False, False, True]
     assert not wrong_elements(allowance, raw([1.0, 2.0, 0.0]), raw([1.0, 2.0, -3e-16])).any()
+    half = Allowance(Steadiness.NUMERIC, HALF, 1e-2)
+    assert not wrong_elements(half, raw([-0.02206], np.float16), np.full(2, 0xA5, np.uint8)).any()
 
 
 def test_what_other_rounding_does_not_move_stays_exact():
