@@ -152,10 +152,15 @@ class _Progress:
     uncovered: tuple[str, ...] = ()
     pairings: Remembered[Pairing] = field(default_factory=Remembered)
     left: dict[str, int] = field(default_factory=dict)
+    since: float | None = None  # the first point of comparison
 
-    def leave(self, others: Sequence[Side], rule: Rule, since: float) -> list[Side]:
+    def leave(self, others: Sequence[Side], rule: Rule) -> list[Side]:
         """The sides to go on with."""
-        if self.syncs < rule.effort.least_syncs or time.monotonic() - since < rule.effort.seconds:
+        if self.since is None and self.syncs:
+            self.since = time.monotonic()
+        if self.since is None or self.syncs < rule.effort.least_syncs:
+            return list(others)
+        if time.monotonic() - self.since < rule.effort.seconds:
             return list(others)
         self.left |= {side.label: self.syncs for side in others if side.label in rule.bounded}
         return [side for side in others if side.label not in rule.bounded]
@@ -169,7 +174,6 @@ def follow(
     Ends early once all others have diverged or were left, unless `base_to_the_end`.
     """
     deadline = Deadline.after(setting.deadline_s)
-    since = time.monotonic()
     progress = _Progress()
     with _sides(setting, runs) as sides:
         base, others = sides[0], list(sides[1:])
@@ -184,7 +188,7 @@ def follow(
             progress.events.append(bare(message))
             if isinstance(message, Dispatch):
                 progress.syncs += message.target and rule.compared(message)
-                others = progress.leave(others, rule, since)
+                others = progress.leave(others, rule)
                 if message.target:
                     base.proceed()
         ended: dict[str, Completed] = {}
