@@ -1,11 +1,14 @@
 #include "graphs.h"
 
-#include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace intelliperf {
 
 namespace {
+
+constexpr size_t kMostSteps = 512;  // each part of the graph begins as a copy of all of it
 
 using Nodes = std::vector<CUgraphNode>;
 using Edges = std::vector<std::pair<CUgraphNode, CUgraphNode>>;
@@ -36,20 +39,29 @@ bool edges_of(CUgraph graph, Edges& edges) {
 
 // Each node after those that it depends on, otherwise as they were made. Empty where that cannot be told.
 Nodes in_order(CUgraph graph) {
-  Nodes nodes, sorted;
+  Nodes nodes;
   Edges edges;
   if (!nodes_of(graph, nodes) || !edges_of(graph, edges)) return {};
-  std::map<CUgraphNode, size_t> waits_for;
-  for (const auto& [from, to] : edges) ++waits_for[to];
-  while (sorted.size() < nodes.size()) {
-    const auto next = std::find_if(nodes.begin(), nodes.end(), [&](CUgraphNode node) {
-      return waits_for[node] == 0 && std::find(sorted.begin(), sorted.end(), node) == sorted.end();
-    });
-    if (next == nodes.end()) return {};
-    for (const auto& [from, to] : edges) waits_for[to] -= from == *next;
-    sorted.push_back(*next);
+  std::map<CUgraphNode, size_t> number;
+  for (size_t i = 0; i < nodes.size(); ++i) number[nodes[i]] = i;
+  std::vector<size_t> waits_for(nodes.size());
+  std::vector<std::vector<size_t>> followers(nodes.size());
+  for (const auto& [from, to] : edges) {
+    ++waits_for[number[to]];
+    followers[number[from]].push_back(number[to]);
   }
-  return sorted;
+  std::set<size_t> ready;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (waits_for[i] == 0) ready.insert(i);
+  Nodes sorted;
+  while (!ready.empty()) {
+    const size_t next = *ready.begin();
+    ready.erase(ready.begin());
+    sorted.push_back(nodes[next]);
+    for (const size_t follower : followers[next])
+      if (--waits_for[follower] == 0) ready.insert(follower);
+  }
+  return sorted.size() == nodes.size() ? sorted : Nodes{};
 }
 
 CUgraph child_of(CUgraphNode node) {
@@ -98,7 +110,7 @@ KeptGraph kept(CUgraph graph, std::vector<CUfunction>& functions) {
     plain = look_at(node, made.steps.back().launches, functions) && plain;
   }
   CUgraph copy = nullptr;
-  if (!plain || cuGraphClone(&copy, graph) != CUDA_SUCCESS) return made;
+  if (!plain || nodes.size() > kMostSteps || cuGraphClone(&copy, graph) != CUDA_SUCCESS) return made;
   made.graph = copy;
   for (Step& step : made.steps) {
     if (cuGraphNodeFindInClone(&step.node, step.node, copy) == CUDA_SUCCESS) continue;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "launches.h"
@@ -16,6 +17,7 @@ struct Step {
 struct KeptGraph {
   CUgraph graph = nullptr;  // a copy of ours; null where the nodes cannot run by themselves
   std::vector<Step> steps;  // each after all that it depends on
+  uint64_t launched = 0;
 
   std::vector<Launch> launches() const;
 };

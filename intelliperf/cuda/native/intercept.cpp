@@ -215,8 +215,8 @@ void on_launch(const CallFacts& facts, const CUpti_CallbackData* info) {
 // ---- graphs ----------------------------------------------------------------------------------
 //
 // A graph of kernels, copies and fills runs part by part first, up to one target after the other, each of which is
-// shown; then memory is put back, and the application's launch does all of it. What cannot be run so is told after
-// the whole graph: its last target stands for all.
+// shown; then memory is put back, and the application's launch does all of it. What cannot be run so, and later
+// launches in a thinning row, are told after the whole graph: its last target stands for all.
 
 void on_instantiate(const CUpti_CallbackData* info) {
   const auto& p = parameters<cuGraphInstantiateWithFlags_params>(info);  // all forms begin alike
@@ -267,8 +267,10 @@ size_t rehearse(const KeptGraph& graph, CUstream stream) {
 void on_graph_launch_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
   const auto& p = parameters<cuGraphLaunch_params>(info);
   const CUstream stream = stream_of(p.hStream, facts.per_thread);
-  const KeptGraph& graph = state->graphs[p.hGraph];
-  *info->correlationData = capturing(stream) || !graph.graph ? 0 : rehearse(graph, stream);
+  KeptGraph& graph = state->graphs[p.hGraph];
+  *info->correlationData = 0;
+  if (capturing(stream) || !graph.graph || !simt::worth_repeating(graph.launched++)) return;
+  *info->correlationData = rehearse(graph, stream);
 }
 
 void on_graph_launch(const CallFacts& facts, const CUpti_CallbackData* info) {
