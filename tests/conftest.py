@@ -12,6 +12,7 @@ import pytest
 _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
 _MODULES = {  # marker → the module here that says what is missing
     "gfx90a": "gfx90a/device.py",
+    "newer_rocr": "gfx90a/newer.py",
     "rocm_headers": "rocm/rocmheaders.py",
     "hip_nvidia": "gpu/hiptoolkit.py",
 }

@@ -122,9 +122,9 @@ def _permissions() -> Iterator[Observation]:
     yield Observation(str(_KFD), state, detail, remedy)
     own = {entry.gr_name for entry in grp.getgrall() if entry.gr_gid in os.getgroups()}
     inside = [name for name in _GROUPS if name in own]
-    yield Observation(
-        "groups", State.GOOD if inside else State.OPTIONAL, f"you are in {', '.join(inside) or 'neither'}"
-    )
+    told = f"you are in {' and '.join(inside)}" if inside else f"you are in neither {' nor '.join(_GROUPS)}"
+    enter = "sudo usermod -a -G render,video $USER, then log in again; in a container, --group-add render"
+    yield Observation("groups", State.GOOD if inside else State.OPTIONAL, told, enter)
     problem = permission_problem()
     yield Observation("performance counters", State.OPTIONAL if problem else State.GOOD, problem or "allowed")
 

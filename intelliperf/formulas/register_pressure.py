@@ -23,7 +23,8 @@ class RegisterPressure(Formula):
     needs = (Metric.DEVICE_TIME_NS, Metric.LOCAL_REQUESTS, Metric.REQUESTS, Metric.LDS_REQUESTS)
     absent = {
         Metric.LOCAL_REQUESTS: (
-            "its code for the real target is not known (the emulator sees spills in AMD's; ptxas tells their size only)"
+            "its code for the real target is not known, or its counters do not tell spills from other accesses "
+            "(the emulator sees spills in AMD's code; ptxas tells their size only; AMD's hardware counts both together)"
         )
     }
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.LATENCY_TIME_NS)

@@ -58,14 +58,20 @@ def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[s
     INTELLIPERF_EXPORT_MEMORY=copy in our own environment keeps to copies by the application.
     """
     return {
-        "HSA_TOOLS_LIB": str(tools_library()),
-        # ROCr 6 and later: load it even if the application itself registers a tool, and say so where that fails.
-        "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "1",
-        "HSA_TOOLS_REPORT_LOAD_FAILURE": "1",
+        **_loading(),
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
         "INTELLIPERF_EXPORT_MEMORY": os.environ.get("INTELLIPERF_EXPORT_MEMORY", "ipc"),
         **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
+    }
+
+
+def _loading() -> dict[str, str]:
+    """ROCr 6 and later: load it even if the application itself registers a tool, and say so where that fails."""
+    return {
+        "HSA_TOOLS_LIB": str(tools_library()),
+        "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "1",
+        "HSA_TOOLS_REPORT_LOAD_FAILURE": "1",
     }
 
 
@@ -75,7 +81,7 @@ def record_environment(file: Path, kernels: str, buffer_bytes: int, words: int) 
     `words` of 8 bytes have room for each wave; 0: an equal share of the buffer.
     """
     return {
-        "HSA_TOOLS_LIB": str(tools_library()),
+        **_loading(),
         "INTELLIPERF_RECORD_FILE": str(file),
         "INTELLIPERF_RECORD_KERNELS": kernels,
         "INTELLIPERF_RECORD_BYTES": str(buffer_bytes),

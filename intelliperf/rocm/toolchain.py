@@ -21,7 +21,7 @@ from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.interception.programs import kept_programs
 from intelliperf.process import output_of
 from intelliperf.rocm.stack import roots
-from intelliperf.storage import cache_directory
+from intelliperf.storage import cache_directory, write_atomically
 
 ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
 PLUGIN = "INTELLIPERF_PASS_PLUGIN"  # of clang, for the device's code; see passplugin.py
@@ -57,7 +57,17 @@ def build_environment(architecture: str) -> Mapping[str, str]:
         "HIPCXX": str(programs / "clang++"),
         "HIP_PLATFORM": "amd",
         ARCHITECTURE: architecture,
+        "ROCM_TARGET_LST": os.environ.get("ROCM_TARGET_LST") or str(targets_file(architecture)),
     }
+
+
+def targets_file(architecture: str) -> Path:
+    """For rocm_agent_enumerator, which CMake asks for the architecture, and which looks past a launcher's device."""
+    path = cache_directory() / "rocm" / f"targets-{architecture}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{architecture}\n".encode())
+    return path
 
 
 @lru_cache(maxsize=1)
@@ -107,7 +117,20 @@ def _version_of(program: Path) -> str:
 
 
 def _drop_ins() -> Path:
-    return kept_programs("rocm", {name: _script(name) for name in NAMES})
+    programs = kept_programs("rocm", {name: _script(name) for name in NAMES})
+    _lend_libraries(programs.parent / "lib" / "clang")
+    return programs
+
+
+def _lend_libraries(place: Path) -> None:
+    """HIP's files for CMake look for compiler-rt in ../lib/clang of the compiler that CMake has: of ours."""
+    done, out, _ = output_of([*find_compiler().words, "-print-resource-dir"], _DEADLINE_S, {"HIP_PLATFORM": "amd"})
+    real = Path(out.strip()).parent
+    if not done.ok or not real.is_dir() or place.resolve() == real.resolve():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    place.symlink_to(real)
 
 
 def _script(name: str) -> str:

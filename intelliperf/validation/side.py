@@ -22,10 +22,12 @@ from intelliperf.process import Child, Completed
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.sandbox import Sandbox
+from intelliperf.validation import othertools
 from intelliperf.validation.messages import Allocation, Dispatch, End, Hello, Message
 from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
 
 _POLL_S = 0.05
+_LOOK_S = 0.2  # between looks at what a process that says nothing has loaded
 _COPY_S = 120.0  # for one buffer
 _STDERR_LINES = 6
 _RUNTIME = "intelliperf: "
@@ -84,16 +86,21 @@ class Side:
 
     def connect(self, deadline: Deadline) -> None:
         """Wait for the child's hello and open its memory."""
+        loaded: set[str] = set()
+        looked_at_s = 0.0
         while self._channel is None:
             self._channel = self._listener.accept(min(_POLL_S, deadline.left_s))
             if self._channel is not None:
                 break
+            if self._child.age_s - looked_at_s >= _LOOK_S:
+                looked_at_s = self._child.age_s
+                loaded |= othertools.libraries_below(self._child.pid)
             if not self._child.running():
                 ended = self._child.wait(0.0)
                 failure = Failure.NO_KERNEL if ended.ok else Failure.CRASHED
-                raise self._failed(failure, f"{ended.describe()} before its first kernel")
+                raise self._failed(failure, _why(f"{ended.describe()} before its first kernel", loaded))
             if deadline.passed:
-                raise self._failed(Failure.TIMED_OUT, "it launched no kernel before the deadline")
+                raise self._failed(Failure.TIMED_OUT, _why("it launched no kernel before the deadline", loaded))
         self._greet(self._channel, deadline)
 
     def _greet(self, channel: Channel, deadline: Deadline) -> None:
@@ -272,3 +279,8 @@ def complaint(lines: Sequence[str]) -> str:
     """What the device's runtime said last about a kernel, among what a program wrote to stderr."""
     found = [line for line in lines if line.startswith(_RUNTIME) and " in kernel " in line]
     return found[-1].removeprefix(_RUNTIME) if found else ""
+
+
+def _why(what: str, loaded: set[str]) -> str:
+    explanation = othertools.explained(loaded)
+    return f"{what}; {explanation}" if explanation else what

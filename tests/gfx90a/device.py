@@ -53,6 +53,7 @@ _FILES = (
 _TOOLS = ("g++", "clang++-19", "ld.lld-19", "llvm-mc-19", "clang-offload-bundler-19")
 _NATIVE = Path(__file__).resolve().parent / "native"
 _LIBRARY = "libhsakmt.so.1"
+_LIBRARY_OF_ROCR_7 = "libdtif.so"  # what ROCr 7 loads in place of its own driver interface with HSA_ENABLE_DTIF
 _PROBE = "gfx90a-probe"
 _PROBE_SOURCE = "probe.cpp"
 _COMPILE_DEADLINE_S = 300.0
@@ -145,6 +146,7 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
                 zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
             )
         _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
+        (finished / _LIBRARY_OF_ROCR_7).symlink_to(_LIBRARY)
         _link_probe(finished, [str(built) for source, built in objects.items() if not source.name.startswith("thunk_")])
         finished.rename(directory)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
 
+from intelliperf.process import output_of
 from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.sandbox import UNCONFINED
@@ -14,7 +16,7 @@ from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
 from intelliperf.validation.messages import Dispatch
-from intelliperf.validation.side import Run
+from intelliperf.validation.side import Run, SideFailed
 
 pytestmark = pytest.mark.gfx90a
 SOURCE = HERE / "programs" / "saxpy.hip"
@@ -121,3 +123,21 @@ def test_what_computes_otherwise_is_told_from_the_reference(
     runs = [Run("reference", reference), Run("candidate", program(place / name, factor, launch))]
     divergence = follow(setting, runs, rule, checker).divergences["candidate"]
     assert said in divergence.detail
+
+
+TOOL = """
+#include <stdlib.h>
+__attribute__((constructor)) static void take_over(void) { unsetenv("HSA_TOOLS_LIB"); }  // as ROCr leaves it out
+"""
+
+
+def test_a_tool_that_the_application_brings_with_it_is_named(
+    setting: Setting, reference: Application, place: Path
+) -> None:
+    tool = place / "librocprofiler-sdk.so.1"
+    (place / "tool.c").write_text(TOOL)
+    done, out, err = output_of(["gcc", "-shared", "-fPIC", str(place / "tool.c"), "-o", str(tool)], DEADLINE_S)
+    assert done.ok, out + err
+    own = replace(reference, command=("env", f"LD_PRELOAD={tool}", "./app"))
+    with pytest.raises(SideFailed, match=r"and librocprofiler-sdk\.so\.1, but not our library of HSA_TOOLS_LIB"):
+        record(replace(setting, deadline_s=60.0), Run("recorded", own, {"kernels": "*"}))

@@ -13,7 +13,7 @@ from intelliperf.report.wording import gain
 from intelliperf.rocm.lines import parse_disassembly
 from intelliperf.rocm.probe import device_record
 from intelliperf.rocm.symbols import plain
-from intelliperf.rocm.toolchain import completed, for_clang, is_hip
+from intelliperf.rocm.toolchain import completed, for_clang, is_hip, targets_file
 
 TOLD: dict[str, object] = {
     "architecture": "gfx942", "name": "AMD Instinct MI300X", "wave_size": 64, "compute_units": 304, "clock_mhz": 2100,
@@ -129,3 +129,8 @@ def test_a_launcher_that_cannot_be_started_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         launcher_of(given, emulates, tmp_path)
+
+
+def test_cmake_can_ask_for_the_architecture_where_no_gpu_is_to_be_seen() -> None:
+    assert targets_file("gfx942").read_text() == "gfx942\n"
+    assert targets_file("gfx942") != targets_file("gfx90a")

@@ -9,6 +9,8 @@ namespace intelliperf {
 
 namespace {
 
+constexpr size_t kPageBytes = 4096;
+
 Shared refused(const std::string& why) {
   Shared shared;
   shared.why = why;
@@ -42,16 +44,18 @@ Shared share_memory(const Functions& runtime, const Buffer& buffer) {
   const hsa_status_t known = runtime.amd.hsa_amd_pointer_info_fn(address, &info, nullptr, nullptr, nullptr);
   if (known != HSA_STATUS_SUCCESS) return refused("hsa_amd_pointer_info fails with " + hexadecimal(known));
   if (info.type != HSA_EXT_POINTER_TYPE_HSA) return refused("memory that the runtime did not allocate");
-  // A handle is of a whole allocation, in the size that the runtime gives it: exact, or whole pages in old releases.
+  // A handle is of a whole allocation, in whole pages, as HIP asks for it: ROCr 6 tells the exact size of an allocation,
+  // but takes a part of its last page for a fragment of a block of 2 MiB, and aborts where its assertions are on.
   const auto base = reinterpret_cast<uint64_t>(info.agentBaseAddress);
   if (buffer.base < base || buffer.base - base + buffer.bytes > info.sizeInBytes)
     return refused("larger than the allocation that it lies in");
+  const size_t bytes = (info.sizeInBytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   hsa_amd_ipc_memory_t handle{};
-  const hsa_status_t made = runtime.amd.hsa_amd_ipc_memory_create_fn(info.agentBaseAddress, info.sizeInBytes, &handle);
+  const hsa_status_t made = runtime.amd.hsa_amd_ipc_memory_create_fn(info.agentBaseAddress, bytes, &handle);
   if (made != HSA_STATUS_SUCCESS) return refused("hsa_amd_ipc_memory_create fails with " + hexadecimal(made));
   Shared shared;
   shared.handle.assign(reinterpret_cast<const char*>(handle.handle), sizeof handle.handle);
-  shared.bytes = info.sizeInBytes;
+  shared.bytes = bytes;
   shared.at = buffer.base - base;
   shared.style = style_of(handle, base);
   return shared;

@@ -68,6 +68,10 @@ void describe_gpu(HsaNodeProperties& node) {
   node.Capability.ui32.ASICRevision = 1;
   node.VGPRSizePerCU = 512 << 10;
   node.SGPRSizePerCU = 12800;
+  // Of newer headers, in what ours reserve: one die, a number of the driver's, the family of gfx9.
+  const uint32_t newer[] = {1, 0x90A, 141};
+  static_assert(sizeof newer == sizeof node.Reserved, "they fill it");
+  std::memcpy(node.Reserved, newer, sizeof newer);
   set_name(node, "Software gfx90a", "gfx90a");
 }
 
@@ -93,9 +97,10 @@ GFX90A_API hsaKmtAcquireSystemProperties(HsaSystemProperties* system) {
 GFX90A_API hsaKmtReleaseSystemProperties() { return HSAKMT_STATUS_SUCCESS; }
 
 GFX90A_API hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties* properties) {
-  *properties = HsaNodeProperties{};
-  if (node == kCpuNode) describe_cpu(*properties);
-  else describe_gpu(*properties);
+  HsaNodeProperties described{};
+  if (node == kCpuNode) describe_cpu(described);
+  else describe_gpu(described);
+  store_node(described, properties);
   return HSAKMT_STATUS_SUCCESS;
 }
 
