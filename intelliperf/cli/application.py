@@ -33,13 +33,16 @@ def application_of(options: Options) -> tuple[Application, str]:
     launcher = launcher_of(options.launcher, options.emulated_launcher, typed)
     inside = project in (typed, *typed.parents)
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
-    _check_program(command[0], directory)
+    program = command[0]
+    _check_program(program, directory)
+    if "/" in program and _is_plain_script(directory / program):
+        command = ("/bin/sh", *command)
     if options.build_command:
         if not all(text.strip() for text in options.build_command):
             raise UsageError("an empty --build-command")
         commands: tuple[tuple[str, ...], ...] = tuple((*SHELL, text) for text in options.build_command)
         return Application(command, project, directory, commands, launcher=launcher), "given"
-    recipe = build_recipe(command[0], project, directory)
+    recipe = build_recipe(program, project, directory)
     return Application(command, project, directory, recipe.commands, launcher=launcher), recipe.reason
 
 
@@ -100,6 +103,15 @@ def _check_program(program: str, directory: Path) -> None:
         raise UsageError(f"{program} is a directory, not a program")
     if _exists(path) and not os.access(path, os.X_OK):
         raise UsageError(f"{program} is not executable; try chmod +x")
+
+
+def _is_plain_script(path: Path) -> bool:
+    """Commands in a file without "#!", as benchmark suites have them: shells run these, the kernel does not."""
+    if not _exists(path) or not path.is_file() or not os.access(path, os.R_OK):
+        return False
+    with path.open("rb") as file:
+        start = file.read(512)
+    return bool(start.strip()) and not start.startswith((b"#!", b"\x7fELF")) and b"\0" not in start
 
 
 def check_pattern(options: Options) -> None:

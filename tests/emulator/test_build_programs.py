@@ -281,3 +281,13 @@ def test_nvcc_takes_what_it_only_warns_of(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, dated_cu=dated)
     shell("nvcc", "dated.cu", "-o", "dated")
     assert output(shell("./dated")) == "15"
+
+
+def test_hipcc_takes_an_old_standard_with_its_own_headers(shell: Shell, tmp_path: Path) -> None:
+    text = "#include <hip/hip_runtime.h>\n" + OLD_STYLE.replace("argc, argc + 1", "1u, 2u").replace(
+        'PRIu64"', 'PRIu64 "'
+    )
+    text = text.replace("<cooperative_groups.h>", "<hip/hip_cooperative_groups.h>").replace('"%"', '"%" ')
+    write(tmp_path, old_hip=text)
+    shell("hipcc", "-std=c++14", "old.hip", "-o", "old")
+    assert output(shell("./old")) == "15"

@@ -150,6 +150,21 @@ def test_a_command_typed_elsewhere_is_found_in_the_project(project: Path, monkey
     assert application_of(Options(command=("./app",), project_directory=inner))[0].command == ("./app",)
 
 
+def test_a_script_without_its_interpreter_runs_in_a_shell(project: Path) -> None:
+    from intelliperf.cli.application import application_of
+    from intelliperf.cli.options import Options
+
+    (project / "Makefile").touch()
+    starts = {"run": b"./app -n 4\n", "started": b"#!/bin/bash\n./app\n", "app": b"\x7fELF\2\1\1\0", "empty": b""}
+    for name, content in starts.items():
+        (project / name).write_bytes(content)
+        (project / name).chmod(0o755)
+        options = Options(command=(f"./{name}", "x"), project_directory=project)
+        command = application_of(options)[0].command
+        assert (command[0] == "/bin/sh") is (name == "run")
+        assert command[-1] == "x" and command[-2].endswith(name)
+
+
 def test_help_is_quick_and_loads_neither_models_nor_vendors(tmp_path: Path) -> None:
     code = (
         "import sys, intelliperf.cli.app as app; app.invoke(['--help']);"

@@ -17,9 +17,9 @@ from intelliperf.emulator.compiler.frontend import (
     CompilerMessage,
     Unit,
     device_reader_flags,
+    dialect_flags,
     host_driver,
     host_flags,
-    nvcc_flags,
 )
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
@@ -97,7 +97,7 @@ class Build:
             directory=self.directory,
             flags=(
                 *command.front,
-                *(nvcc_flags(command.front) if command.flavour == "nvcc" else ()),
+                *dialect_flags(command.flavour, command.front),
                 *host_flags(command.openmp, self.toolchain),
                 *overlay_flags(Path(source.path), command.front, self.directory, emulated=True),
             ),

@@ -118,17 +118,19 @@ def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     return ("-fopenmp=libgomp", "-D_OPENMP=201511", *(("-idirafter", found) if found else ()))
 
 
-def nvcc_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """What a GPU source of nvcc gets besides its own `flags`, so that clang takes what nvcc takes.
+def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
+    """What a GPU source gets after its own `flags`, so that clang takes what the vendors' compilers take.
 
     nvcc and g++ warn where clang refuses: narrowing in braces, `register`, a macro right behind a string.
-    CUDA's headers were C++11 for long and ours are C++17: an older standard is raised, and what it took away is kept.
+    The vendors' headers were C++11 and C++14 for long and ours are C++17: an older standard is raised, and what
+    it took away is kept.
     """
-    lenient = ("-Wno-c++11-narrowing", "-Wno-register", "-Wno-reserved-user-defined-literal")
+    lenient = ("-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal") if flavour == "nvcc" else ()
     standards = [match for flag in flags if (match := re.fullmatch(r"-std=(?:c|gnu)\+\+(\w+)", flag))]
     if not standards or standards[-1][1] not in _OLD_STANDARDS:
-        return lenient
-    return (*lenient, "-Wno-dynamic-exception-spec", "-D_LIBCPP_ENABLE_CXX17_REMOVED_FEATURES", "-std=gnu++17")
+        return (*lenient, "-Wno-register") if flavour == "nvcc" else ()
+    kept = ("-Wno-register", "-Wno-dynamic-exception-spec", "-D_LIBCPP_ENABLE_CXX17_REMOVED_FEATURES")
+    return (*lenient, *kept, "-std=gnu++17")
 
 
 def _gcc_header_directory(toolchain: Toolchain) -> str | None:
