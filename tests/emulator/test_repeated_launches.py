@@ -46,11 +46,10 @@ def test_only_what_leaves_the_same_memory_is_left_out(ran: tuple[object, list[di
     left_out = Counter(str(row["kernel"]) for row in ran[1] if row["repeated"])
     assert {name.split("v")[0][3:].rstrip("PKf") for name in left_out} >= {"same", "reset"}
     assert all("same" in name or "reset" in name for name in left_out), left_out
-    assert all(count <= LAUNCHES - 5 for count in left_out.values())
     assert sum(left_out.values()) > LAUNCHES
 
 
 def test_a_launch_that_is_left_out_takes_the_time_of_the_others(ran: tuple[object, list[dict[str, object]]]) -> None:
     same = [row for row in ran[1] if "same" in str(row["kernel"])]
-    assert len(same) == LAUNCHES
+    assert len(same) == 2 * LAUNCHES
     assert len({row["time_ns"] for row in same[3:]}) == 1

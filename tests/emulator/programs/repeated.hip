@@ -1,5 +1,7 @@
 // Kernels launched forty times each: two of them do the same every time, the others do not.
 #include <hip/hip_runtime.h>
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <utility>
 constexpr int n = 16384, launches = 40;
@@ -22,6 +24,13 @@ int main() {
   (void)hipMallocManaged(&managed, n * 4); (void)hipMalloc(&table, 8);
   (void)hipMemset(a, 0, n * 4); (void)hipMemset(b, 0, n * 4);
   const dim3 grid(n / 256), block(256);
+  const size_t page = 4096;  // registered and gone: nothing may look at it
+  void* gone = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  (void)hipHostRegister(gone, page, 0);
+  munmap(gone, page);
+  times([&](int) { same<<<grid, block>>>(b, a); });
+  (void)hipHostUnregister(gone);
+  (void)hipMemset(a, 0, n * 4);
   float got = 0;
   const auto last = [&](const float* from) {
     (void)hipMemcpy(&got, from + n - 1, 4, hipMemcpyDeviceToHost);
