@@ -165,8 +165,9 @@ class Backend(Protocol):
         `options`, all optional: "kernels" (comma list of mangled names or "*"; default: `kernel`),
         "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
         decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
-        (a factor on the modelled clock, so that printed times can be told from answers), "other_numbers" ("1" to
-        "3": see `validation.othernumbers`). A backend ignores those that are not in `honours`.
+        (a factor on the modelled clock, so that printed times can be told from answers), "rounding"
+        ("up" or "down": of all arithmetic of kernels); those that begin with "other" are described in
+        `validation.othernumbers`. A backend ignores those that are not in `honours`.
         """
         ...
 
