@@ -122,7 +122,7 @@ class Followed:
 
     def coverage(self, label: str) -> str:
         """For people: empty where the run was followed to its end."""
-        return f"the first {self.left[label]} launches, to bound the effort" if label in self.left else ""
+        return f"the first {self.left[label]} compared launches, to bound the effort" if label in self.left else ""
 
 
 @dataclass(frozen=True)

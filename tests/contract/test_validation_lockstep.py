@@ -15,7 +15,7 @@ from intelliperf.sandbox import Sandbox
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.lockstep import Divergence, Rule, follow, follow_planned, record
+from intelliperf.validation.lockstep import Divergence, Effort, Rule, follow, follow_planned, record
 from intelliperf.validation.side import Run
 from intelliperf.validation.tolerance import Steadiness, UserTolerance
 
@@ -310,6 +310,36 @@ def test_atomic_additions_of_floats_get_more_orders_before_they_are_called_exact
         additions = Additions(1000.0, of_floats=of_floats)
         found = calibrate(setting(tmp_path), lucky, SYMBOL, RULE, additions=additions)
         assert [a.steadiness for a in found.allowances.values()] == [Steadiness.NUMERIC] * of_floats
+
+
+def test_a_bounded_run_is_left_when_its_effort_is_spent_and_an_unbounded_one_is_not(tmp_path):
+    launch = steps()[1]
+    calibration = learnt(tmp_path, [launch])
+    wrong = {**launch, "floats": {**launch["floats"], "out": [*VALUES[:-1], 7.0]}}
+    runs = [Run(BASE, program(tmp_path / "reference", [launch] * 9))]
+    runs += [Run(name, program(tmp_path / name, [*[launch] * 5, *[wrong] * 4])) for name in ("sampled", "whole")]
+    at_once = Effort(least_syncs=3, seconds=0.0)
+    checker = Checker(calibration)
+    followed = follow(setting(tmp_path), runs, dataclasses.replace(RULE, bounded=("sampled",), effort=at_once), checker)
+    assert dict(followed.left) == {"sampled": 3}
+    assert "first 3 compared launches" in followed.coverage("sampled") and followed.coverage("whole") == ""
+    assert followed.divergences["whole"].detail.startswith(f"dispatch 5 of {SYMBOL}")
+    assert "sampled" not in followed.divergences and "sampled" not in followed.ended
+    patient = dataclasses.replace(RULE, bounded=("sampled", "whole"), effort=Effort(least_syncs=3, seconds=60.0))
+    assert set(follow(setting(tmp_path), runs, patient, checker).divergences) == {"sampled", "whole"}
+
+
+@pytest.mark.parametrize("kept", ["the same", "others"])
+def test_what_was_remembered_of_earlier_launches_does_not_hide_a_later_one(tmp_path, kept):
+    """The same messages from launch to launch, and other arguments in between."""
+    launch, other = steps()[1], {**steps()[1], "scalars": ["02000000"]}
+    reference = [launch] * 4 if kept == "the same" else [launch, other, launch, other]
+    wrong = {"out": [*VALUES[:-1], 7.0], "input": [1.0] * 25, "state": [0.0] * 4}
+    divergence, _ = judged(tmp_path, reference, [*reference[:-1], {**reference[-1], "floats": wrong}])
+    assert divergence is not None and divergence.outcome is Outcome.WRONG_OUTPUT
+    assert f"dispatch 3 of {SYMBOL}" in divergence.detail
+    divergence, _ = judged(tmp_path, reference, [*reference[:-1], {**reference[-1], "scalars": ["03000000"]}])
+    assert divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(0, Outcome.DISPATCHES_CHANGED), (3, Outcome.CRASHED)])

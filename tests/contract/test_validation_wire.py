@@ -77,6 +77,41 @@ def test_messages_become_records_in_order(ends):
     assert channel.next(soon()) == End(1)
 
 
+def compact(**changes: object) -> bytes:
+    return framed(json.dumps({**DISPATCH, **changes}, separators=(",", ":")).encode())
+
+
+def test_repeated_messages_become_the_same_objects_and_changed_ones_do_not(ends):
+    channel, child = ends
+    moved = {**ALLOCATION, "size": 32}
+    other = [{"index": 0, "hex": "1010000000000000", "pointers": [{"offset": 0, "allocation": 1, "at": 16}]}]
+    child.sendall(
+        compact()
+        + compact(index=7, nth=3)
+        + compact(index=8, arguments=other)
+        + compact(index=9, allocations=[moved])
+        + compact(index=10, grid=[2, 1, 1])
+        + compact(index=11, allocations=[{**ALLOCATION, "id": 2}])
+    )
+    first, again, argued, resized, regridded = (channel.next(soon()) for _ in range(5))
+    assert (again.index, again.nth) == (7, 3)
+    assert again.arguments is first.arguments and again.allocations is first.allocations
+    assert argued.allocations is first.allocations and argued.arguments[0].pointers[0].at == 16
+    assert resized.allocations[0].size == 32 and resized.arguments == first.arguments
+    assert (regridded.grid, regridded.index, first.grid) == ((2, 1, 1), 10, (1, 1, 1))
+    with pytest.raises(ProtocolError, match="points to no allocation"):
+        channel.next(soon())
+
+
+def test_arguments_are_held_to_allocations_that_are_known_already(ends):
+    channel, child = ends
+    stray = [{"index": 0, "hex": "0010000000000000", "pointers": [{"offset": 0, "allocation": 5, "at": 0}]}]
+    child.sendall(compact() + compact(index=1, arguments=stray))
+    channel.next(soon())
+    with pytest.raises(ProtocolError, match="points to no allocation"):
+        channel.next(soon())
+
+
 def test_a_message_may_arrive_byte_by_byte(ends):
     channel, child = ends
     for byte in message({"type": "end", "dispatches": 3}):

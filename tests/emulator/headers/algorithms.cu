@@ -1,4 +1,4 @@
-// Thrust inside kernels, CUB's merge sorts and moves between threads, and parameters that begin with nothing.
+// Thrust inside kernels, sorts of numbers, CUB's merge sorts and moves between threads, and parameters that begin with nothing.
 #include <cub/cub.cuh>
 #include <cuda/std/array>
 #include <cuda/std/chrono>
@@ -12,8 +12,12 @@
 #include <thrust/iterator/iterator_adaptor.h>
 #include <thrust/random.h>
 #include <thrust/shuffle.h>
+#include <thrust/sort.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstring>
+#include <functional>
 #include <vector>
 
 #include "check.h"
@@ -158,6 +162,58 @@ class repeated : public thrust::iterator_adaptor<repeated<It>, It> {
   __host__ __device__ typename super_t::reference dereference() const { return *(begin_ + (this->base() - begin_) / times_); }
 };
 
+// As by std::stable_sort, values included; also by digits, which are used for more numbers than these.
+template <class T, class Less, class HostLess>
+bool sorts_like_the_host(const std::vector<T>& numbers, Less less_than, HostLess host) {
+  const int n = static_cast<int>(numbers.size());
+  std::vector<int> places(n);
+  for (int i = 0; i < n; ++i) places[i] = i;
+  thrust::device_vector<T> keys(numbers.begin(), numbers.end()), alone = keys;
+  thrust::device_vector<int> values(places.begin(), places.end());
+  thrust::sort_by_key(keys.begin(), keys.end(), values.begin(), less_than);
+  thrust::sort(alone.begin(), alone.end(), less_than);
+  std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return host(numbers[a], numbers[b]); });
+  const thrust::device_vector<T> unsorted(numbers.begin(), numbers.end());
+  thrust::device_vector<long> a(n), b(n);
+  using Digits = std::conditional_t<sizeof(T) <= 4, unsigned, unsigned long long>;
+  const thrust::device_ptr<long> index(thrust::detail::index_by_digits<Digits>(
+      thrust::device, unsorted.begin(), n, a.data().get(), b.data().get(), less_than));
+  for (int i = 0; i < n; ++i) {
+    const T key = keys[i], other = alone[i];
+    if (index[i] != places[i] || values[i] != places[i] || std::memcmp(&key, &numbers[places[i]], sizeof key) != 0 || other != key) return false;
+  }
+  return true;
+}
+
+void check_sorts() {
+  std::vector<float> floats{0.0f, -0.0f, 1e-40f, -1e-40f, INFINITY, -INFINITY, 3.5f, -3.5f, -0.0f, 0.0f};
+  std::vector<long long> wide{0, -1, LLONG_MAX, LLONG_MIN, 5, 5, 1ll << 40};
+  std::vector<signed char> narrow;
+  std::vector<unsigned> plain;
+  for (int i = 0; i < 300; ++i) {
+    floats.push_back((i * 7919 % 257 - 128) * 0.25f);
+    wide.push_back((i * 7919ll % 257 - 128) << (i % 50));
+    narrow.push_back(static_cast<signed char>(i * 31));
+    plain.push_back(static_cast<unsigned>(i) * 2654435761u >> i % 9);
+  }
+  expect(sorts_like_the_host(floats, thrust::less<float>(), std::less<>()), "floats");
+  expect(sorts_like_the_host(floats, thrust::greater<float>(), std::greater<>()), "floats, descending");
+  expect(sorts_like_the_host(wide, thrust::less<>(), std::less<>()), "64-bit integers");
+  expect(sorts_like_the_host(narrow, thrust::greater<>(), std::greater<>()), "bytes");
+  expect(sorts_like_the_host(plain, thrust::less<unsigned>(), std::less<>()), "unsigned integers");
+  for (int i = 0; plain.size() < 600000; ++i) plain.push_back(plain[i] * 2654435761u);
+  const int n = static_cast<int>(plain.size());
+  const auto digits = [](unsigned key) { return key >> 3 & 0x3FFu; };
+  const thrust::device_vector<unsigned> in(plain.begin(), plain.end());
+  thrust::device_vector<unsigned> out(n);
+  size_t bytes = 0;
+  cub::DeviceRadixSort::SortKeysDescending(nullptr, bytes, in.data().get(), out.data().get(), n, 3, 13);
+  thrust::device_vector<char> storage(bytes);
+  cub::DeviceRadixSort::SortKeysDescending(storage.data().get(), bytes, in.data().get(), out.data().get(), n, 3, 13);
+  std::stable_sort(plain.begin(), plain.end(), [&](unsigned a, unsigned b) { return digits(b) < digits(a); });
+  expect(std::equal(plain.begin(), plain.end(), thrust::host_vector<unsigned>(out).begin()), "ten bits, descending");
+}
+
 void check_thrust() {
   thrust::device_vector<int, thrust::device_malloc_allocator<int>> threes(100, 3);
   expect(thrust::async::reduce(threes.begin(), threes.end(), 0, thrust::plus<int>()).get() == 300, "async reduce");
@@ -226,6 +282,7 @@ int main() {
   check_block_parts();
   check_device_wide();
   check_thrust();
+  check_sorts();
   check_views();
   check_parameters();
   return verdict();
