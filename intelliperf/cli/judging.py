@@ -16,7 +16,8 @@ from intelliperf.state import State, sources
 from intelliperf.workspace import Built
 
 if TYPE_CHECKING:
-    from intelliperf.validation.judge import BuildFailure, Judge
+    from intelliperf.validation.judge import Judge
+    from intelliperf.validation.trial import BuildFailure
 
 
 def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
@@ -24,8 +25,9 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
 
     @lru_cache(maxsize=1)
     def judge() -> Judge:
-        from intelliperf.validation.judge import Judge, Settings
+        from intelliperf.validation.judge import Judge
         from intelliperf.validation.tolerance import UserTolerance
+        from intelliperf.validation.trial import Settings
 
         tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
         settings = Settings(
@@ -45,7 +47,7 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
         build: Callable[[], tuple[State, Built]],
         logs: Path,
     ) -> Verdict:
-        from intelliperf.validation.judge import BuildFailure, Case
+        from intelliperf.validation.trial import BuildFailure, Case
 
         def attempt_build() -> Application | BuildFailure:
             state, built = build()

@@ -12,7 +12,7 @@ from intelliperf.records import Kernel, Measurement, Metric, Provenance, Scope
 
 # The model is deterministic, but differences below this share are not worth believing: its inputs
 # (instruction mixes of another compiler, peak rates) are not known better.
-RESOLUTION = 0.01
+RESOLUTION = 0.02
 
 # Which count's sampling error each part of the time inherits.
 _DRIVERS = {

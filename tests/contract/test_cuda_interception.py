@@ -28,7 +28,8 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.sandbox import UNCONFINED
-from intelliperf.validation.judge import Case, Judge, Settings
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import Case, Settings
 
 SOURCE = "__global__ void kernel(float* a) { a[0] = 1; }\n"
 ROOT = "_Z4rootPfPKfS1_PKhif"

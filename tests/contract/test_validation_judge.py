@@ -27,7 +27,10 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.sandbox import UNCONFINED
-from intelliperf.validation.judge import GATES, BuildFailure, Case, Judge, Settings
+from intelliperf.validation import reference
+from intelliperf.validation.calibration import calibrate
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import GATES, BuildFailure, Case, Settings
 
 SOURCE = "__global__ void scale(float* a) { a[0] = 1; }\n__global__ void next(float* a) { a[1] = 1; }\n"
 EDITED = SOURCE.replace("a[0] = 1;", "*a = 1.0f;")
@@ -171,9 +174,13 @@ def test_a_reference_with_nothing_to_compare_is_an_error_and_no_pass(tmp_path):
 
 
 def test_the_reference_is_calibrated_once(tmp_path, monkeypatch):
+    learnt: list[object] = []
+
+    def counted(*arguments: object) -> object:
+        learnt.append(arguments)
+        return calibrate(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reference, "calibrate", counted)
     bench = Bench(tmp_path)
-    assert bench.verdict().accepted
-    calibrations = dict(bench.judge._calibrations)
-    assert bench.verdict().accepted
-    assert bench.judge._calibrations == calibrations
-    assert len(calibrations) == 1
+    assert bench.verdict().accepted and bench.verdict().accepted
+    assert len(learnt) == 1

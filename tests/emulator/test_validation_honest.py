@@ -24,7 +24,8 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.sandbox import Sandbox
-from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 Changes = list[tuple[str, str]]
 ROW = """  const int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -26,7 +26,8 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.sandbox import Sandbox
-from intelliperf.validation.judge import BuildFailure, Case, Judge, Settings
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 BODY = """  const int t = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = (t % 64) * (n / 64) + t / 64;

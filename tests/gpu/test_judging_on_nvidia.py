@@ -29,7 +29,8 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.sandbox import UNCONFINED
-from intelliperf.validation.judge import Case, Judge, Settings
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import Case, Settings
 
 pytestmark = pytest.mark.nvidia
 

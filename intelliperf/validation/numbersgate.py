@@ -1,0 +1,178 @@
+"""The gate of other numbers: each launch once more, altered, see `othernumbers`.
+
+An answer that is remembered or known beforehand is wrong there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.alignment import align
+from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.lockstep import (
+    Divergence,
+    Observer,
+    Rule,
+    failed_dispatch,
+    follow,
+    follow_planned,
+    record,
+)
+from intelliperf.validation.messages import Dispatch
+from intelliperf.validation.othernumbers import (
+    ALTERATIONS,
+    COPIES,
+    KEPT,
+    OPTION,
+    SHAPES,
+    TWIN,
+    TWIN_ORDER,
+    Alteration,
+    DoubtingChecker,
+    kept_option,
+    shapes_option,
+)
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.rounding import widened
+from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.trial import GATES, Rejection, Trial
+
+NAME = GATES[5]
+_ALTERED = "candidate on other numbers"
+_NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
+_NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is reported of one way to alter launches."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class NumbersGate:
+    """Judges candidates against what the original does on other numbers."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+
+    def judge(self, trial: Trial) -> Rejection | None:
+        if OPTION not in self._reference.backend.honours:
+            trial.note(NAME, CheckStatus.NOT_RUN, "this device does not run launches twice")
+            return None
+        passed: list[str] = []
+        failed: list[str] = []
+        if trial.declared.kernels and SHAPES not in self._reference.backend.honours:
+            trial.note(NAME, CheckStatus.NOT_RUN, _NO_REPETITION)
+            return None
+        for alteration in [COPIES] if trial.declared.kernels else ALTERATIONS:
+            unknown = self._unknown_shapes(trial) if alteration.of_arguments else ""
+            if unknown:
+                failed.append(f"plain arguments not altered: {unknown}")
+                continue
+            found = self._altered(trial, alteration)
+            if isinstance(found, Rejection):
+                return found
+            passed += found.passed
+            failed += found.failed
+        status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
+        trial.note(NAME, status, "; ".join([*passed, *failed]))
+        return None
+
+    def _unknown_shapes(self, trial: Trial) -> str:
+        """Why it is not known which grids an altered argument must suit; empty where it is."""
+        if shapes_option(trial.compared.shapes) is None:
+            return "the kernel is launched in too many shapes"
+        if trial.declared.geometry and SHAPES not in self._reference.backend.honours:
+            return "the grid that goes with them is the candidate's own"
+        return ""
+
+    def _altered(self, trial: Trial, alteration: Alteration) -> Rejection | Told:
+        """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
+        calibration, _ = self._reference.calibration(trial)
+        found = self._held_to(trial, alteration, calibration)
+        if isinstance(found, Divergence) and found.near:
+            wider = widened(calibration, self._reference.rounding_errors(trial, {OPTION: alteration.value}))
+            found = self._held_to(trial, alteration, wider) if wider is not None else found
+        if isinstance(found, Divergence):
+            return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
+        return found
+
+    def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
+        _, memory = self._reference.calibration(trial)
+        options = {
+            "kernels": self._reference.kernels(trial),
+            "poison": POISON,
+            "memory": memory,
+            OPTION: alteration.value,
+        }
+        options[KEPT] = kept_option(calibration)
+        if trial.declared.kernels:
+            return self._planned_otherwise(trial, alteration, calibration, options)
+        if alteration.of_arguments and trial.declared.geometry:
+            options[SHAPES] = shapes_option(trial.compared.shapes) or ""
+        runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
+        observer: Observer = Checker(calibration, self._reference.settings.tolerance)
+        if alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER):
+            runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
+            observer = DoubtingChecker(
+                Checker(calibration, self._reference.settings.tolerance),
+                Checker(calibration, self._reference.settings.tolerance),
+                alteration,
+            )
+        rule = Rule(
+            lambda d: d.target and d.status == 0,
+            self._reference.free_geometry(trial),
+            after_failures=True,
+            bounded=(TWIN, _ALTERED),
+        )
+        try:
+            followed = follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
+        except SideFailed as error:
+            return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
+        divergence = followed.divergences.get(_ALTERED)
+        if TWIN in followed.divergences:
+            return Told(failed=(f"{alteration.wrong}: the original has no one answer",))
+        altered = [event.altered for event in followed.events if isinstance(event, Dispatch) and event.target]
+        if divergence is None and altered and not any(count is None or count for count in altered):
+            return Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))
+        if divergence is not None:
+            return divergence
+        if followed.syncs == 0:
+            return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+        coverage = followed.coverage(_ALTERED)
+        return Told(passed=(alteration.passed + (f" ({coverage})" if coverage else ""),))
+
+    def _planned_otherwise(
+        self, trial: Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]
+    ) -> Divergence | Told:
+        """Both programs as a whole, aligned anew: on other numbers they may do other things."""
+        setting = self._reference.setting(trial, 2)
+        base, twin = (
+            Run(BASE, trial.case.reference, options),
+            Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
+        )
+        candidate = Run(_ALTERED, trial.application, options)
+        known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))
+        known.forgets = True
+        checker = DoubtingChecker(known, own, alteration)
+        try:
+            events, _ = record(setting, base)
+            mine, done = record(setting, candidate)
+            broken = failed_dispatch(_ALTERED, mine, done)
+            if broken is not None and failed_dispatch(BASE, events, done) is None:
+                return broken
+            plan = align(events, mine, trial.case.kernel.symbol)
+            if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
+                return Told(failed=(f"{alteration.wrong}: the two programs cannot be aligned, or the original fails",))
+            follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
+            followed = follow_planned(setting, (base, candidate), plan.points, checker)
+        except SideFailed as error:
+            if error.label == _ALTERED:
+                return Divergence(_ALTERED, Outcome.CRASHED, str(error))
+            return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
+        return followed.divergences.get(_ALTERED) or Told(passed=(alteration.passed,))

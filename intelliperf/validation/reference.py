@@ -1,0 +1,103 @@
+"""What the unmodified application does by itself: learnt once per kernel, and what every run beside it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.protocols import Backend
+from intelliperf.records import Application, CheckStatus, Metric
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.calibration import POISON, Additions, Calibration, calibrate
+from intelliperf.validation.lockstep import ANY_KERNEL, Rule, Setting
+from intelliperf.validation.othernumbers import OPTION
+from intelliperf.validation.rounding import OPTION as ROUNDING
+from intelliperf.validation.rounding import RoundingErrors, widened
+from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
+from intelliperf.validation.trial import Case, Settings, Trial
+
+_PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
+
+
+class Reference:
+    """Keeps calibrations. `backend` and `settings` are the judge's."""
+
+    def __init__(self, backend: Backend, sandbox: Sandbox, settings: Settings) -> None:
+        self.backend = backend
+        self.settings = settings
+        self._sandbox = sandbox
+        self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
+        self._rounding: dict[tuple[Application, str, str, str], RoundingErrors] = {}
+
+    def kernels(self, trial: Trial) -> str:
+        """All kernels are compared where others than the target may be touched."""
+        every = trial.static.beyond_target or trial.declared.kernels or trial.all_geometry
+        return ANY_KERNEL if every else trial.case.kernel.symbol
+
+    def free_geometry(self, trial: Trial) -> str | None:
+        if trial.all_geometry:
+            return ANY_KERNEL
+        return trial.case.kernel.symbol if trial.declared.geometry else None
+
+    def calibration(self, trial: Trial) -> tuple[Calibration, str]:
+        """The reference's own behaviour, and the memory mode in which it runs."""
+        case, kernels = trial.case, self.kernels(trial)
+        key = case.reference, case.kernel.symbol, kernels
+        if key not in self._calibrations:
+            deadline_s = self.settings.run_deadline_s * 5
+            setting = Setting(self.backend, case.kernel, self._sandbox, case.logs, deadline_s)
+            self._calibrations[key] = _calibrate(setting, case, kernels)
+        calibration, memory = self._calibrations[key]
+        calibration = trial.widened or calibration
+        if memory != "strict" and not any(c.name == "original's memory" for c in trial.checks):
+            trial.note("original's memory", CheckStatus.WEAK, "the original itself goes out of bounds; tolerated")
+        if calibration.coverage and not any(c.name == "calibration's draws" for c in trial.checks):
+            trial.note("calibration's draws", CheckStatus.PASSED, calibration.coverage)
+        for text in calibration.notes:
+            if not any(check.detail == text for check in trial.checks):
+                trial.note("calibration", CheckStatus.WEAK, text)
+        return calibration, memory
+
+    def widen(self, trial: Trial) -> bool:
+        """Allow what the original's own rounding errors come to; False where that is no more than before."""
+        calibration, _ = self.calibration(trial)
+        trial.widened = widened(calibration, self.rounding_errors(trial, {})) or trial.widened
+        if trial.checker is not None and trial.widened is not None:
+            trial.checker.calibration = trial.widened
+        return trial.widened is not None and trial.widened is not calibration
+
+    def rounding_errors(self, trial: Trial, altered: Mapping[str, str]) -> RoundingErrors:
+        if ROUNDING not in self.backend.honours or self.settings.tolerance.given:
+            return RoundingErrors()
+        case, kernels = trial.case, self.kernels(trial)
+        key = case.reference, case.kernel.symbol, kernels, altered.get(OPTION, "")
+        if key not in self._rounding:
+            calibration, memory = self.calibration(trial)
+            options = {"kernels": kernels, "poison": POISON, "memory": memory, **altered}
+            rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
+            setting = self.setting(trial, 3)
+            self._rounding[key] = errors_of_rounding(setting, case.reference, options, rule)
+        return self._rounding[key]
+
+    def setting(self, trial: Trial, runs: int) -> Setting:
+        """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""
+        silence_s = self.calibration(trial)[0].ended.seconds * _PATIENCE * runs / 2 + self.settings.grace_s
+        deadline_s = self.settings.run_deadline_s * runs
+        return Setting(self.backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s, silence_s)
+
+
+def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:
+    """In strict memory; where the original itself goes out of bounds, in slack memory."""
+    rule = Rule(lambda d: d.target)
+    additions = _additions(case, "lane_order" in setting.backend.honours)
+    try:
+        return calibrate(setting, case.reference, kernels, rule, "strict", additions), "strict"
+    except ApplicationFailed:
+        return calibrate(setting, case.reference, kernels, rule, "slack", additions), "slack"
+
+
+def _additions(case: Case, orders: bool) -> Additions:
+    counted = {metric: quantity.value for metric, quantity in case.finding.profile.quantities.items()}
+    memory = counted.get(Metric.ATOMIC_LANES, counted.get(Metric.ATOMIC_LANES_AT_MOST, 0.0))
+    floats = counted.get(Metric.ATOMIC_FLOAT_SITES, 0.0) > 0
+    return Additions(memory + counted.get(Metric.LDS_ATOMIC_LANES, 0.0), floats and not orders, floats and orders)

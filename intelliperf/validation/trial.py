@@ -1,0 +1,116 @@
+"""One candidate before the judge: the case, what the gates find out about it as they go, and how it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from intelliperf.errors import ProtocolError
+from intelliperf.process import Completed
+from intelliperf.protocols import Timing
+from intelliperf.records import (
+    Application,
+    Candidate,
+    Check,
+    CheckStatus,
+    Declaration,
+    Finding,
+    Kernel,
+    Outcome,
+)
+from intelliperf.validation.calibration import Calibration
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.gates import StaticVerdict
+from intelliperf.validation.tolerance import UserTolerance
+
+GATES = (
+    "edit allowed",
+    "build",
+    "dispatches and buffers",
+    "exit status and output",
+    "other orders and poison",
+    "other numbers",
+    "strictness",
+    "safety",
+    "unit tests",
+    "time",
+)
+
+
+@dataclass(frozen=True)
+class BuildFailure:
+    """The candidate does not build: the compiler's first complaints."""
+
+    errors: tuple[str, ...]
+    timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that there is to say about one candidate."""
+
+    candidate: Candidate
+    finding: Finding
+    reference: Application  # the original, built
+    baseline: Application  # the best accepted state, built; the reference itself at first
+    sources: Mapping[str, str]  # texts of the baseline by project-relative path
+    allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
+    build: Callable[[], Application | BuildFailure]
+    logs: Path
+    standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.finding.profile.kernel
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Deadlines in seconds. `unit_tests` runs in the candidate's project directory; never split or joined."""
+
+    run_deadline_s: float = 300.0
+    # What a candidate gets beyond a multiple of the reference's time, which is short where launches are repeated.
+    grace_s: float = 120.0
+    unit_tests: tuple[str, ...] = ()
+    test_environment: Mapping[str, str] = field(default_factory=dict)
+    tolerance: UserTolerance = UserTolerance()
+
+
+@dataclass(frozen=True)
+class Rejection:
+    outcome: Outcome
+    detail: str
+
+
+@dataclass
+class Trial:
+    """What the gates find out about one candidate, as they go."""
+
+    case: Case
+    declared: Declaration  # by this candidate or by accepted ones that it builds on
+    static: StaticVerdict = StaticVerdict()
+    built: Application | None = None
+    checker: Checker | None = None
+    all_geometry: bool = False  # other kernels' launches changed with the target's
+    widened: Calibration | None = None  # by what other rounding does to the original, once that was asked for
+    points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
+    ended: Completed | None = None
+    checks: list[Check] = field(default_factory=list)
+    timing: Timing = Timing(())
+    coverage: str = ""  # where other orders were not followed to the end
+
+    @property
+    def compared(self) -> Checker:
+        if self.checker is None:
+            raise ProtocolError("a gate ran before the comparison")
+        return self.checker
+
+    @property
+    def application(self) -> Application:
+        if self.built is None:
+            raise ProtocolError("a gate ran before the build")
+        return self.built
+
+    def note(self, gate: str, status: CheckStatus, detail: str = "") -> None:
+        self.checks.append(Check(gate, status, detail))
