@@ -175,4 +175,8 @@ class NumbersGate:
             if error.label == _ALTERED:
                 return Divergence(_ALTERED, Outcome.CRASHED, str(error))
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
-        return followed.divergences.get(_ALTERED) or Told(passed=(alteration.passed,))
+        if _ALTERED in followed.divergences:
+            return followed.divergences[_ALTERED]
+        if followed.syncs == 0:
+            return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+        return Told(passed=(alteration.passed,))

@@ -46,7 +46,6 @@ def test_only_what_leaves_the_same_memory_is_left_out(ran: tuple[object, list[di
     left_out = Counter(str(row["kernel"]) for row in ran[1] if row["repeated"])
     assert {name.split("v")[0][3:].rstrip("PKf") for name in left_out} >= {"same", "reset"}
     assert all("same" in name or "reset" in name for name in left_out), left_out
-    assert all(count <= LAUNCHES for count in left_out.values())
     assert sum(left_out.values()) > LAUNCHES
 
 

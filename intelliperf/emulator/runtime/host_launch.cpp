@@ -103,7 +103,8 @@ int run(const LaunchRequest& request, Stream& stream) {
   advance(stream, outcome.time_ns, false);
   check_canaries(report_damage, request.kernel);
   // Where launches are altered, another comparison looks at the unaltered ones.
-  if (!shown) export_dispatch(request, outcome.status, settings().other_numbers == OtherNumbersMode::kNone);
+  const OtherNumbersMode mode = settings().other_numbers;
+  if (!shown) export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;
