@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
+from patchbench import NOTHING, Bench
 
-from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.process import run
 from intelliperf.records import (
-    Application,
-    Candidate,
     CheckStatus,
     Declaration,
-    FileEdit,
-    Finding,
-    Metric,
-    Origin,
-    OriginKind,
     Outcome,
-    Verdict,
-    content_hash,
 )
-from intelliperf.sandbox import Sandbox
-from intelliperf.validation.judge import Judge
-from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 HOST = """
 int main() {
@@ -75,61 +59,9 @@ SOURCE = KERNEL + HOST
 LAUNCH = "blend<<<grid, block>>>(out, in, rows, cols);"
 
 
-@dataclass
-class Bench:
-    root: Path
-    backend: EmulatorBackend
-    reference: Application
-    finding: Finding
-    judge: Judge
-
-    def build(self, name: str, text: str) -> Application | BuildFailure:
-        directory = self.root / name
-        directory.mkdir(exist_ok=True)
-        (directory / "app.hip").write_text(text)
-        argv = ("hipcc", "-O2", "-g", "app.hip", "-o", "app")
-        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
-        if not done.ok:
-            return BuildFailure(tuple(done.tail().splitlines()[:3]))
-        return Application((str(directory / "app"),), directory, directory)
-
-    def verdict(self, *changes: tuple[str, str], declares: Declaration | None = None) -> Verdict:
-        text = SOURCE
-        for old, new in changes:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        return self.verdict_of(SOURCE, text, declares or Declaration())
-
-    def verdict_of(self, original: str, text: str, declares: Declaration) -> Verdict:
-        reference = self.reference if original == SOURCE else self.build("other reference", original)
-        assert isinstance(reference, Application), reference
-        edit = FileEdit("app.hip", content_hash(original), text)
-        return self.judge.judge(
-            Case(
-                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "planted"), declares),
-                finding=self.finding,
-                reference=reference,
-                baseline=reference,
-                sources={"app.hip": original},
-                allowed={"app.hip"},
-                build=lambda: self.build("candidate", text),
-                logs=self.root / "candidate" / "logs",
-            )
-        )
-
-
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    root = tmp_path_factory.mktemp("cheats")
-    sandbox = Sandbox.probe(root)
-    backend = EmulatorBackend(root / "device", sandbox=sandbox)
-    made = Bench(root, backend, Application(("x",), root, root), None, Judge(backend, sandbox, Settings(60.0, 5.0)))  # type: ignore[arg-type]
-    reference = made.build("reference", SOURCE)
-    assert isinstance(reference, Application), reference
-    (profile,) = backend.profile(reference, 60.0).kernels
-    made.reference = reference
-    made.finding = Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
-    return made
+    return Bench(tmp_path_factory.mktemp("cheats"), SOURCE, "app.hip")
 
 
 def test_a_right_and_faster_rewrite_is_accepted(bench):
@@ -185,7 +117,7 @@ CHEATS = {
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_is_refused(bench, name):
     changes, declares, outcome = CHEATS[name]
-    verdict = bench.verdict(*changes, declares=declares)
+    verdict = bench.verdict(*changes, declares=declares or NOTHING)
     assert verdict.outcome is outcome, verdict.detail
 
 

@@ -3,29 +3,14 @@ list in another order; and what looks like it but knows its data must not."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from patchbench import Bench
 
-from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.process import run
 from intelliperf.records import (
-    Application,
-    Candidate,
     CheckStatus,
     Declaration,
-    FileEdit,
-    Finding,
-    Metric,
-    Origin,
-    OriginKind,
     Outcome,
-    Verdict,
-    content_hash,
 )
-from intelliperf.sandbox import Sandbox
-from intelliperf.validation.judge import Judge
-from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 Changes = list[tuple[str, str]]
 ROW = """  const int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -120,50 +105,9 @@ int main() {{
 """
 
 
-class Bench:
-    def __init__(self, root: Path, source: str) -> None:
-        self.root, self.source = root, source
-        sandbox = Sandbox.probe(root)
-        self.backend = EmulatorBackend(root / "device", sandbox=sandbox)
-        self.judge = Judge(self.backend, sandbox, Settings(60.0, 5.0))
-        reference = self.build("reference", source)
-        assert isinstance(reference, Application), reference
-        self.reference = reference
-        (self.profile,) = self.backend.profile(reference, 60.0).kernels
-
-    def build(self, name: str, text: str) -> Application | BuildFailure:
-        directory = self.root / name
-        directory.mkdir(exist_ok=True)
-        (directory / "app.cu").write_text(text)
-        argv = ("nvcc", "-O2", "app.cu", "-o", "app")
-        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
-        if not done.ok:
-            return BuildFailure(tuple(done.tail().splitlines()[:3]))
-        return Application((str(directory / "app"),), directory, directory)
-
-    def verdict(self, changes: Changes, declares: Declaration) -> Verdict:
-        text = self.source
-        for old, new in changes:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        edit = FileEdit("app.cu", content_hash(self.source), text)
-        return self.judge.judge(
-            Case(
-                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "planted"), declares),
-                finding=Finding("memoryAccess", self.profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0),
-                reference=self.reference,
-                baseline=self.reference,
-                sources={"app.cu": self.source},
-                allowed={"app.cu"},
-                build=lambda: self.build("candidate", text),
-                logs=self.root / "candidate" / "logs",
-            )
-        )
-
-
 @pytest.fixture(scope="module")
 def sums(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("sums"), SUMS)
+    return Bench(tmp_path_factory.mktemp("sums"), SUMS, "app.cu")
 
 
 GEOMETRY = Declaration(geometry=True, reason="a warp per row")
@@ -171,7 +115,7 @@ KERNELS = Declaration(geometry=True, kernels=True, reason="two passes")
 
 
 def test_a_sum_in_another_order_by_another_grid_is_accepted(sums):
-    verdict = sums.verdict(PER_WARP, GEOMETRY)
+    verdict = sums.verdict(*PER_WARP, declares=GEOMETRY)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     (tolerance,) = (check for check in verdict.checks if check.name == "tolerance")
     assert "from what rounding up and down does to the original" in tolerance.detail
@@ -189,7 +133,7 @@ CHEATS = {
 def test_what_knows_its_data_or_loses_digits_is_refused_with_another_grid_too(sums, name):
     (old, new), told = CHEATS[name]
     assert WARP.count(old) == 1
-    verdict = sums.verdict([(ROW, WARP.replace(old, new)), PER_WARP[1]], GEOMETRY)
+    verdict = sums.verdict((ROW, WARP.replace(old, new)), PER_WARP[1], declares=GEOMETRY)
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert told in verdict.detail or name == "a narrower type in disguise"
 
@@ -198,7 +142,7 @@ def test_what_knows_its_data_or_loses_digits_is_refused_with_another_grid_too(su
 def test_other_kernels_are_run_on_other_copies(sums, known):
     read, guess = "sum += in[row * columns + c]", "sum += 0.1f + (((row * columns + c) * 7919) % 1000) * 0.013f"
     changes = [(old, new.replace(read, guess)) for old, new in SPLIT] if known else SPLIT
-    verdict = sums.verdict(changes, KERNELS)
+    verdict = sums.verdict(*changes, declares=KERNELS)
     if known:
         assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
         assert "copies some other numbers to the device" in verdict.detail
@@ -209,7 +153,7 @@ def test_other_kernels_are_run_on_other_copies(sums, known):
 
 
 def test_a_list_that_was_longer_before_may_end_in_anything(tmp_path):
-    verdict = Bench(tmp_path, SEARCH).verdict([(APPEND, f"if (level[to] == -1)\n      {APPEND}")], Declaration())
+    verdict = Bench(tmp_path, SEARCH, "app.cu").verdict((APPEND, f"if (level[to] == -1)\n      {APPEND}"))
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
     (tolerance,) = (check for check in verdict.checks if check.name == "tolerance")
     assert "not compared after" in tolerance.detail

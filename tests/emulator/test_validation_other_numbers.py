@@ -5,29 +5,14 @@ The program launches its kernel three times with the same arguments on the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
+from patchbench import Bench
 
-from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.process import run
 from intelliperf.records import (
-    Application,
-    Candidate,
     CheckStatus,
-    FileEdit,
-    Finding,
-    Metric,
-    Origin,
-    OriginKind,
     Outcome,
     Verdict,
-    content_hash,
 )
-from intelliperf.sandbox import Sandbox
-from intelliperf.validation.judge import Judge
-from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 BODY = """  const int t = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = (t % 64) * (n / 64) + t / 64;
@@ -67,53 +52,18 @@ STORE = "if (i < n) out[i]"
 KEEP = "if (i >= n || out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
 
 
-@dataclass
-class Bench:
-    root: Path
-    backend: EmulatorBackend
-    judge: Judge
-
-    def build(self, name: str, text: str) -> Application | BuildFailure:
-        directory = self.root / name
-        directory.mkdir(exist_ok=True)
-        (directory / "app.cu").write_text(text)
-        argv = ("nvcc", "-O2", "app.cu", "-o", "app")
-        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
-        if not done.ok:
-            return BuildFailure(tuple(done.tail().splitlines()[:3]))
-        return Application((str(directory / "app"),), directory, directory)
-
-    def verdict(self, body: str, before: str = "") -> Verdict:
-        reference = self.build("reference", SOURCE)
-        assert isinstance(reference, Application), reference
-        (profile,) = self.backend.profile(reference, 60.0).kernels
-        text = SOURCE.replace(BODY, body).replace("__global__", f"{before}__global__")
-        return self.judge.judge(
-            Case(
-                candidate=Candidate(
-                    (FileEdit("app.cu", content_hash(SOURCE), text),), "", Origin(OriginKind.USER, "planted")
-                ),
-                finding=Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0),
-                reference=reference,
-                baseline=reference,
-                sources={"app.cu": SOURCE},
-                allowed={"app.cu"},
-                build=lambda: self.build("candidate", text),
-                logs=self.root / "candidate" / "logs",
-            )
-        )
-
-
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    root = tmp_path_factory.mktemp("numbers")
-    sandbox = Sandbox.probe(root)
-    backend = EmulatorBackend(root / "device", sandbox=sandbox)
-    return Bench(root, backend, Judge(backend, sandbox, Settings(60.0, 5.0)))
+    return Bench(tmp_path_factory.mktemp("numbers"), SOURCE, "app.cu")
+
+
+def patched(bench: Bench, body: str, before: str = "") -> Verdict:
+    text = SOURCE.replace(BODY, body).replace("__global__", f"{before}__global__")
+    return bench.verdict_of(SOURCE, text)
 
 
 def test_a_right_rewrite_is_right_on_other_numbers_too(bench):
-    verdict = bench.verdict(FAST)
+    verdict = patched(bench, FAST)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     (check,) = (check for check in verdict.checks if check.name == "other numbers")
     assert check.status is CheckStatus.PASSED
@@ -136,7 +86,7 @@ CHEATS = {
 @pytest.mark.parametrize("name", CHEATS)
 def test_an_answer_that_is_known_beforehand_is_refused(bench, name):
     body, told = CHEATS[name]
-    verdict = bench.verdict(body)
+    verdict = patched(bench, body)
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert told in verdict.detail
 
@@ -147,5 +97,5 @@ COUNTED = "  if (threadIdx.x == 0 && atomicAdd(&blocks, 1u) == gridDim.x - 1) bl
 @pytest.mark.parametrize(("left", "outcome"), [("0", Outcome.ACCEPTED), ("1", Outcome.FORBIDDEN_EDIT)])
 def test_a_new_variable_of_the_device_must_be_zero_after_every_launch(bench, left, outcome):
     counted = FAST + COUNTED.replace("{}", left)
-    verdict = bench.verdict(counted, "__device__ unsigned int blocks;\n")
+    verdict = patched(bench, counted, "__device__ unsigned int blocks;\n")
     assert verdict.outcome in (outcome, Outcome.NOT_FASTER if left == "0" else outcome), verdict.detail

@@ -1,0 +1,78 @@
+"""Patches of a one-file program, built and judged on the emulator as a run would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.process import run
+from intelliperf.records import (
+    Application,
+    Candidate,
+    Declaration,
+    FileEdit,
+    Finding,
+    Metric,
+    Origin,
+    OriginKind,
+    Verdict,
+    content_hash,
+)
+from intelliperf.sandbox import Sandbox
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import BuildFailure, Case, Settings
+
+NOTHING = Declaration()
+
+
+class Bench:
+    """`file` tells the language: app.hip or app.cu."""
+
+    def __init__(self, root: Path, source: str, file: str) -> None:
+        self.root, self.source, self.file = root, source, file
+        sandbox = Sandbox.probe(root)
+        self.backend = EmulatorBackend(root / "device", sandbox=sandbox)
+        self.judge = Judge(self.backend, sandbox, Settings(60.0, 5.0))
+        self.reference = self._reference("reference", source)
+        (profile,) = self.backend.profile(self.reference, 60.0).kernels
+        self.finding = Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
+
+    def verdict(self, *changes: tuple[str, str], declares: Declaration = NOTHING) -> Verdict:
+        """Of the source with each text that occurs once replaced by another."""
+        text = self.source
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        return self.verdict_of(self.source, text, declares)
+
+    def verdict_of(self, original: str, text: str, declares: Declaration = NOTHING) -> Verdict:
+        reference = self.reference if original == self.source else self._reference("other reference", original)
+        edit = FileEdit(self.file, content_hash(original), text)
+        return self.judge.judge(
+            Case(
+                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "planted"), declares),
+                finding=self.finding,
+                reference=reference,
+                baseline=reference,
+                sources={self.file: original},
+                allowed={self.file},
+                build=lambda: self._build("candidate", text),
+                logs=self.root / "candidate" / "logs",
+            )
+        )
+
+    def _reference(self, name: str, text: str) -> Application:
+        built = self._build(name, text)
+        assert isinstance(built, Application), built
+        return built
+
+    def _build(self, name: str, text: str) -> Application | BuildFailure:
+        directory = self.root / name
+        directory.mkdir(exist_ok=True)
+        (directory / self.file).write_text(text)
+        compiler = "hipcc" if self.file.endswith(".hip") else "nvcc"
+        argv = (compiler, "-O2", "-g", self.file, "-o", "app")
+        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
+        if not done.ok:
+            return BuildFailure(tuple(done.tail().splitlines()[:3]))
+        return Application((str(directory / "app"),), directory, directory)
