@@ -34,6 +34,7 @@ PACKAGES = (
     "libhsa-runtime-dev",
     "libhsakmt-dev",
     "hipcc",
+    "clang-15",
 )
 BITCODE = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
 _LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
@@ -50,7 +51,7 @@ _FILES = (
     _LLVM / "lib/libLLVM-19.so",
     BITCODE / "ocml.bc",
 )
-_TOOLS = ("g++", "clang++-19", "ld.lld-19", "llvm-mc-19", "clang-offload-bundler-19")
+_TOOLS = ("g++", "clang++-19", "ld.lld-19", "llvm-mc-19", "clang-offload-bundler-19", "hipcc", "clang++-15")
 _NATIVE = Path(__file__).resolve().parent / "native"
 _LIBRARY = "libhsakmt.so.1"
 _LIBRARY_OF_ROCR_7 = "libdtif.so"  # what ROCr 7 loads in place of its own driver interface with HSA_ENABLE_DTIF
