@@ -143,6 +143,13 @@ class Backend(Protocol):
         """Added to the environment of every build: compiler drop-ins first on PATH, target, …"""
         ...
 
+    def rounded_build(self, way: str) -> Mapping[str, str]:
+        """Added to that, for a build whose kernels round all arithmetic `way` ("up" or "down").
+
+        Empty where that is an option of runs, "rounding", or not to be had.
+        """
+        ...
+
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile: ...
 
     def quantities(

@@ -13,7 +13,7 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
 from intelliperf.sandbox import Sandbox
 from intelliperf.state import State, sources
-from intelliperf.workspace import Built
+from intelliperf.workspace import Built, Workspace
 
 if TYPE_CHECKING:
     from intelliperf.validation.judge import Judge
@@ -65,8 +65,21 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
                 allowed=frozenset(sources(baseline, evidence)),
                 build=attempt_build,
                 logs=logs,
+                rounded=lambda way: rounded_build(backend, reference, way, options.build_deadline),
                 standing=baseline.declares,
             )
         )
 
     return judged
+
+
+def rounded_build(backend: Backend, reference: State, way: str, deadline_s: float) -> Application | None:
+    """The original in a scratch copy beside the reference's, built to round `way`; None where it cannot be had."""
+    environment = backend.rounded_build(way)
+    if not environment:
+        return None
+    root = reference.workspace.root.with_name(f"rounded-{way}")
+    Workspace(reference.workspace.original, root).remove()
+    workspace = Workspace.create(reference.workspace.original, root)
+    built = workspace.build({**backend.build_environment(), **environment}, deadline_s, root)
+    return workspace.application if built.ok else None

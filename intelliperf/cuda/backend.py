@@ -9,7 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.cuda import activity, counters, driver_api, lines, native, refetching, roofline, sass, toolchain
+from intelliperf.cuda import (
+    activity,
+    counters,
+    driver_api,
+    lines,
+    native,
+    refetching,
+    roofline,
+    rounding,
+    sass,
+    toolchain,
+)
 from intelliperf.cuda.clocks import Gpu, open_gpu, watching
 from intelliperf.cuda.comparing import DeviceComparer, open_memory
 from intelliperf.cuda.inlining import Located, chains_of
@@ -74,6 +85,9 @@ class CudaBackend:
     def build_environment(self) -> Mapping[str, str]:
         """Raises `ToolchainError` where there is no nvcc."""
         return toolchain.build_environment(self.probe().architecture)
+
+    def rounded_build(self, way: str) -> Mapping[str, str]:
+        return rounding.rounding_environment(find_toolkit(), way, toolchain.REAL_NVCC)
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         """One run under CUPTI activity records."""

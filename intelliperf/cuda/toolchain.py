@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,14 +18,13 @@ from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.interception.programs import kept_programs
+from intelliperf.interception.programs import kept_programs, python_script
 from intelliperf.process import output_of
 from intelliperf.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
 ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"
 DROP_IN = "INTELLIPERF_NVCC_DROP_IN"  # what `redirect.c` starts in place of an nvcc named by its path
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _REDIRECT = Path(__file__).with_name("redirect.c")
 _BUILD_DEADLINE_S = 60.0
 _HAS_LINES = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}
@@ -61,22 +59,7 @@ def build_environment(architecture: str) -> Mapping[str, str]:
 
 def _drop_ins(names: Sequence[str]) -> Path:
     """A directory with those programs and no others."""
-    return kept_programs("cuda", {name: _script(name) for name in names})
-
-
-def _script(name: str) -> str:
-    python, package = shlex.quote(sys.executable), str(_PACKAGE_ROOT)
-    code = (
-        "import sys; "
-        f"sys.path[:0] = {[p for p in (package, *_site_directories()) if p]!r}; "
-        f"from intelliperf.cuda.toolchain import {name}; {name}(sys.argv[1:])"
-    )
-    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
-
-
-def _site_directories() -> list[str]:
-    """Where this process found its packages, for an interpreter that ignores PYTHONPATH."""
-    return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return kept_programs("cuda", {name: python_script(__name__, name) for name in names})
 
 
 def _redirect_library() -> Path | None:

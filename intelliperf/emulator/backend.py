@@ -76,6 +76,9 @@ class EmulatorBackend:
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
         return {**build_environment(), **target}
 
+    def rounded_build(self, way: str) -> Mapping[str, str]:
+        return {}
+
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         from intelliperf.emulator import collect
 

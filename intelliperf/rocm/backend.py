@@ -95,6 +95,9 @@ class RocmBackend:
         """Raises `ToolchainError` where nothing here builds HIP."""
         return toolchain.build_environment(self.probe().architecture)
 
+    def rounded_build(self, way: str) -> Mapping[str, str]:
+        return {}
+
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         seen = application_profile(self._traced(application, deadline_s, UNCONFINED), timing=self._timing)
         return replace(seen, kernels=tuple(_plainly(kernel) for kernel in seen.kernels))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from intelliperf.emulator.compiler.arguments import parse
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.interception.programs import kept_programs
+from intelliperf.interception.programs import kept_programs, python_script
 from intelliperf.process import output_of
 from intelliperf.rocm.stack import roots
 from intelliperf.storage import cache_directory, write_atomically
@@ -26,7 +25,6 @@ from intelliperf.storage import cache_directory, write_atomically
 ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
 PLUGIN = "INTELLIPERF_PASS_PLUGIN"  # of clang, for the device's code; see passplugin.py
 NAMES = ("hipcc", "amdclang++", "clang++")
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _HAS_LINES = re.compile(r"^-g(\d|gdb|dwarf.*|line-tables-only|mlt)?$")
 _HAS_ARCHITECTURE = ("--offload-arch", "--cuda-gpu-arch", "--amdgpu-target")
 _LINES = "-gline-tables-only"
@@ -117,7 +115,7 @@ def _version_of(program: Path) -> str:
 
 
 def _drop_ins() -> Path:
-    programs = kept_programs("rocm", {name: _script(name) for name in NAMES})
+    programs = kept_programs("rocm", {name: python_script(__name__, "run", name) for name in NAMES})
     _lend_libraries(programs.parent / "lib" / "clang")
     return programs
 
@@ -131,16 +129,6 @@ def _lend_libraries(place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
     place.symlink_to(real)
-
-
-def _script(name: str) -> str:
-    python = shlex.quote(sys.executable)
-    elsewhere = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    code = (
-        f"import sys; sys.path[:0] = {[str(_PACKAGE_ROOT), *elsewhere]!r}; "
-        f"from intelliperf.rocm.toolchain import run; run({name!r}, sys.argv[1:])"
-    )
-    return f'#!/bin/sh\nexec {python} -I -c {shlex.quote(code)} "$@"\n'
 
 
 def completed(words: Sequence[str], architecture: str) -> list[str]:

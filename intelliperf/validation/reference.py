@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, CheckStatus, Metric
 from intelliperf.sandbox import Sandbox
-from intelliperf.validation.calibration import POISON, Additions, Calibration, calibrate
+from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
 from intelliperf.validation.lockstep import ANY_KERNEL, Rule, Setting
 from intelliperf.validation.othernumbers import OPTION
 from intelliperf.validation.rounding import OPTION as ROUNDING
-from intelliperf.validation.rounding import RoundingErrors, widened
+from intelliperf.validation.rounding import WAYS, RoundingErrors, widened
 from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
+from intelliperf.validation.side import Run
 from intelliperf.validation.trial import Case, Settings, Trial
 
 _PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
@@ -28,6 +30,7 @@ class Reference:
         self._sandbox = sandbox
         self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
         self._rounding: dict[tuple[Application, str, str, str], RoundingErrors] = {}
+        self._builds: dict[tuple[Application, str], Application | None] = {}
 
     def kernels(self, trial: Trial) -> str:
         """All kernels are compared where others than the target may be touched."""
@@ -67,17 +70,28 @@ class Reference:
         return trial.widened is not None and trial.widened is not calibration
 
     def rounding_errors(self, trial: Trial, altered: Mapping[str, str]) -> RoundingErrors:
-        if ROUNDING not in self.backend.honours or self.settings.tolerance.given:
+        if self.settings.tolerance.given:
             return RoundingErrors()
         case, kernels = trial.case, self.kernels(trial)
         key = case.reference, case.kernel.symbol, kernels, altered.get(OPTION, "")
         if key not in self._rounding:
-            calibration, memory = self.calibration(trial)
-            options = {"kernels": kernels, "poison": POISON, "memory": memory, **altered}
+            _, memory = self.calibration(trial)
+            base = Run(BASE, case.reference, {"kernels": kernels, "poison": POISON, "memory": memory, **altered})
+            rounded = self._rounded(case, base)
             rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
-            setting = self.setting(trial, 3)
-            self._rounding[key] = errors_of_rounding(setting, case.reference, options, rule)
+            errors = errors_of_rounding(self.setting(trial, 3), base, rounded, rule) if rounded else RoundingErrors()
+            self._rounding[key] = errors
         return self._rounding[key]
+
+    def _rounded(self, case: Case, base: Run) -> list[Run]:
+        """The same run, rounded up and down: by an option where the backend has it, else by other builds."""
+        if ROUNDING in self.backend.honours:
+            return [replace(base, label=f"rounded {way}", options={**base.options, ROUNDING: way}) for way in WAYS]
+        for way in WAYS:
+            if (case.reference, way) not in self._builds:
+                self._builds[case.reference, way] = case.rounded(way)
+        builds = [(way, self._builds[case.reference, way]) for way in WAYS]
+        return [replace(base, label=f"rounded {way}", application=built) for way, built in builds if built is not None]
 
     def setting(self, trial: Trial, runs: int) -> Setting:
         """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""

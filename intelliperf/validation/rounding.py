@@ -8,11 +8,10 @@ not move, and stays exact; so does every buffer in which more than floating-poin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from intelliperf.process import Completed
-from intelliperf.records import Application
 from intelliperf.validation.calibration import BASE, Calibration, scalars
 from intelliperf.validation.content import chunks_that_differ
 from intelliperf.validation.elements import BYTE
@@ -24,7 +23,7 @@ from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness
 from intelliperf.validation.wire import Deadline
 
 OPTION = "rounding"  # the backend's
-_WAYS = ("up", "down")
+WAYS = ("up", "down")
 
 
 @dataclass
@@ -64,11 +63,11 @@ class RoundingErrors:
     ended: tuple[Completed, ...] = ()
 
 
-def rounding_errors(setting: Setting, reference: Application, options: Mapping[str, str], rule: Rule) -> RoundingErrors:
-    runs = [Run(f"rounded {way}", reference, {**options, OPTION: way}) for way in _WAYS]
+def rounding_errors(setting: Setting, base: Run, rounded: Sequence[Run], rule: Rule) -> RoundingErrors:
+    """Of the original in `base`, which is run with `rounded` beside it, all in lock-step."""
     observer = _Observer()
     try:
-        followed = follow(setting, [Run(BASE, reference, options), *runs], rule, observer)
+        followed = follow(setting, [base, *rounded], rule, observer)
     except SideFailed:
         return RoundingErrors()
     ended = tuple(done for label, done in followed.ended.items() if label != BASE)

@@ -58,6 +58,8 @@ class Case:
     allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
     build: Callable[[], Application | BuildFailure]
     logs: Path
+    # The original, built so that its kernels round "up" or "down"; None where the backend has no such build.
+    rounded: Callable[[str], Application | None] = lambda way: None
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared
 
     @property

@@ -134,6 +134,22 @@ def test_gates_of_the_backend_decide_their_outcomes(tmp_path):
     assert outcome(PlannedBackend(gain=float("inf"))) is Outcome.IMPLAUSIBLE
 
 
+def test_builds_that_round_otherwise_tell_how_far_another_order_may_be_from_the_original(tmp_path):
+    def summed(value: float) -> list[Any]:
+        return [STEPS[0], {**STEP, "floats": {"out": [value] * 100}}, *STEPS[2:]]
+
+    builds = {
+        way: application(tmp_path / way, plan_of(*summed(1.5 * (1 + error)), **BUFFERS))
+        for way, error in (("up", 3e-6), ("down", -3e-6))
+    }
+    near, far = summed(1.5 * (1 + 2e-6)), summed(1.5 * (1 + 2e-4))
+    verdict = Bench(tmp_path).verdict(*near, rounded=builds.get)
+    assert verdict.accepted, verdict.detail
+    assert any("rounding" in check.detail for check in verdict.checks)
+    assert Bench(tmp_path).verdict(*near).outcome is Outcome.WRONG_OUTPUT
+    assert Bench(tmp_path).verdict(*far, rounded=builds.get).outcome is Outcome.WRONG_OUTPUT
+
+
 def test_faster_than_the_device_can_move_the_data_is_implausible(tmp_path):
     assert Bench(tmp_path, PlannedBackend(floor_ns=900.0)).verdict().outcome is Outcome.IMPLAUSIBLE
     near = Bench(tmp_path, PlannedBackend(floor_ns=100.0)).verdict()

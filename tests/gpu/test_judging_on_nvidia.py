@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cuda.backend import CudaBackend
+from intelliperf.cuda.rounding import rounding_environment
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.process import output_of
 from intelliperf.records import (
@@ -46,11 +47,15 @@ class _Backend(CudaBackend):
         return Check("far enough", CheckStatus.FAILED, "far enough")
 
 
-def _build(root: Path, name: str, side: str, flags: Sequence[str]) -> Application:
+def _build(root: Path, name: str, side: str, flags: Sequence[str], way: str = "") -> Application:
     home = root / side
     home.mkdir()
-    argv = [str(find_toolkit().nvcc), "-lineinfo", "-arch=native", *flags, "-o", str(home / name)]
-    done, out, err = output_of([*argv, str(_PROGRAMS / f"{name}.cu")], 120)
+    toolkit = find_toolkit()
+    environment = {"NVCC": str(toolkit.nvcc)}
+    if way:
+        environment = rounding_environment(toolkit, way, "NVCC")
+    argv = [environment["NVCC"], "-lineinfo", "-arch=native", *flags, "-o", str(home / name)]
+    done, out, err = output_of([*argv, str(_PROGRAMS / f"{name}.cu")], 120, environment)
     assert done.ok, out + err
     return Application((str(home / name),), home, home)
 
@@ -72,6 +77,7 @@ def _judged(root: Path, name: str, symbol: str, *flags: str) -> Verdict:
             allowed={"app.cu"},
             build=lambda: candidate,
             logs=root / "logs",
+            rounded=lambda way: _build(root, name, way, (), way),
         )
     )
 
@@ -113,3 +119,14 @@ def test_what_a_kernel_of_a_graph_wrote_is_seen_before_the_next_one_overwrites_i
     verdict = _judged(tmp_path, "graph", "_Z5stagePfi", "-DLOST")
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert "dispatch 0" in verdict.detail
+
+
+def test_sums_in_another_order_are_as_right_as_the_original_and_sums_of_less_are_not(tmp_path: Path) -> None:
+    symbol = "_Z4sumsPKfPfii"
+    (tmp_path / "right").mkdir()
+    right = _judged(tmp_path / "right", "ordered", symbol, "-DTREE")
+    assert right.detail == "far enough"
+    assert any("rounding up and down" in check.detail for check in right.checks), right.checks
+    (tmp_path / "wrong").mkdir()
+    wrong = _judged(tmp_path / "wrong", "ordered", symbol, "-DFEWER")
+    assert wrong.outcome is Outcome.WRONG_OUTPUT, wrong.detail

@@ -76,6 +76,9 @@ class TextBackend:
     def build_environment(self) -> Mapping[str, str]:
         return {}
 
+    def rounded_build(self, way: str) -> Mapping[str, str]:
+        return {}
+
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         self.profiled += 1
         rows = [line.split() for line in (application.project / "app").read_text().splitlines() if line]
