@@ -58,7 +58,7 @@ class RocmBackend:
     """
 
     name = "rocm"
-    honours = frozenset({"kernels", "poison"})
+    honours = native.EXPORT_OPTIONS
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ class RocmBackend:
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)
-        exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options.get("poison"))
+        exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options)
         return {**exported, **_scratch(socket.parent)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:

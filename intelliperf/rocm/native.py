@@ -52,9 +52,14 @@ def refuse_other_tools(environment: Mapping[str, str]) -> None:
         )
 
 
-def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[str, str]:
+_OPTIONS = {"poison": "INTELLIPERF_POISON", "rounding": "INTELLIPERF_ROUNDING"}
+EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
+
+
+def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
     """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
 
+    Of `options`, as in `Backend.intercept_environment`, those of `EXPORT_OPTIONS`.
     INTELLIPERF_EXPORT_MEMORY=copy in our own environment keeps to copies by the application.
     """
     return {
@@ -62,7 +67,7 @@ def export_environment(socket: Path, kernels: str, poison: str | None) -> dict[s
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
         "INTELLIPERF_EXPORT_KERNEL": kernels,
         "INTELLIPERF_EXPORT_MEMORY": os.environ.get("INTELLIPERF_EXPORT_MEMORY", "ipc"),
-        **({"INTELLIPERF_POISON": poison} if poison is not None else {}),
+        **{_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS},
     }
 
 

@@ -63,6 +63,7 @@ _FLAGS = (
     "-O2",
     "-ftree-vectorize",
     "-ffp-contract=off",
+    "-frounding-math",
     "-fno-strict-aliasing",
     "-fPIC",
     "-pthread",

@@ -111,6 +111,26 @@ def test_buffers_hold_what_the_kernel_left_in_them(seen: list) -> None:
         assert set(np.frombuffer(contents[pointer.allocation], np.float32)) == {expected}
 
 
+def test_kernels_round_as_asked_for(setting: Setting, place: Path) -> None:
+    import numpy as np
+
+    found: dict[str, set[float]] = {}
+
+    class Keep:
+        def compare(self, sync: Sync, base: Paused, other: Paused, *_: object) -> Divergence | None:
+            pointer = other.dispatch.arguments[0].pointers[0]
+            scaled = bytes(other.content(pointer.allocation))[pointer.at :][:400]
+            found[other.side.label] = set(np.frombuffer(scaled, np.float32))
+            return None
+
+    inexact = program(place / "inexact", "1.1f")
+    runs = [Run("reference", inexact), *(Run(way, inexact, {"rounding": way}) for way in ("up", "down"))]
+    follow(setting, runs, Rule(lambda dispatch: dispatch.target), Keep())
+    ((up,), (down,)) = found["up"], found["down"]
+    assert down == np.float32(33.0)  # of 33.0000007…: 15 times twice the nearest float of 1.1
+    assert up == np.nextafter(down, np.float32(np.inf))
+
+
 @pytest.mark.parametrize(
     ("name", "factor", "launch", "said"),
     [("wrong", "1.5f", "true", "45"), ("skipping", "1.0f", "false", SCALE)],

@@ -24,6 +24,7 @@ struct State {
   Programs programs;
   Session session;
   int poison = -1;
+  Rounding rounding = Rounding::kNearest;
   pid_t owner = 0;
 };
 
@@ -114,6 +115,7 @@ hsa_status_t freeze(hsa_executable_t executable, const char* options) {
   const Hold hold(state->lock);
   for (const Variable& variable : state->programs.freeze(executable))
     state->session.allocations().add(variable.base, variable.bytes, MemoryKind::kSymbol, variable.name);
+  if (state->rounding != Rounding::kNearest) state->programs.round(executable, state->rounding);
   return status;
 }
 
@@ -201,6 +203,11 @@ hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
   return state->runtime.core.hsa_queue_create_fn(agent, size, type, on_error, data, private_bytes, group_bytes, queue);
 }
 
+std::string text_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? text : "";
+}
+
 std::string device_name() { return state->pools.device_name(); }
 unsigned wave_size() { return state->pools.wave_size(); }
 
@@ -209,8 +216,10 @@ unsigned wave_size() { return state->pools.wave_size(); }
 void start_intercept(HsaApiTable& table, const Functions& runtime) {
   state = new State(runtime);
   state->owner = getpid();
-  const char* poison = std::getenv("INTELLIPERF_POISON");
-  if (poison && *poison) state->poison = std::atoi(poison) & 0xff;
+  const std::string poison = text_of("INTELLIPERF_POISON");
+  if (!poison.empty()) state->poison = std::atoi(poison.c_str()) & 0xff;
+  const std::string rounding = text_of("INTELLIPERF_ROUNDING");
+  if (!rounding.empty()) state->rounding = rounding == "up" ? Rounding::kUp : Rounding::kDown;
   state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy, share});
   table.core_->hsa_queue_create_fn = create_queue;
   table.core_->hsa_memory_allocate_fn = region_allocate;

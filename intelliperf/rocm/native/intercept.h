@@ -5,7 +5,8 @@
 namespace intelliperf {
 
 // Puts our functions into the runtime's tables. Of the variables INTELLIPERF_EXPORT_SOCKET,
-// INTELLIPERF_EXPORT_KERNEL (comma list or "*") and INTELLIPERF_POISON (a byte that fresh device memory is filled with).
+// INTELLIPERF_EXPORT_KERNEL (comma list or "*"), INTELLIPERF_POISON (a byte that fresh device memory is filled with) and
+// INTELLIPERF_ROUNDING ("up" or "down": how all kernels round floating-point arithmetic).
 void start_intercept(HsaApiTable& table, const Functions& runtime);
 void end_intercept();
 

@@ -98,6 +98,21 @@ void Programs::take_in(uint64_t handle, hsa_executable_symbol_t symbol) {
   }
 }
 
+void Programs::round(hsa_executable_t executable, Rounding rounding) {
+  constexpr uint64_t kResources1 = 48;  // COMPUTE_PGM_RSRC1 in the kernel descriptor, which is what a kernel object is
+  constexpr uint32_t kFloat = 12, kHalfAndDouble = 14, kField = 3;
+  const auto mode = static_cast<uint32_t>(rounding);
+  for (const uint64_t kernel : executables_[executable.handle].kernels) {
+    auto* at = reinterpret_cast<void*>(kernel + kResources1);  // NOLINT(performance-no-int-to-ptr)
+    uint32_t resources = 0;
+    const auto copy = runtime_.core.hsa_memory_copy_fn;
+    if (copy(&resources, at, sizeof resources) != HSA_STATUS_SUCCESS) continue;
+    resources &= ~(kField << kFloat | kField << kHalfAndDouble);
+    resources |= mode << kFloat | mode << kHalfAndDouble;
+    copy(at, &resources, sizeof resources);
+  }
+}
+
 std::vector<uint64_t> Programs::destroy(hsa_executable_t executable) {
   std::vector<uint64_t> bases;
   const auto found = executables_.find(executable.handle);

@@ -26,12 +26,17 @@ struct Variable {
   uint64_t bytes = 0;
 };
 
+// Values of FLOAT_ROUND_MODE_32 and FLOAT_ROUND_MODE_16_64 in a kernel descriptor (LLVM, "User Guide for AMDGPU Backend").
+enum class Rounding : uint32_t { kNearest = 0, kUp = 1, kDown = 2 };
+
 class Programs {
  public:
   explicit Programs(const Functions& runtime) : runtime_(runtime) {}
   void load(hsa_executable_t executable, hsa_loaded_code_object_t loaded);
   // After the executable is frozen: takes in its kernels, returns its variables.
   std::vector<Variable> freeze(hsa_executable_t executable);
+  // From the next dispatch on, its kernels round all floating-point arithmetic that way.
+  void round(hsa_executable_t executable, Rounding rounding);
   // Bases of the variables that go with it.
   std::vector<uint64_t> destroy(hsa_executable_t executable);
   const LoadedKernel* find(uint64_t kernel_object) const;

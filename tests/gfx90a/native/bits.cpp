@@ -1,5 +1,9 @@
 #include "bits.h"
 
+#include <cfenv>
+
+#include "wave.h"
+
 namespace gfx90a {
 
 double half_to_double(uint16_t half) {
@@ -17,6 +21,7 @@ double half_to_double(uint16_t half) {
 namespace {
 
 uint16_t rounded_half(double value, bool toward_zero) {
+  if (!toward_zero && std::fegetround() != FE_TONEAREST) throw Stop("half precision rounded other than to nearest");
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7E00;

@@ -19,6 +19,12 @@ inline uint32_t high_half(uint64_t value) { return uint32_t(value >> 32); }
 inline uint64_t joined(uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; }
 inline uint32_t lanes_in(uint64_t mask) { return uint32_t(__builtin_popcountll(mask)); }
 
+// To an integer, ties to even, in whatever mode arithmetic rounds.
+template <class T>
+inline T to_even(T value) {
+  return std::isfinite(value) ? std::copysign(value - std::remainder(value, T(1)), value) : value;
+}
+
 double half_to_double(uint16_t half);
 uint16_t double_to_half(double value);       // nearest, ties to even
 uint16_t double_to_half_toward_zero(double value);

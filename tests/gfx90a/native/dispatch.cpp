@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdio>
 #include <deque>
 #include <memory>
@@ -186,6 +187,20 @@ class Runner {
   std::deque<std::unique_ptr<Group>> waiting_;
 };
 
+// Rounds this thread's arithmetic as the kernel's MODE register says, while it lives.
+class Rounded {
+ public:
+  explicit Rounded(uint32_t resources1) {
+    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    const uint32_t single = resources1 >> 12 & 3, other = resources1 >> 14 & 3;
+    if (single != other) throw Stop("a rounding mode for single precision alone");
+    std::fesetround(kModes[single]);
+  }
+  ~Rounded() { std::fesetround(FE_TONEAREST); }
+  Rounded(const Rounded&) = delete;
+  Rounded& operator=(const Rounded&) = delete;
+};
+
 }  // namespace
 
 uint32_t KernelDescriptor::vector_registers() const {
@@ -194,6 +209,7 @@ uint32_t KernelDescriptor::vector_registers() const {
 
 Totals run_dispatch(Code& code, const Dispatch& dispatch, const std::atomic<bool>& abandoned) {
   code.begin_dispatch();
+  const Rounded rounded(reinterpret_cast<const KernelDescriptor*>(dispatch.kernel_object)->resources1);
   return Runner(code, dispatch, abandoned).run();
 }
 

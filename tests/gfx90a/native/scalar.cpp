@@ -307,7 +307,7 @@ void set_hardware_register(Wave& w, u32 control, u32 value) {
   const u32 offset = control >> 6 & 31, mask = u32((1ull << ((control >> 11) + 1)) - 1) << offset;
   if ((control & 63) != kHardwareMode) throw Stop("writing hardware register " + std::to_string(control & 63));
   w.mode = (w.mode & ~mask) | (value << offset & mask);
-  if (w.mode & 15) throw Stop("a rounding mode other than to nearest");
+  if ((mask & 15) && (w.mode & 15)) throw Stop("a kernel that sets its rounding mode itself");
 }
 SCALAR(s_setreg_b32) { set_hardware_register(w, uint16_t(i.immediate), w.s[i.scalar_destination]); }
 SCALAR(s_setreg_imm32_b32) { set_hardware_register(w, uint16_t(i.immediate), i.literal); }

@@ -13,7 +13,7 @@ namespace {
 UNARY(v_fract_f32, float, fraction(a))
 UNARY(v_trunc_f32, float, std::trunc(a))
 UNARY(v_ceil_f32, float, std::ceil(a))
-UNARY(v_rndne_f32, float, std::nearbyint(a))
+UNARY(v_rndne_f32, float, to_even(a))
 UNARY(v_floor_f32, float, std::floor(a))
 UNARY(v_exp_f32, float, std::exp2(double(a)))
 UNARY(v_exp_legacy_f32, float, std::exp2(double(a)))
@@ -52,7 +52,7 @@ TERNARY(v_div_fixup_f32, float, fixed_up_quotient(a, b, c))
 UNARY(v_fract_f64, double, fraction(a))
 UNARY(v_trunc_f64, double, std::trunc(a))
 UNARY(v_ceil_f64, double, std::ceil(a))
-UNARY(v_rndne_f64, double, std::nearbyint(a))
+UNARY(v_rndne_f64, double, to_even(a))
 UNARY(v_floor_f64, double, std::floor(a))
 UNARY(v_rcp_f64, double, 1 / a)
 UNARY(v_rsq_f64, double, 1 / std::sqrt(a))
@@ -72,7 +72,7 @@ TERNARY(v_div_fixup_f64, double, fixed_up_quotient(a, b, c))
 UNARY(v_fract_f16, Half, half_fraction(a))
 UNARY(v_trunc_f16, Half, std::trunc(double(a)))
 UNARY(v_ceil_f16, Half, std::ceil(double(a)))
-UNARY(v_rndne_f16, Half, std::nearbyint(double(a)))
+UNARY(v_rndne_f16, Half, to_even(double(a)))
 UNARY(v_floor_f16, Half, std::floor(double(a)))
 UNARY(v_exp_f16, Half, std::exp2(double(a)))
 UNARY(v_log_f16, Half, std::log2(double(a)))
@@ -107,7 +107,7 @@ GFX90A_TERNARY(v_div_fixup_f16, Half, Half, Half, Half, kKeepsHighHalf, fixed_up
 uint32_t pair_of_halves(uint16_t low, uint16_t high) { return uint32_t(high) << 16 | low; }
 uint32_t normalized(float value, float low, float factor) {
   const float bounded = value != value ? 0 : std::min(std::max(value, low), 1.0f);
-  return uint32_t(int32_t(std::nearbyint(bounded * factor))) & 0xFFFF;
+  return uint32_t(int32_t(to_even(bounded * factor))) & 0xFFFF;
 }
 uint32_t replaced_byte(uint32_t word, uint32_t place, uint32_t byte) {
   const uint32_t shift = 8 * (place & 3);
