@@ -60,7 +60,7 @@ def find_rocprof(program: Path | None = None, environment: Mapping[str, str] | N
         raise BackendUnavailable(
             f"rocprofv3 is not at {where}: install ROCm 6.2 or later (package rocprofiler-sdk) and put its bin on PATH"
         )
-    return Rocprof(found, _checked(_version(found), found))
+    return Rocprof(found, _checked(*_version(found), found))
 
 
 def _places(environment: Mapping[str, str]) -> list[Path | None]:
@@ -74,15 +74,16 @@ def _places(environment: Mapping[str, str]) -> list[Path | None]:
     ]
 
 
-def _version(program: Path) -> tuple[int, int] | None:
-    """By --version, which releases before 7.0 do not have, else by the release's own note."""
+def _version(program: Path) -> tuple[tuple[int, int] | None, str]:
+    """By --version, which releases before 7.0 lack, else by the release's own note; and the tool's last words."""
     done, out, err = output_of([str(program), "--version"], _DEADLINE_S)
     stated = parse_version(out + err) if done.ok else None
     note = program.resolve().parent.parent / ".info" / "version"
     if stated is None and note.exists():
         numbers = _NUMBERS.search(note.read_text("utf-8", "replace"))
-        return (int(numbers[1]), int(numbers[2])) if numbers else None
-    return stated
+        stated = (int(numbers[1]), int(numbers[2])) if numbers else None
+    words = (err.strip() or out.strip()).splitlines()
+    return stated, words[-1].strip() if words else done.describe()
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
@@ -95,10 +96,11 @@ def parse_version(text: str) -> tuple[int, int] | None:
     return _SDK_TO_ROCM.get((int(own[1]), int(own[2]))) if own else None
 
 
-def _checked(version: tuple[int, int] | None, program: Path) -> tuple[int, int]:
+def _checked(version: tuple[int, int] | None, words: str, program: Path) -> tuple[int, int]:
     if version is None:
         raise BackendUnavailable(
-            f"{program} does not tell its version, and there is no .info/version above it: is it AMD's rocprofv3?"
+            f"{program} does not tell its version ({words}), and there is no .info/version above it: "
+            "is it AMD's rocprofv3, and whole?"
         )
     if version < OLDEST:
         raise BackendUnavailable(
