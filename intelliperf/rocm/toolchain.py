@@ -34,6 +34,7 @@ _TAKES_A_WORD = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-include", "-isystem
 _LLVM_NEWEST, _LLVM_OLDEST = 24, 17
 _OLD_OBJECTS_BELOW = 6  # HIP: releases that know no code object of version 5
 _VERSION = re.compile(r"#define HIP_VERSION_MAJOR\s+(\d+)")
+_LIBRARIES = Path("/usr/lib")
 _DEADLINE_S = 30.0
 
 
@@ -56,7 +57,15 @@ def build_environment(architecture: str) -> Mapping[str, str]:
         "HIP_PLATFORM": "amd",
         ARCHITECTURE: architecture,
         "ROCM_TARGET_LST": os.environ.get("ROCM_TARGET_LST") or str(targets_file(architecture)),
+        **_cmake_prefixes(),
     }
+
+
+def _cmake_prefixes() -> dict[str, str]:
+    """Where Debian keeps what its hip-lang asks for: CMake's HIP language alone looks in no directory of a platform."""
+    found = [str(package.parent) for package in sorted(_LIBRARIES.glob("*/cmake/amd_comgr"))]
+    known = os.environ.get("CMAKE_PREFIX_PATH")
+    return {"CMAKE_PREFIX_PATH": os.pathsep.join([*([known] if known else []), *found])} if found else {}
 
 
 def targets_file(architecture: str) -> Path:
