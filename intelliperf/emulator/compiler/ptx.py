@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from intelliperf.emulator.compiler import ptxarithmetic, ptxconvert, ptxmemory, ptxwarp
+from intelliperf.emulator.compiler import ptxarithmetic, ptxcompare, ptxconvert, ptxmemory, ptxwarp
 from intelliperf.emulator.compiler.ptxwriter import Unknown, Writer, slot, type_of
 
 __all__ = ["Unknown", "ptx_function"]
@@ -31,7 +31,8 @@ _NO_EFFECT = frozenset(
     }  # whose hints nothing looks at
 )
 _MEMORY = frozenset(ptxmemory.HANDLERS)
-_HANDLERS = {**ptxarithmetic.HANDLERS, **ptxmemory.HANDLERS, **ptxconvert.HANDLERS, **ptxwarp.HANDLERS}
+_FAMILIES = (ptxarithmetic, ptxcompare, ptxconvert, ptxmemory, ptxwarp)
+_HANDLERS = {name: handler for family in _FAMILIES for name, handler in family.HANDLERS.items()}
 _OPERAND = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[^,\s]+")
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)$")
 _LABEL = re.compile(r"([\w$%]+):(?!:)\s*")

@@ -1,4 +1,4 @@
-"""PTX instructions of registers alone: arithmetic, comparisons, bits. One handler per family of instructions."""
+"""PTX instructions of registers alone: arithmetic and bits. One handler per family of instructions."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from intelliperf.emulator.compiler.ptxwriter import FLOATS, HALVES, Unknown, Wri
 _BINARY = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 _FLOAT_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _FLOAT_UNARY = {"ex2": "exp2", "lg2": "log2", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "abs": "fabs"}
-_COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
-            "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}  # fmt: skip
-_UNORDERED = {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "num": "ord",
-              "nan": "uno"}  # fmt: skip
 # As fesetround() is told by the runtime; the nearest is what LLVM's own instructions do.
 _ROUNDINGS = {"rz": 0, "rm": 1, "rp": 2}
 _ROUNDED = {"add": 0, "sub": 1, "mul": 2, "div": 3, "fma": 4, "mad": 4, "sqrt": 5, "rcp": 6}
 _CARRY = "%carry"
 
 
-def _read(writer: Writer, operand: str, kind: str) -> str:
+def read_operand(writer: Writer, operand: str, kind: str) -> str:
     """An operand of PTX type `kind`; 16-bit floats come as floats (a pair is not read at once)."""
     if kind in ("f16", "bf16"):
         return widened(writer, writer.read(operand, "i16"), kind)
@@ -116,7 +112,7 @@ def arithmetic(words: list[str], operands: list[str], writer: Writer) -> None:
         _with_carry(words, operands, writer)
         return
     rest = [word for word in words[1:-1] if word != "sat"]
-    first, second = (_read(writer, operand, words[-1]) for operand in operands[1:3])
+    first, second = (read_operand(writer, operand, words[-1]) for operand in operands[1:3])
     if kind in ("float", "double"):
         if rest or operation not in _FLOAT_BINARY:
             raise Unknown(".".join(words))
@@ -177,7 +173,7 @@ def product(words: list[str], operands: list[str], writer: Writer) -> None:
         raise Unknown(".".join(words))
     double = f"i{2 * int(kind[1:])}"
     extend = "sext" if is_signed(words[-1]) else "zext"
-    wide = [writer.put(f"{extend} {kind} {_read(writer, o, words[-1])} to {double}") for o in operands[1:3]]
+    wide = [writer.put(f"{extend} {kind} {read_operand(writer, o, words[-1])} to {double}") for o in operands[1:3]]
     value, made = writer.put(f"mul {double} {wide[0]}, {wide[1]}"), double
     if part != "wide":
         if part == "hi":
@@ -220,7 +216,7 @@ def product_24(words: list[str], operands: list[str], writer: Writer) -> None:
 
 def absolute_difference(words: list[str], operands: list[str], writer: Writer) -> None:
     kind = type_of(words[-1])
-    first, second = (_read(writer, operand, words[-1]) for operand in operands[1:3])
+    first, second = (read_operand(writer, operand, words[-1]) for operand in operands[1:3])
     less = writer.put(f"icmp {'s' if is_signed(words[-1]) else 'u'}lt {kind} {first}, {second}")
     up, down = writer.put(f"sub {kind} {second}, {first}"), writer.put(f"sub {kind} {first}, {second}")
     apart = writer.put(f"select i1 {less}, {kind} {up}, {kind} {down}")
@@ -235,7 +231,7 @@ def shift(words: list[str], operands: list[str], writer: Writer) -> None:
     amount = writer.read(operands[2], "i32")
     kept = writer.call("i32", "llvm.umin.i32", ("i32", amount), ("i32", str(limit)))
     wide = kept if kind == "i32" else writer.put(f"{'zext' if limit > 31 else 'trunc'} i32 {kept} to {kind}")
-    value = _read(writer, operands[1], words[-1])
+    value = read_operand(writer, operands[1], words[-1])
     moved = writer.put(f"{'shl' if left else 'ashr' if signed else 'lshr'} {kind} {value}, {wide}")
     if left or not signed:
         inside = writer.put(f"icmp ule i32 {amount}, {limit}")
@@ -272,7 +268,7 @@ def unary(words: list[str], operands: list[str], writer: Writer) -> None:
     if words[0] != "mov" and (_halves(words, operands, writer) or _rounded(words, operands, writer)):
         return
     kind = type_of(words[-1])
-    value = _read(writer, operands[1], words[-1]) if words[-1] not in HALVES else writer.read(operands[1], kind)
+    value = read_operand(writer, operands[1], words[-1]) if words[-1] not in HALVES else writer.read(operands[1], kind)
     operation = words[0]
     if operation == "mov":
         made = value
@@ -334,68 +330,10 @@ def least_or_most(words: list[str], operands: list[str], writer: Writer) -> None
     kind, number = type_of(words[-1]), words[-1] in FLOATS
     prefix, suffix = ("", "num") if number else ("s" if is_signed(words[-1]) else "u", "")
     name = f"llvm.{prefix}{words[0]}{suffix}.{words[-1] if number else kind}"
-    made = _read(writer, operands[1], words[-1])
+    made = read_operand(writer, operands[1], words[-1])
     for operand in operands[2:]:
-        made = writer.call(kind, name, (kind, made), (kind, _read(writer, operand, words[-1])))
+        made = writer.call(kind, name, (kind, made), (kind, read_operand(writer, operand, words[-1])))
     writer.write(operands[0], made, kind, is_signed(words[-1]))
-
-
-def _relation(relation: str, kind: str, first: str, second: str, writer: Writer) -> str:
-    whole = "float" if kind in ("f16", "bf16") else type_of(kind)
-    if whole in ("float", "double"):
-        if relation in _UNORDERED:
-            return writer.put(f"fcmp {_UNORDERED[relation]} {whole} {first}, {second}")
-        ordered = "one" if relation == "ne" else f"o{_COMPARE[relation]}"
-        return writer.put(f"fcmp {ordered} {whole} {first}, {second}")
-    name = _COMPARE[relation]
-    sign = "" if name in ("eq", "ne") else "s" if is_signed(kind) else "u"
-    return writer.put(f"icmp {sign}{name} {whole} {first}, {second}")
-
-
-def _compared(words: list[str], operands: list[str], kind: str, writer: Writer) -> str:
-    """The i1 of setp and set: a comparison, perhaps combined with a predicate."""
-    rest = [word for word in words[1 : words.index(kind)] if word != "ftz"]
-    if not rest or rest[0] not in _COMPARE | _UNORDERED or kind.endswith("x2") or len(rest) > 2:
-        raise Unknown(".".join(words))
-    made = _relation(rest[0], kind, _read(writer, operands[1], kind), _read(writer, operands[2], kind), writer)
-    if len(rest) == 2:
-        if rest[1] not in ("and", "or", "xor"):
-            raise Unknown(".".join(words))
-        made = writer.put(f"{rest[1]} i1 {made}, {writer.read(operands[3], 'i1')}")
-    return made
-
-
-def compare(words: list[str], operands: list[str], writer: Writer) -> None:
-    names = operands[0].split("|")
-    made = _compared(words, operands, words[-1], writer)
-    writer.write(names[0], made, "i1")
-    if len(names) == 2:
-        if len(operands) > 3:
-            raise Unknown(".".join(words))
-        writer.write(names[1], writer.put(f"xor i1 {made}, true"), "i1")
-
-
-def set_register(words: list[str], operands: list[str], writer: Writer) -> None:
-    made = _compared(words[:-2] + words[-1:], operands, words[-1], writer)
-    if words[-2] == "f32":
-        writer.write(operands[0], writer.put(f"select i1 {made}, float 1.0, float 0.0"), "float")
-    else:
-        writer.write(operands[0], writer.put(f"sext i1 {made} to i32"), "i32")
-
-
-def select(words: list[str], operands: list[str], writer: Writer) -> None:
-    kind = type_of(words[-1])
-    yes, no = (writer.read(operand, kind) for operand in operands[1:3])
-    chosen = writer.put(f"select i1 {writer.read(operands[3], 'i1')}, {kind} {yes}, {kind} {no}")
-    writer.write(operands[0], chosen, kind)
-
-
-def select_by_sign(words: list[str], operands: list[str], writer: Writer) -> None:
-    kind, by = type_of(words[-2]), words[-1]
-    yes, no = (writer.read(operand, kind) for operand in operands[1:3])
-    value = writer.read(operands[3], type_of(by))
-    chosen = writer.put(f"fcmp oge float {value}, 0.0" if by == "f32" else f"icmp sge i32 {value}, 0")
-    writer.write(operands[0], writer.put(f"select i1 {chosen}, {kind} {yes}, {kind} {no}"), kind)
 
 
 def copy_sign(words: list[str], operands: list[str], writer: Writer) -> None:
@@ -404,18 +342,10 @@ def copy_sign(words: list[str], operands: list[str], writer: Writer) -> None:
     writer.write(operands[0], writer.call(kind, f"llvm.copysign.{words[-1]}", (kind, value), (kind, sign)), kind)
 
 
-def test_property(words: list[str], operands: list[str], writer: Writer) -> None:
-    classes = {"finite": 0x1F8, "infinite": 0x204, "number": 0x3FC, "notanumber": 0x3, "normal": 0x108,
-               "subnormal": 0x90}  # fmt: skip
-    kind = FLOATS[words[-1]]
-    arguments = ((kind, writer.read(operands[1], kind)), ("i32", str(classes[words[1]])))
-    writer.write(operands[0], writer.call("i1", f"llvm.is.fpclass.{words[-1]}", *arguments), "i1")
-
-
 def find_highest(words: list[str], operands: list[str], writer: Writer) -> None:
     """The position of the highest bit that is not the sign; all ones if there is none."""
     kind = type_of(words[-1])
-    value = _read(writer, operands[1], words[-1])
+    value = read_operand(writer, operands[1], words[-1])
     if is_signed(words[-1]):
         sign = writer.put(f"ashr {kind} {value}, {bits_of(words[-1]) - 1}")
         value = writer.put(f"xor {kind} {value}, {sign}")
@@ -465,11 +395,6 @@ HANDLERS = {
     "mov": move,
     "shf": funnel,
     "lop3": logic,
-    "setp": compare,
-    "set": set_register,
-    "selp": select,
-    "slct": select_by_sign,
     "copysign": copy_sign,
-    "testp": test_property,
     "bfind": find_highest,
 }
