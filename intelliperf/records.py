@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from intelliperf.errors import MissingMetric, UsageError
+from intelliperf.frozen import record
 from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
@@ -20,7 +21,7 @@ from intelliperf.metrics import Quantity as Quantity
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
 
@@ -28,7 +29,7 @@ class Launcher:
     emulates: bool = False  # the GPU below is no hardware, so nothing there is a measurement
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
 
@@ -51,7 +52,7 @@ class Application:
             raise UsageError("an Application needs absolute paths")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DeviceLimits:
     """Figures of one chip. `sources` tells, per field, where the figure comes from."""
 
@@ -70,7 +71,7 @@ class DeviceLimits:
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Device:
     vendor: str  # "amd" | "nvidia"
     architecture: str  # "gfx942", "sm_90"
@@ -81,7 +82,7 @@ class Device:
     runs_on: str = ""  # what emulates it, in words; empty for hardware and for the embedded emulator
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Kernel:
     """`symbol` (mangled) is the identity; `name` is for people."""
 
@@ -91,14 +92,14 @@ class Kernel:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Geometry:
     grid: tuple[int, int, int]  # blocks
     block: tuple[int, int, int]  # threads
     dynamic_lds_bytes: int = 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class KernelProfile:
     """One kernel of one application run."""
 
@@ -140,7 +141,7 @@ class MemorySpace(str, Enum):
     NONE = "none"  # no access
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Frame:
     """One level of an inline or call chain, innermost first in a chain."""
 
@@ -150,7 +151,7 @@ class Frame:
     function: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceEvidence:
     """What happens on one of the user's own lines: mostly one access. `chain[-1]` lies in the kernel."""
 
@@ -173,7 +174,7 @@ class SourceEvidence:
         return self.quantities[metric]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Finding:
     """A formula's diagnosis of one kernel."""
 
@@ -202,7 +203,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FileEdit:
     """The whole new text of one existing file, bound to the text that it replaces.
 
@@ -224,14 +225,14 @@ class OriginKind(str, Enum):
     USER = "user"  # `intelliperf verify PATCH`
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Origin:
     kind: OriginKind
     name: str  # the rule's or model's name
     prompt_hash: str | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Declaration:
     """What a candidate says that it changes on purpose beyond the kernel's body."""
 
@@ -244,7 +245,7 @@ class Declaration:
         return Declaration(self.geometry or later.geometry, self.kernels or later.kernels, later.reason or self.reason)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Candidate:
     edits: tuple[FileEdit, ...]
     rationale: str
@@ -259,7 +260,7 @@ class Candidate:
             raise ValueError("two edits of one file")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Declined:
     """A rewriter's reason for not proposing anything, in one sentence."""
 
@@ -290,7 +291,7 @@ class CheckStatus(str, Enum):
     NOT_RUN = "not run"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
 
@@ -305,7 +306,7 @@ class Scope(str, Enum):
     PROCESS = "process"  # wall time from the start of the process to its end
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Measurement:
     """Baseline against candidate. `ratio` = baseline/candidate: above 1 is faster."""
 
@@ -319,7 +320,7 @@ class Measurement:
     samples: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Verdict:
     outcome: Outcome
     detail: str  # one sentence, with the place and both values where there is one
@@ -346,7 +347,7 @@ class Verdict:
         return self.outcome is Outcome.ACCEPTED
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Usage:
     """What a model attempt cost. `usd` is None where the price is not known."""
 
@@ -356,7 +357,7 @@ class Usage:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Attempt:
     """One proposal and what became of it; exactly one of `verdict` and `declined` is set."""
 
@@ -388,7 +389,7 @@ class Ending(str, Enum):
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Report:
     schema_version: int
     tool_version: str

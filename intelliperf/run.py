@@ -20,6 +20,7 @@ from intelliperf.errors import (
     SourceNotFound,
     UsageError,
 )
+from intelliperf.frozen import record
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
@@ -45,7 +46,7 @@ _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Settings:
     """What the user chose. All deadlines are seconds."""
 
@@ -60,7 +61,7 @@ class Settings:
     keep_work: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Located:
     """Which of the findings was pinned to source lines, and why those before it were not."""
 
