@@ -40,6 +40,9 @@ EmulatedLauncher = Annotated[
 FlushL2 = Annotated[
     bool, typer.Option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
 ]
+ExpectExit = Annotated[
+    int, typer.Option("--expect-exit", min=0, max=255, help="The status that the program always ends with, if not 0.")
+]
 RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
 RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
 BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
@@ -80,6 +83,7 @@ def improve(
     emulated_launcher: EmulatedLauncher = False,
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
@@ -123,6 +127,7 @@ def improve(
         emulated_launcher=emulated_launcher,
         flush_l2=flush_l2,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         keep_work=keep_work,
@@ -144,6 +149,7 @@ def diagnose(
     launcher: LauncherPrefix = None,
     emulated_launcher: EmulatedLauncher = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
@@ -163,6 +169,7 @@ def diagnose(
         launcher=launcher,
         emulated_launcher=emulated_launcher,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_events,
@@ -178,6 +185,7 @@ def emulate(
     kernel: KernelName = None,
     top_n: TopN = 10,
     target: Target = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_output: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
@@ -193,6 +201,7 @@ def emulate(
         top_n=top_n,
         backend="emulator",
         target=target,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_output,
@@ -219,6 +228,7 @@ def verify(
     emulated_launcher: EmulatedLauncher = False,
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
@@ -242,6 +252,7 @@ def verify(
         emulated_launcher=emulated_launcher,
         flush_l2=flush_l2,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_events,

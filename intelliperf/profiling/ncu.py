@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.endings import ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
 from intelliperf.process import Completed, run
 from intelliperf.records import Application
@@ -127,11 +128,12 @@ def profile(
         *application.argv,
     ]
     done = run(argv, application.directory, deadline_s, logs, "ncu", dict(application.environment))
-    _check(done, application.command[0], report)
+    _check(done, application, report)
     return read_report(ncu, report, logs)
 
 
-def _check(done: Completed, program: str, report: Path) -> None:
+def _check(done: Completed, application: Application, report: Path) -> None:
+    program = application.command[0]
     said = done.tail("stdout") + done.tail("stderr")
     if "ERR_NVGPUCTRPERM" in said:
         raise CountersDenied(_PERMISSION)
@@ -143,7 +145,12 @@ def _check(done: Completed, program: str, report: Path) -> None:
     if not report.exists():
         why = complaints[0] if complaints else done.describe()
         raise BackendUnavailable(f"ncu made no report of {program}: {why}")
-    if complaints and not done.ok and "exited" not in complaints[0] and "target" not in complaints[0].lower():
+    if (
+        complaints
+        and not (done.ok or ended_well(done, application))
+        and "exited" not in complaints[0]
+        and "target" not in complaints[0].lower()
+    ):
         raise BackendUnavailable(f"ncu fails on {program}: {complaints[0]}")
 
 

@@ -46,6 +46,7 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("--", "./"), "./ is a directory"),
         (("--", "./app.hip"), "not executable; try chmod +x"),
         (("-k", "[", "--", "./app"), "--kernel '[' is no regular expression"),
+        (("-b", "make", "--expect-exit", "139", "--", "./app"), "exit status 139 is none to expect"),
         (("-b", " ", "--", "./app"), "an empty --build-command"),
         (("-p", "nowhere", "--", "./app"), "no such project directory"),
         (("-p", "/", "--", "./app"), "no project"),
