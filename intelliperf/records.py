@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from intelliperf.errors import MissingMetric, UsageError
-from intelliperf.frozen import record
 from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
@@ -21,7 +20,7 @@ from intelliperf.metrics import Quantity as Quantity
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
 
@@ -34,7 +33,7 @@ def is_own_status(status: int) -> bool:
     return 0 <= status < 125 or 192 < status < 256
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
 
@@ -63,7 +62,7 @@ class Application:
             )
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class DeviceLimits:
     """Figures of one chip. `sources` tells, per field, where the figure comes from."""
 
@@ -82,7 +81,7 @@ class DeviceLimits:
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Device:
     vendor: str  # "amd" | "nvidia"
     architecture: str  # "gfx942", "sm_90"
@@ -93,7 +92,7 @@ class Device:
     runs_on: str = ""  # what emulates it, in words; empty for hardware and for the embedded emulator
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Kernel:
     """`symbol` (mangled) is the identity; `name` is for people."""
 
@@ -103,14 +102,14 @@ class Kernel:
     line: int | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Geometry:
     grid: tuple[int, int, int]  # blocks
     block: tuple[int, int, int]  # threads
     dynamic_lds_bytes: int = 0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class KernelProfile:
     """One kernel of one application run."""
 
@@ -152,7 +151,7 @@ class MemorySpace(str, Enum):
     NONE = "none"  # no access
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Frame:
     """One level of an inline or call chain, innermost first in a chain."""
 
@@ -162,7 +161,7 @@ class Frame:
     function: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SourceEvidence:
     """What happens on one of the user's own lines: mostly one access. `chain[-1]` lies in the kernel."""
 
@@ -185,7 +184,7 @@ class SourceEvidence:
         return self.quantities[metric]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Finding:
     """A formula's diagnosis of one kernel."""
 
@@ -214,7 +213,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class FileEdit:
     """The whole new text of one existing file, bound to the text that it replaces.
 
@@ -236,14 +235,14 @@ class OriginKind(str, Enum):
     USER = "user"  # `intelliperf verify PATCH`
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Origin:
     kind: OriginKind
     name: str  # the rule's or model's name
     prompt_hash: str | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Declaration:
     """What a candidate says that it changes on purpose beyond the kernel's body."""
 
@@ -256,7 +255,7 @@ class Declaration:
         return Declaration(self.geometry or later.geometry, self.kernels or later.kernels, later.reason or self.reason)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Candidate:
     edits: tuple[FileEdit, ...]
     rationale: str
@@ -271,7 +270,7 @@ class Candidate:
             raise ValueError("two edits of one file")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Declined:
     """A rewriter's reason for not proposing anything, in one sentence."""
 
@@ -302,7 +301,7 @@ class CheckStatus(str, Enum):
     NOT_RUN = "not run"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
 
@@ -317,7 +316,7 @@ class Scope(str, Enum):
     PROCESS = "process"  # wall time from the start of the process to its end
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Measurement:
     """Baseline against candidate. `ratio` = baseline/candidate: above 1 is faster."""
 
@@ -331,7 +330,7 @@ class Measurement:
     samples: int
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Verdict:
     outcome: Outcome
     detail: str  # one sentence, with the place and both values where there is one
@@ -358,7 +357,7 @@ class Verdict:
         return self.outcome is Outcome.ACCEPTED
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Usage:
     """What a model attempt cost. `usd` is None where the price is not known."""
 
@@ -368,7 +367,7 @@ class Usage:
     seconds: float = 0.0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Attempt:
     """One proposal and what became of it; exactly one of `verdict` and `declined` is set."""
 
@@ -400,7 +399,7 @@ class Ending(str, Enum):
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Report:
     schema_version: int
     tool_version: str

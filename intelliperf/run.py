@@ -20,7 +20,6 @@ from intelliperf.errors import (
     SourceNotFound,
     UsageError,
 )
-from intelliperf.frozen import record
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
@@ -46,7 +45,7 @@ _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Settings:
     """What the user chose. All deadlines are seconds."""
 
@@ -61,7 +60,7 @@ class Settings:
     keep_work: bool = False
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Located:
     """Which of the findings was pinned to source lines, and why those before it were not."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.frozen import record
 
-
-@record(frozen=True)
+@dataclass(frozen=True)
 class Options:
     """Field names are option names; deadlines in seconds."""
 
