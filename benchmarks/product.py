@@ -54,14 +54,18 @@ from intelliperf.cli import main
 
 began = float(sys.argv.pop(1))  # when this process was asked for; the clock is that of the whole machine
 lock, alive, idle, since, cpu, computed = threading.Lock(), {}, 0.0, 0.0, 0.0, 0.0
-first, parsing = 0.0, 0.0
+first, parsing, spawned = 0.0, 0.0, threading.local()
 
 
-def changed(child, label):
+def now_and_used():
+    return time.monotonic(), time.process_time()
+
+
+def changed(child, label, at):
     # Builds and runs of the application. In a lock-step this process compares meanwhile, which is its own time.
     global idle, since, cpu, computed, first, parsing
     with lock:
-        now, used = time.monotonic(), time.process_time()
+        now, used = max(at, (since, cpu))
         if alive:
             idle += now - since
             if any(kept.startswith("lockstep") for kept in alive.values()):
@@ -80,21 +84,31 @@ def changed(child, label):
 
 
 parses = {}
-start, end = process.Child.__init__, process.Child.kill
+spawn, start, end = process._start, process.Child.__init__, process.Child.kill
+
+
+def _start(*arguments):
+    popen = spawn(*arguments)
+    spawned.at = now_and_used()
+    return popen
 
 
 def __init__(self, argv, directory, environment, logs, label, *rest):
     start(self, argv, directory, environment, logs, label, *rest)
-    changed(self, label)
+    changed(self, label, spawned.at)
 
 
 def kill(self):
+    ended = None if self.running() else now_and_used()
     end(self)
-    changed(self, None)
+    changed(self, None, ended or now_and_used())
 
 
-process.Child.__init__, process.Child.kill = __init__, kill
-status = main(sys.argv[1:])
+process._start, process.Child.__init__, process.Child.kill = _start, __init__, kill
+try:
+    main()  # as the installed program does
+except SystemExit as ended:
+    status = ended.code
 wall = time.monotonic() - began
 print(f"{wall - idle + computed} {wall} {first} {parsing} {status}", file=sys.stderr)
 """

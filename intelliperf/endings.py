@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
-from intelliperf.records import Application
+from intelliperf.records import Application, is_own_status
 
 _SAID_LINES = 6
 _SAID_CHARACTERS = 160
 
 
+def ended_well(completed: Completed, application: Application) -> bool:
+    """Did it end by itself, and with the exit status that it should have?"""
+    return completed.exit_status == application.exit_status
+
+
 def check_ended_well(completed: Completed, application: Application, place: str) -> None:
     """Raises `ApplicationFailed` with how it ended and the last that it said; `place` as in "on the emulator"."""
-    if completed.ok:
+    if ended_well(completed, application):
         return
     program = application.command[0]
     said = last_words(completed)
@@ -22,9 +27,16 @@ def check_ended_well(completed: Completed, application: Application, place: str)
         how = completed.describe()
     elif completed.signal_name:
         how = f"crashes {place}: {completed.describe()}"
+    elif application.exit_status:
+        how = f"ends {place} with {completed.describe()}, not {application.exit_status} as --expect-exit says"
     else:
-        how = f"fails {place} with {completed.describe()}"
+        how = f"fails {place} with {completed.describe()}{_remedy(completed)}"
     raise ApplicationFailed(f"{program} {how}{said}")
+
+
+def _remedy(completed: Completed) -> str:
+    status = completed.exit_status
+    return f" (if that is how it always ends: --expect-exit {status})" if status and is_own_status(status) else ""
 
 
 def last_words(completed: Completed) -> str:

@@ -28,6 +28,11 @@ class Launcher:
     emulates: bool = False  # the GPU below is no hardware, so nothing there is a measurement
 
 
+def is_own_status(status: int) -> bool:
+    """May a program have chosen this exit status? Shells, launchers and our own programs report with the others."""
+    return 0 <= status < 125 or 192 < status < 256
+
+
 @dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
@@ -38,6 +43,7 @@ class Application:
     build_commands: tuple[tuple[str, ...], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     launcher: Launcher = Launcher()
+    exit_status: int = 0  # what it ends with when all is well
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -49,6 +55,11 @@ class Application:
             raise UsageError("no program given: put it after --, as in: intelliperf -- ./app ARGS")
         if not self.project.is_absolute() or not self.directory.is_absolute():
             raise UsageError("an Application needs absolute paths")
+        if not is_own_status(self.exit_status):
+            raise UsageError(
+                f"exit status {self.exit_status} is none to expect: 125 to 192 say that a program could not be run "
+                "or was ended by a signal"
+            )
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ Everything after the first `--` is the application's and never reaches the optio
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,17 +16,6 @@ from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.options import Options
 from intelliperf.cli.parsing import command_of
 from intelliperf.errors import UsageError
-
-app = typer.Typer(
-    name="intelliperf",
-    no_args_is_help=False,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
-    "Usage: intelliperf --formula atomicContention -- ./app ARGS",
-)
 
 Formula = Annotated[
     str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
@@ -50,6 +40,9 @@ EmulatedLauncher = Annotated[
 FlushL2 = Annotated[
     bool, typer.Option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
 ]
+ExpectExit = Annotated[
+    int, typer.Option("--expect-exit", min=0, max=255, help="The status that the program always ends with, if not 0.")
+]
 RunRoot = Annotated[Path | None, typer.Option("--run-root", help="Where run directories go.")]
 RunDeadline = Annotated[float, typer.Option("--run-deadline", min=0.1, help="Seconds for one run of the program.")]
 BuildDeadline = Annotated[float, typer.Option("--build-deadline", min=0.1, help="Seconds for one build.")]
@@ -59,7 +52,6 @@ _PARSER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 RunArgument = Annotated[Path | None, typer.Argument(help="A run directory; default: the latest.")]
 
 
-@app.callback(invoke_without_command=True)
 def improve(
     context: typer.Context,
     formula: Formula = "diagnoseOnly",
@@ -91,6 +83,7 @@ def improve(
     emulated_launcher: EmulatedLauncher = False,
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
@@ -134,6 +127,7 @@ def improve(
         emulated_launcher=emulated_launcher,
         flush_l2=flush_l2,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         keep_work=keep_work,
@@ -143,7 +137,6 @@ def improve(
     raise typer.Exit(improve_application(options))
 
 
-@app.command()
 def diagnose(
     context: typer.Context,
     formula: Formula = "diagnoseOnly",
@@ -156,6 +149,7 @@ def diagnose(
     launcher: LauncherPrefix = None,
     emulated_launcher: EmulatedLauncher = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
@@ -175,6 +169,7 @@ def diagnose(
         launcher=launcher,
         emulated_launcher=emulated_launcher,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_events,
@@ -183,7 +178,6 @@ def diagnose(
     raise typer.Exit(improve_application(options))
 
 
-@app.command()
 def emulate(
     context: typer.Context,
     build_command: Build = None,
@@ -191,6 +185,7 @@ def emulate(
     kernel: KernelName = None,
     top_n: TopN = 10,
     target: Target = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_output: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
@@ -206,6 +201,7 @@ def emulate(
         top_n=top_n,
         backend="emulator",
         target=target,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_output,
@@ -213,7 +209,6 @@ def emulate(
     raise typer.Exit(emulate_application(options))
 
 
-@app.command()
 def verify(
     context: typer.Context,
     patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
@@ -233,6 +228,7 @@ def verify(
     emulated_launcher: EmulatedLauncher = False,
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
@@ -256,6 +252,7 @@ def verify(
         emulated_launcher=emulated_launcher,
         flush_l2=flush_l2,
         run_root=run_root,
+        expect_exit=expect_exit,
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_events,
@@ -263,7 +260,6 @@ def verify(
     raise typer.Exit(verify_patch(options, patch, allow_geometry, allow_kernels))
 
 
-@app.command()
 def apply(run: RunArgument = None) -> None:
     """Write the accepted patch of a run to its project."""
     from intelliperf.cli.runs import apply_run
@@ -271,7 +267,6 @@ def apply(run: RunArgument = None) -> None:
     raise typer.Exit(apply_run(run))
 
 
-@app.command()
 def report(run: RunArgument = None) -> None:
     """Print the summary of a run."""
     from intelliperf.cli.runs import print_report
@@ -279,7 +274,6 @@ def report(run: RunArgument = None) -> None:
     raise typer.Exit(print_report(run))
 
 
-@app.command()
 def resume(run: RunArgument = None) -> None:
     """Go on with a run that was interrupted."""
     from intelliperf.cli.improve import resume_run
@@ -287,7 +281,6 @@ def resume(run: RunArgument = None) -> None:
     raise typer.Exit(resume_run(run))
 
 
-@app.command()
 def doctor(
     amd: Annotated[bool, typer.Option("--amd", help="The whole chain on an AMD GPU, with a bundle of logs.")] = False,
     launcher: LauncherPrefix = None,
@@ -304,12 +297,37 @@ def doctor(
     raise typer.Exit(examine())
 
 
-@app.command()
 def formulas() -> None:
     """List the formulas."""
     from intelliperf.cli.runs import list_formulas
 
     raise typer.Exit(list_formulas())
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (diagnose, emulate, verify, apply, report, resume, doctor, formulas)
+
+
+def parser_for(words: Sequence[str]) -> Any:
+    """The option parser with the commands that `words` may mean, since each takes a millisecond or two to make.
+
+    A command stands first. Where the first word is an option, another one may still name a misplaced command.
+    """
+    named = [command for command in COMMANDS if command.__name__ in words]
+    mistyped = not named and not "".join(words[:1]).startswith("-")
+    parser = typer.Typer(
+        name="intelliperf",
+        no_args_is_help=False,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        help="Find a GPU bottleneck, rewrite the kernel, prove that it is right and faster.\n\n"
+        "Usage: intelliperf --formula atomicContention -- ./app ARGS",
+    )
+    parser.callback(invoke_without_command=True)(improve)
+    for command in COMMANDS if mistyped or _asks_for_help(words) else named:
+        parser.command()(command)
+    return command_of(parser)
 
 
 def _refuse_misplaced(context: typer.Context) -> None:
@@ -334,10 +352,10 @@ def invoke(arguments: list[str]) -> int:
     ours = [_dashed(argument) for argument in ours]
     from intelliperf.cli.configuration import defaults
 
-    asked_for_help = not {"-h", "--help"}.isdisjoint(ours)
+    asked_for_help = _asks_for_help(ours)
     values = {} if asked_for_help else defaults(ours)
     try:
-        status = command_of(app).main(args=ours, obj=application, standalone_mode=False, default_map=values)
+        status = parser_for(ours).main(args=ours, obj=application, standalone_mode=False, default_map=values)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except _PARSER_ERROR as error:
@@ -347,6 +365,10 @@ def invoke(arguments: list[str]) -> int:
     if status == EXIT_INTERRUPTED:  # the parser's own word for it
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
+
+
+def _asks_for_help(words: Sequence[str]) -> bool:
+    return not {"-h", "--help"}.isdisjoint(words)
 
 
 def _dashed(argument: str) -> str:

@@ -41,9 +41,12 @@ def application_of(options: Options) -> tuple[Application, str]:
         if not all(text.strip() for text in options.build_command):
             raise UsageError("an empty --build-command")
         commands: tuple[tuple[str, ...], ...] = tuple((*SHELL, text) for text in options.build_command)
-        return Application(command, project, directory, commands, launcher=launcher), "given"
-    recipe = build_recipe(program, project, directory)
-    return Application(command, project, directory, recipe.commands, launcher=launcher), recipe.reason
+        reason = "given"
+    else:
+        recipe = build_recipe(program, project, directory)
+        commands, reason = recipe.commands, recipe.reason
+    application = Application(command, project, directory, commands, launcher=launcher, exit_status=options.expect_exit)
+    return application, reason
 
 
 def launcher_of(given: str | None, emulates: bool, typed: Path) -> Launcher:

@@ -35,6 +35,7 @@ class Options:
     launcher: str | None = None
     emulated_launcher: bool = False
     flush_l2: bool = False
+    expect_exit: int = 0
     run_root: Path | None = None
     run_deadline: float = 300.0
     build_deadline: float = 900.0

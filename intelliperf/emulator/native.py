@@ -23,9 +23,9 @@ from intelliperf.emulator.toolchain import (
     include_directory,
     tool_environment,
 )
-from intelliperf.errors import ToolchainError
+from intelliperf.errors import StorageFull, ToolchainError
 from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.storage import cache_directory, write_atomically
 
 LIBRARY_NAME = "libintelliperf_simt.so"
 _COMPILE_DEADLINE_S = 300.0
@@ -71,7 +71,18 @@ _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,def
 def runtime_library() -> Path:
     """The shared library, built if need be. Raises `ToolchainError` with the compiler's words."""
     toolchain = find_toolchain()
-    files = _read_sources()
+    known = _directory() / f"of-{_state_of_sources(toolchain)}"
+    with contextlib.suppress(OSError):
+        library = _directory() / known.read_text(encoding="utf-8") / LIBRARY_NAME
+        if library.exists():
+            return library
+    library = _library_of(toolchain, _read_sources())
+    with contextlib.suppress(StorageFull):  # remembered next time, if the disk has room again
+        write_atomically(known, library.parent.name.encode())
+    return library
+
+
+def _library_of(toolchain: Toolchain, files: dict[str, bytes]) -> Path:
     objects = _objects(toolchain, files)
     library = _directory() / _digest([path.name for path in objects.values()], {}) / LIBRARY_NAME
     if not library.exists():
@@ -96,7 +107,7 @@ def _directory() -> Path:
 def _objects(toolchain: Toolchain, files: dict[str, bytes]) -> dict[str, Path]:
     """Where the object of each source is kept, whether it is there or not."""
     common = _digest(
-        [*toolchain.host_linker, toolchain.identity, host_processor(), *_COMPILE_FLAGS, *_LINK_FLAGS],
+        _settings(toolchain),
         {name: content for name, content in files.items() if not name.endswith(".cpp")},
     )
     return {
@@ -106,13 +117,28 @@ def _objects(toolchain: Toolchain, files: dict[str, bytes]) -> dict[str, Path]:
     }
 
 
-def _read_sources() -> dict[str, bytes]:
-    """Every file of the build by its path in this package."""
+def _settings(toolchain: Toolchain) -> list[str]:
+    return [*toolchain.host_linker, toolchain.identity, host_processor(), *_COMPILE_FLAGS, *_LINK_FLAGS]
+
+
+def _state_of_sources(toolchain: Toolchain) -> str:
+    """Changes whenever a source may have changed; found without reading them, which takes a while."""
+    known = [(str(path), path.stat()) for path in _sources()]
+    states = [f"{path} {state.st_ctime_ns} {state.st_mtime_ns} {state.st_size} {state.st_ino}" for path, state in known]
+    return _digest([*_settings(toolchain), *states], {})
+
+
+def _sources() -> list[Path]:
     found = [path for suffix in ("cpp", "h", "map") for path in _SOURCES.glob(f"*.{suffix}")]
     if not any(path.suffix == ".cpp" for path in found):
         raise ToolchainError(f"the runtime's sources are missing from {_SOURCES}; reinstall intelliperf")
     found += [include_directory() / name for name in _API_HEADERS]
-    return {str(path.relative_to(_SOURCES.parent)): path.read_bytes() for path in sorted(found)}
+    return sorted(found)
+
+
+def _read_sources() -> dict[str, bytes]:
+    """Every file of the build by its path in this package."""
+    return {str(path.relative_to(_SOURCES.parent)): path.read_bytes() for path in _sources()}
 
 
 def _digest(words: list[str], files: dict[str, bytes]) -> str:

@@ -267,8 +267,8 @@ class Trace:
         return self.modules[launch.module]
 
     def _check_references(self, records: Records, field: str, sizes: Mapping[int, int], name: str) -> None:
-        for number in np.unique(records["launch"]):
-            launch = self.launch_by_index.get(int(number))
+        for number in sorted(set(records["launch"].tolist())):  # np.unique would load numpy's masked arrays
+            launch = self.launch_by_index.get(number)
             if launch is None:
                 raise ProtocolError(f"{self.directory / name}: a record of launch {number}, which is no kernel launch")
             self.module_of(launch)

@@ -127,15 +127,16 @@ def profile(
         *application.argv,
     ]
     done = run(argv, application.directory, deadline_s, logs, "ncu", dict(application.environment))
-    _check(done, application.command[0], report)
+    _check(done, application, report)
     return read_report(ncu, report, logs)
 
 
-def _check(done: Completed, program: str, report: Path) -> None:
+def _check(done: Completed, application: Application, report: Path) -> None:
+    program = application.command[0]
     said = done.tail("stdout") + done.tail("stderr")
     if "ERR_NVGPUCTRPERM" in said:
         raise CountersDenied(_PERMISSION)
-    complaints = [line.partition("==ERROR==")[2].strip() for line in said.splitlines() if "==ERROR==" in line]
+    complaints = complaints_in(said, application.exit_status)
     if done.timed_out:
         raise ApplicationFailed(f"{program} under ncu: {done.describe()}; profile a smaller problem")
     if "No kernels were profiled" in said:
@@ -145,6 +146,12 @@ def _check(done: Completed, program: str, report: Path) -> None:
         raise BackendUnavailable(f"ncu made no report of {program}: {why}")
     if complaints and not done.ok and "exited" not in complaints[0] and "target" not in complaints[0].lower():
         raise BackendUnavailable(f"ncu fails on {program}: {complaints[0]}")
+
+
+def complaints_in(said: str, expected_status: int) -> list[str]:
+    """ncu's own errors; that the application ends with the status that it should is none."""
+    errors = [line.partition("==ERROR==")[2].strip() for line in said.splitlines() if "==ERROR==" in line]
+    return [error for error in errors if error != f"The application returned an error code ({expected_status})."]
 
 
 def read_report(ncu: Ncu, report: Path, logs: Path) -> tuple[ProfiledKernel, ...]:

@@ -80,6 +80,7 @@ def _facts(report: Report) -> str:
         "device": f"{device.name}, {device.architecture}, {device.wave_size} lanes per wave"
         + (f" (modelled by {device.runs_on or 'the emulator'}, not measured on hardware)" if device.emulated else ""),
         "command": wording.command_line(report.application.command),
+        **({"exit status": wording.expected_exit(report.application)} if report.application.exit_status else {}),
         "project": str(report.application.project),
         "run": f"{report.run_id}, {report.seconds:.1f} s",
         "model": wording.cost(report.usage),

@@ -45,6 +45,8 @@ def _facts(report: Report) -> Iterator[str]:
     )
     yield f"- device: {device.name} ({device.architecture}, {device.wave_size} lanes per wave), {kind}"
     yield f"- command: {_code(wording.command_line(report.application.command))}"
+    if report.application.exit_status:
+        yield f"- exit status: {wording.expected_exit(report.application)}"
     yield f"- run: {report.run_id}, {report.seconds:.1f} s, intelliperf {report.tool_version}"
     yield f"- model: {wording.cost(report.usage)}"
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from intelliperf.evidence import figures, percent, readings
 from intelliperf.records import (
     SHELL,
+    Application,
     Attempt,
     Device,
     Ending,
@@ -37,6 +38,10 @@ def gain(measurement: Measurement, device: Device) -> str:
     if measurement.provenance is Provenance.MODELLED:
         return f"modelled {ratio} {where}"
     return f"{ratio} {measurement.provenance.value} {where}"
+
+
+def expected_exit(application: Application) -> str:
+    return f"{application.exit_status}, as --expect-exit says"
 
 
 def command_line(command: Sequence[str]) -> str:

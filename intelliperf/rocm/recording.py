@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from intelliperf.endings import ended_well
 from intelliperf.errors import ApplicationFailed, ToolchainError
 from intelliperf.interception.building import built, run_tool
 from intelliperf.process import output_of, run
@@ -157,7 +158,7 @@ def _run(
 ) -> None:
     environment = {**dict(application.environment), **variables, "TMPDIR": str(place)}
     done = run(application.argv, application.directory, deadline_s, place, "run", environment)
-    if not done.ok:
+    if not ended_well(done, application):
         raise ApplicationFailed(f"with records of {kernel.name} the application ends with {done.describe()}")
 
 

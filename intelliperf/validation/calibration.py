@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed
 from intelliperf.process import Completed
 from intelliperf.records import Application
@@ -270,6 +271,7 @@ def calibrate(
     broken = next((e for e in followed.events if isinstance(e, Dispatch) and e.status != 0), None)
     if memory == "strict" and broken is not None:
         raise ApplicationFailed(f"{broken.kernel} ends with error {broken.status} in the unmodified application")
+    check_ended_well(followed.ended[BASE], reference, "paused after each dispatch")
     allowances = calibrator.allowances(additions)
     for key, allowance in allowances.items():
         if allowance.steadiness >= Steadiness.UNORDERED:

@@ -49,7 +49,7 @@ def reachable(paused: Paused, table_bytes: int = _TABLE_BYTES) -> set[int]:
         words = words[(words >= bases[0]) & (words < ends.max())]
         slots = np.searchsorted(bases, words, side="right") - 1
         inside = slots[(slots >= 0) & (words < ends[slots])]
-        new = {order[slot].id for slot in np.unique(inside)} - found
+        new = {order[slot].id for slot in np.flatnonzero(np.bincount(inside))} - found
         found |= new
         waiting += new
     return found

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from intelliperf.endings import ended_well
 from intelliperf.errors import ProtocolError
 from intelliperf.process import Child, Completed
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
@@ -97,7 +98,7 @@ class Side:
                 loaded |= othertools.libraries_below(self._child.pid)
             if not self._child.running():
                 ended = self._child.wait(0.0)
-                failure = Failure.NO_KERNEL if ended.ok else Failure.CRASHED
+                failure = Failure.NO_KERNEL if ended_well(ended, self._run.application) else Failure.CRASHED
                 raise self._failed(failure, _why(f"{ended.describe()} before its first kernel", loaded))
             if deadline.passed:
                 raise self._failed(Failure.TIMED_OUT, _why("it launched no kernel before the deadline", loaded))
@@ -113,7 +114,7 @@ class Side:
             raise self._failed(Failure.TIMED_OUT, str(error)) from error
         except PeerClosed as error:  # it was watched, but did not come to a kernel
             ended = self._end()
-            failure = Failure.NO_KERNEL if ended.ok else Failure.CRASHED
+            failure = Failure.NO_KERNEL if ended_well(ended, self._run.application) else Failure.CRASHED
             raise self._failed(failure, f"{ended.describe()} before its first kernel") from error
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error

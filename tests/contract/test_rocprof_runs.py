@@ -236,6 +236,12 @@ def test_no_counter_file_means_that_the_kernel_did_not_run(tmp_path: Path) -> No
 def test_an_application_that_fails_is_not_blamed_on_the_profiler(tmp_path: Path) -> None:
     with pytest.raises(ApplicationFailed, match="exit status 3"):
         trace(rocprof_of("7.0"), application(tmp_path, [copy(0)], "sys.exit(3)"), DEADLINE_S, tmp_path / "logs")
+    at_the_end = "import atexit; atexit.register(os._exit, 3)"  # when it has written
+    expected = replace(application(tmp_path, [copy(0)], at_the_end), exit_status=3)
+    assert trace(rocprof_of("7.0"), expected, DEADLINE_S, tmp_path / "expected").exit_status == 3
+    with pytest.raises(ApplicationFailed, match="exit status 0, not 3"):
+        ended = replace(application(tmp_path, [copy(0)]), exit_status=3)
+        trace(rocprof_of("7.0"), ended, DEADLINE_S, tmp_path / "ended")
 
 
 def test_an_applications_own_missing_permission_is_its_own(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,18 @@ def test_a_bad_candidate_gets_its_outcome(tmp_path, name):
     verdict = Bench(tmp_path).verdict(*steps)
     assert verdict.outcome is outcome, verdict.detail
     assert verdict.detail
+
+
+def test_an_exit_status_that_was_announced_is_that_of_both_or_of_none(tmp_path):
+    bench = Bench(tmp_path)
+    bench.reference = application(tmp_path / "waived", plan_of(*STEPS, {"exit": 3}, **BUFFERS))
+    with pytest.raises(ApplicationFailed, match="exit status 3 .*--expect-exit 3"):
+        bench.verdict(*STEPS, {"exit": 3})
+    bench.reference = replace(bench.reference, exit_status=3)
+    assert bench.verdict(*STEPS, {"exit": 3}).accepted
+    other = bench.verdict(*STEPS)
+    assert other.outcome is Outcome.WRONG_OUTPUT and "exit status 0, expected exit status 3" in other.detail
+    assert bench.verdict(*STEPS, {"signal": 11}).outcome is Outcome.CRASHED
 
 
 def test_gates_of_the_backend_decide_their_outcomes(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,11 @@ def test_a_kernel_that_did_not_run_has_no_time_to_compare(good: Program) -> None
 
 def test_a_program_that_fails_is_told_with_its_last_words(good: Program) -> None:
     application = Application(("./app", "3"), good.application.project, good.application.directory)
-    with pytest.raises(ApplicationFailed, match=r"./app fails on the emulator with exit status 3; its last words"):
+    with pytest.raises(ApplicationFailed, match=r"status 3 \(.* always ends: --expect-exit 3\); its last words"):
         good.backend.profile(application, RUN_DEADLINE_S)
+    assert good.backend.profile(replace(application, exit_status=3), RUN_DEADLINE_S).exit_status == 3
+    with pytest.raises(ApplicationFailed, match="exit status 3, not 4 as --expect-exit says"):
+        good.backend.profile(replace(application, exit_status=4), RUN_DEADLINE_S)
 
 
 def _plain(tmp_path: Path, *command: str) -> tuple[EmulatorBackend, Application]:

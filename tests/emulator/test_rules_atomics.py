@@ -36,9 +36,11 @@ __global__ void tally(const int* keys, T* sums, int* order, unsigned* n, int* to
   order[count + i] = atomicSub(top + 2, keys[i] & 7);  //@ wave
 }
 extern "C" __global__ void guarded(const float* in, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int i;
+  float v;
+  i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
-    float v = in[i];
+    v = in[i];
     if (v > 3) atomicAdd(out, v);  //@ block
   }
 }
@@ -55,7 +57,9 @@ __global__ void striding(const int* in, unsigned long long* total, int n) {
     atomicAdd(total, (unsigned long long)in[i] * in[i]);  //@ block
   }
 }
-__global__ void everywhere(const float* in, double* out) {
+typedef double DATA_TYPE;
+using Sums = DATA_TYPE*;
+__global__ void everywhere(const float* in, Sums out) {
   float v = in[threadIdx.x];
   atomicAdd(out + 1, v);  //@ block
 }

@@ -31,8 +31,9 @@ __global__ void turn(T* out, const T* in, int w, int h) {
   y = blockIdx.x * S + threadIdx.y;
   out[y * h + x] = tile[threadIdx.x][threadIdx.y];  //@ tile
 }
-__global__ void flat(double* out, const double* in) {
-  __shared__ double buffer[kSide * kSide];
+typedef double DATA_TYPE;
+__global__ void flat(DATA_TYPE* out, const DATA_TYPE* in) {
+  __shared__ DATA_TYPE buffer[kSide * kSide];
   buffer[threadIdx.y * kSide + threadIdx.x] = in[threadIdx.y * kSide + threadIdx.x];
   __syncthreads();
   out[threadIdx.y * kSide + threadIdx.x] = buffer[threadIdx.x * kSide + threadIdx.y];  //@ flat
@@ -67,14 +68,17 @@ __global__ void scale(const float* in, float* out, int rows, int columns, float 
 }
 template <typename T>
 __global__ void turned(T* __restrict__ out, const T* __restrict__ in, const int width, const int height) {
-  const unsigned x = blockDim.x * blockIdx.x + threadIdx.x, y = blockDim.y * blockIdx.y + threadIdx.y;
+  unsigned x, y;
+  x = blockDim.x * blockIdx.x + threadIdx.x;
+  y = blockDim.y * blockIdx.y + threadIdx.y;
   if (x >= width || y >= height)
     return;
   T v = in[y * width + x];
   out[x * height + y] = v * T(3);  //@ turned
 }
 __global__ void guarded(const double* in, double* out, int w, int h) {
-  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int y;
+  y = blockIdx.y * blockDim.y + threadIdx.y;
   if (y < h) {
     const int x = blockIdx.x * blockDim.x + COLUMN;
     if (x < w) out[x * h + y] = in[y * w + x];  //@ guarded

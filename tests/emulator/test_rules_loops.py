@@ -45,6 +45,18 @@ __global__ void smooth(View v, int per) {
     }
   }
 }
+typedef float DATA_TYPE;
+__global__ void halve(DATA_TYPE *a, int n, int per) {
+  int i, k, start;
+  DATA_TYPE part;
+  start = (blockIdx.x * blockDim.x + threadIdx.x) * per;
+  for (i = start; i < start + per && i < n; i = i + 1) {
+    part = 0;
+    for (k = 0; k < 3; k++) part += a[i] / 6;  //@ halve
+    a[i] = part;
+  }
+  for (i = 0; i < 2; i++) __syncthreads();
+}
 int main() {
   const int n = 1000;
   static Body host[n]; static float f[n]; static double sums[3];
@@ -58,6 +70,7 @@ int main() {
   scale<float, 4><<<3, 50>>>(b, a, n, 3.f);
   scale<float, 16><<<1, 64>>>(a, b, n - 9, 2.f);
   smooth<<<5, 30>>>(View{a, b, n}, 7);
+  halve<<<2, 64>>>(b, n, 6);
   hipMemcpy(host, bodies, sizeof host, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) sums[0] += (i % 101) * host[i].place[i % 3] + host[i].speed[i % 3];
   hipMemcpy(f, a, sizeof f, hipMemcpyDeviceToHost); for (int i = 0; i < n; ++i) sums[1] += f[i] * (i % 103);
@@ -74,8 +87,9 @@ def test_interleaved_chunks_leave_the_same_memory(tmp_path: Path) -> None:
     changed = bench.rewritten(CHUNKS, AccessKind.LOAD)
 
     text = changed["app.hip"]
-    assert text.count("i += grid_threads") == 3
+    assert text.count("i += grid_threads") == 4
     assert "for (int i = t; i < count && i < grid_threads * per; i += grid_threads) {" in text
+    assert "for (i = static_cast<int>(blockIdx.x) * blockDim.x + threadIdx.x; i < n && i < grid" in text
     assert "const int first" not in text and "const int last" not in text
     assert output(tmp_path / "b", changed) == expected
 
@@ -149,6 +163,36 @@ __global__ void uneven(float* a, const int* starts) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = starts[t]; i < starts[t + 1]; ++i) a[i] = 1;  //@ uneven
 }
+__global__ void after(float* a, int n, int per) {
+  int i, t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (i = t * per; i < (t + 1) * per; i++) a[i] += 1;  //@ after
+  if (i == n) a[0] = 7;
+}
+__global__ void captured(float* a, int per) {
+  int i, t = blockIdx.x * blockDim.x + threadIdx.x;
+  auto last = [&] { return i; };
+  for (i = t * per; i < (t + 1) * per; i++) a[i] += 1;  //@ captured
+  a[t] = last();
+}
+__global__ void addressed(float* a, int per) {
+  int i, t = blockIdx.x * blockDim.x + threadIdx.x, *at = &i;
+  for (i = t * per; i < (t + 1) * per; i++) a[i] += 1;  //@ addressed
+  a[t] = *at;
+}
+__global__ void again(float* a, int per) {
+  int i, t = blockIdx.x * blockDim.x + threadIdx.x;
+from_here:
+  for (i = t * per; i < (t + 1) * per; i++) a[i] += 1;  //@ again
+  if (per > 90) goto from_here;
+}
+__global__ void skipping(float* a, int per) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = t * per; i < (t + 1) * per; i++) { a[i] += 1; i += 1; }  //@ skipping
+}
+__global__ void carried(float* a, int per) {
+  int i, t = blockIdx.x * blockDim.x + threadIdx.x; float last;
+  for (i = t * per; i < (t + 1) * per; i++) { if (a[i] > 3) a[i] = last; last = a[i]; }  //@ carried
+}
 __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
 """
 
@@ -171,6 +215,12 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
         ("strided", "does not count up by one"),
         ("macro", "macro"),
         ("uneven", "not known to be a thread's chunk"),
+        ("after", "counts with i, which others may use, too"),
+        ("captured", "counts with i, which others may use, too"),
+        ("addressed", "counts with i, which others may use, too"),
+        ("again", "counts with i, which others may use, too"),
+        ("skipping", "changes i, by which the loop counts"),
+        ("carried", "uses last, which differs between threads"),
         ("once", "not in a loop"),
     ],
 )
@@ -194,11 +244,14 @@ __global__ void dots(const float* m, const float* x, float* out, int rows, int c
     out[row] = sum + most;
   }
 }
-__global__ void norms(const double* m, double* out, int rows, int columns, int pitch) {
-  int row = threadIdx.x + blockDim.x * blockIdx.x;
+using real = double;
+__global__ void norms(const real* m, real* out, int rows, int columns, int pitch) {
+  int row, c;
+  real sum;
+  row = threadIdx.x + blockDim.x * blockIdx.x;
   if (row < rows) {
-    double sum = 0;
-    for (int c = 0; c < columns; ++c) sum += fabs(m[row * pitch + c]) / (1 + c);  //@ row
+    sum = 0;
+    for (c = 0; c < columns; ++c) sum += fabs(m[row * pitch + c]) / (1 + c);  //@ row
     out[row] = sqrt(sum);
   }
 }

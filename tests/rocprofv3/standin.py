@@ -64,11 +64,12 @@ def run(job: Job, application: Sequence[str], release: str, sub_directory: str) 
             sys.stderr.write("exceeds the capabilities of the hardware to collect\n")
             os.kill(os.getpid(), signal.SIGABRT)
         status = child.wait()
-        if status != 0:
-            return 128 - status if status < 0 else status
-        if fails != "no-files":
+        if status < 0:
+            return 128 - status
+        # The real one is part of the application's process, which it leaves its exit status.
+        if fails != "no-files" and (status == 0 or any(Path(name).iterdir())):
             write(job, application, Path(name), release, sub_directory, zero=fails == "zeros")
-    return 0
+    return status
 
 
 def write(job: Job, application: Sequence[str], counts: Path, release: str, sub_directory: str, zero: bool) -> None:

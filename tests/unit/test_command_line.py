@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cli import main
+from intelliperf.cli.app import COMMANDS, parser_for
 from intelliperf.cli.runs import write_in_place
 from intelliperf.errors import UsageError
 from intelliperf.journal import RUNS
@@ -45,6 +46,7 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("--", "./"), "./ is a directory"),
         (("--", "./app.hip"), "not executable; try chmod +x"),
         (("-k", "[", "--", "./app"), "--kernel '[' is no regular expression"),
+        (("-b", "make", "--expect-exit", "139", "--", "./app"), "exit status 139 is none to expect"),
         (("-b", " ", "--", "./app"), "an empty --build-command"),
         (("-p", "nowhere", "--", "./app"), "no such project directory"),
         (("-p", "/", "--", "./app"), "no project"),
@@ -250,3 +252,12 @@ def test_options_that_need_no_conversion_load_no_converter() -> None:
     code = "import sys, intelliperf.cli.app as app; app.invoke(['formulas']); print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_only_the_commands_that_may_be_meant_are_made(capsys: pytest.CaptureFixture[str]) -> None:
+    assert set(parser_for(["-f", "bankConflict"]).commands) == set()
+    assert set(parser_for(["-f", "x", "apply"]).commands) == {"apply"}
+    for words in (["--help"], ["diagnos"], []):
+        assert len(parser_for(words).commands) == len(COMMANDS)
+    assert main(["diagnos", "--", "./app"]) == 2
+    assert "Did you mean 'diagnose'?" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from intelliperf.cuda.symbols import canonical, pattern
 from intelliperf.cuda.toolchain import completed
 from intelliperf.errors import MissingMetric, ProtocolError, SourceNotFound
 from intelliperf.formulas import find_formula
-from intelliperf.profiling.ncu import ProfiledKernel, parse_dump
+from intelliperf.profiling.ncu import ProfiledKernel, complaints_in, parse_dump
 from intelliperf.records import AccessKind, Geometry, Kernel, KernelProfile, MemorySpace, Metric, Provenance, Quantity
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
@@ -316,3 +316,9 @@ def test_more_read_than_can_be_reached_bounds_what_every_line_once_would_be() ->
     assert "it uses textures" in unknown.notes[-1]
     spilling = {**seen.quantities, Metric.LOCAL_REQUESTS: Quantity(5.0, Provenance.MEASURED)}
     assert not refetching.worth_a_run(dataclasses.replace(seen, quantities=spilling), larger)
+
+
+def test_an_exit_status_that_was_announced_is_no_error_of_ncu() -> None:
+    said = "==PROF== Profiling\n==ERROR== The application returned an error code (2).\n==ERROR== Unknown option.\n"
+    assert complaints_in(said, 2) == ["Unknown option."]
+    assert complaints_in(said, 0)[0].endswith("(2).")

@@ -137,7 +137,7 @@ def pointer_root(place: Place, kernel: Node, address: Node) -> str:
     pointers = [
         node.reference
         for node in address.walk()
-        if node.kind == "DeclRefExpr" and node.reference is not None and pointee(node.reference.type) is not None
+        if node.kind == "DeclRefExpr" and node.reference is not None and pointee(node.canonical) is not None
     ]
     if len(pointers) != 1 or pointers[0].id not in parameters:
         raise NotApplicable(f"{place}: the address does not come from one pointer parameter")
@@ -163,7 +163,7 @@ def written_element(place: Place, kernel: Node, root: str) -> str:
     if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
         pattern = next(child for child in kernel.parent.children if child.kind == "FunctionDecl")
     (parameter,) = (child for child in pattern.children if child.kind == "ParmVarDecl" and child.name == root)
-    element = pointee(parameter.type)
+    element = pointee(parameter.type) or pointee(parameter.canonical)
     if element is None:
         raise NotApplicable(f"{place}: {root} is written as {parameter.type}")
     return element.replace("volatile ", "")

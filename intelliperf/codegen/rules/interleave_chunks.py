@@ -14,7 +14,7 @@ from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer
-from intelliperf.codegen.rules.loops import counter_of, upper_limits
+from intelliperf.codegen.rules.loops import counter_of, kind_of, upper_limits
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.relabel import kernel_of
@@ -156,13 +156,11 @@ def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
     initial = initializer(counter)
     if loop.in_macro or inside.in_macro or closing < 0 or initial is None or counter.place is None or initial.in_macro:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
-    kind = source.slice(counter.start_offset, counter.place.offset).strip()
-    if kind in ("auto", "const auto") or not kind:
-        raise NotApplicable(f"{place}: the counter of the loop on line {loop.line} is declared as {kind or 'nothing'}")
+    kind, declared = kind_of(place, source, loop, counter)
     threads = unused_name(problem, "grid_threads")
     start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
     limits = " && ".join(f"{counter.name} < {bound}" for bound in (*chunk.bounds, _product(threads, chunk.length)))
-    header = f"{kind} {counter.name} = {start}; {limits}; {counter.name} += {threads}"
+    header = f"{declared}{counter.name} = {start}; {limits}; {counter.name} += {threads}"
     indent = source.indentation(loop.start_offset)
     source.insert(
         loop.start_offset,
@@ -187,7 +185,8 @@ def _remove_unused(source: Source, chunk: Chunk) -> None:
             return
         gone.append(found)
         line = source.data.rfind(b"\n", 0, found.start_offset)
-        source.replace(line, statement_end(source, found), "")
+        if not source.data[line : found.start_offset].strip():
+            source.replace(line, statement_end(source, found), "")
 
 
 def _unused(function: Node, gone: list[Node], kept: set[str]) -> Node | None:

@@ -18,7 +18,7 @@ from intelliperf.codegen.rules.guards import condition_text, statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_stored
-from intelliperf.codegen.rules.loops import counter_of, upper_limits
+from intelliperf.codegen.rules.loops import counter_of, kind_of, upper_limits
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomial, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import kernel_of
@@ -242,9 +242,9 @@ def _apply(problem: Problem, place: Place, kernel: Node, walk: Walk, strip: tupl
     loop, counter, guard = walk.loop, walk.counter, walk.guard
     hoisted = _check_pure(problem, place, kernel, walk)
     inside = loop.children[-1]
-    kind = source.slice(counter.start_offset, counter.place.offset).strip() if counter.place else ""
-    if loop.in_macro or inside.in_macro or kind in ("", "auto") or any(read.in_macro for read in walk.reads):
+    if loop.in_macro or inside.in_macro or any(read.in_macro for read in walk.reads):
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
+    kind, declared = kind_of(place, source, loop, counter)
     rows, width = strip
     keys = ("tile", "staged", "strip", "has_row", "tile_row", "tile_column", "cell", "cells")
     tile, staged, start, owner, row, column, cell, cells = (unused_name(problem, key) for key in keys)
@@ -276,7 +276,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, walk: Walk, strip: tupl
         f"    if ({column} < {walk.width}{known}) {here} = {walk.root}[{wide} * {_factor(walk.stride)} + {column}];",
         "  }",
         "  __syncthreads();",
-        f"  {mine}for ({kind} {name} = {start}; {name} < {walk.width} && {name} < {start} + {width}; ++{name}) ",
+        f"  {mine}for ({declared}{name} = {start}; {name} < {walk.width} && {name} < {start} + {width}; ++{name}) ",
     ]
     lead = f"\n{indent}".join(opening)
     first = source.data.rfind(b")", loop.start_offset, inside.start_offset)
@@ -308,7 +308,7 @@ def _replace_head(
         source.replace(guard.start_offset, statement_end(source, guard), f"const bool {owner} = !({condition});")
         source.replace(loop.start_offset, inside, lead)
         return
-    moved = "".join(f"{source.slice(node.start_offset, node.end_offset)}\n{indent}" for node in hoisted)
+    moved = "".join(f"{source.slice(node.start_offset, statement_end(source, node))}\n{indent}" for node in hoisted)
     source.replace(guard.start_offset, inside, f"const bool {owner} = {condition};\n{indent}{moved}{lead}")
 
 

@@ -24,6 +24,7 @@ from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import Traffic, kernel_of, renumbering, spelling
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
+from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, MemorySpace, SourceEvidence
@@ -270,8 +271,9 @@ def _second_half(source: Source, place: Place, path: Path, needed: set[str], nam
             if any(wanted) and not all(wanted):
                 raise NotApplicable(f"{place}: line {statement.line} declares more than index variables")
             if any(wanted):
-                text = source.slice(statement.start_offset, statement.end_offset)
-                lines.append("  " * depth + renamed(statement, text))
+                text = renamed(statement, source.slice(statement.start_offset, statement.end_offset))
+                (declared, *_) = statement.children
+                lines.append("  " * depth + (f"{written_type(declared)} {text};" if is_moved(declared) else text))
         if leave is not None and guard is None:
             opened(leave, "if (!({})) {{")
             leave = None

@@ -134,6 +134,10 @@ def element_type(call: Node) -> str:
         raise NotApplicable(f"line {call.line}: the atomic takes a memory scope or order")
     address = call.children[1]
     element = pointee(address.canonical)
+    if element not in INTEGERS | FLOATS:  # a name of the program's, which its overload tells
+        target = callee(call)
+        taken = re.search(r"\(([\w ]+) \*", target.reference.type if target and target.reference else "")
+        element = taken[1] if taken else element
     if element not in INTEGERS | FLOATS:
         raise NotApplicable(f"line {call.line}: lanes cannot exchange values behind a {address.type}")
     return element

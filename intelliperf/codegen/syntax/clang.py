@@ -16,7 +16,9 @@ from threading import Lock
 from typing import Any
 
 from intelliperf import process
+from intelliperf.codegen.syntax.aliases import resolve_aliases
 from intelliperf.codegen.syntax.dump import Dump
+from intelliperf.codegen.syntax.narrowing import narrow
 from intelliperf.codegen.syntax.prefix import Prefixes
 from intelliperf.codegen.syntax.tree import Node, TreeBuilder
 
@@ -149,6 +151,8 @@ def _in_file(found: Iterator[dict[str, Any]], directory: Path, file: Path) -> It
             raise _too_deep(file.name) from error
         place = node.place or node.begin
         if place is not None and (directory / place.file).resolve() == wanted:
+            resolve_aliases(node)
+            narrow(node)
             yield node
 
 

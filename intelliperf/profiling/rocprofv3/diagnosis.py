@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from intelliperf.endings import check_ended_well
+from intelliperf.endings import check_ended_well, ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable
 from intelliperf.process import Completed
 from intelliperf.profiling.rocprofv3.blocks import base_name
@@ -87,7 +87,7 @@ def permission_problem(kfd: Path = _KFD, paranoid: Path = _PARANOID) -> str | No
 
 def check_run(done: Completed, application: Application, rocprof: Rocprof, counters: Sequence[str] = ()) -> None:
     """Raises what fits: `TooManyCounters`, `CountersDenied`, `BackendUnavailable` or `ApplicationFailed`."""
-    if done.ok:
+    if done.ok and ended_well(done, application):
         return
     said = done.tail("stdout") + done.tail("stderr")
     if _TOO_MANY.search(said):
