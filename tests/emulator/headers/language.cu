@@ -61,7 +61,22 @@ __global__ void tiles(unsigned* o) {
   if (tile.thread_rank() == 33) mine[0] = sum, mine[1] = from, mine[2] = votes, mine[3] = tile.size();
 }
 
+__global__ void squares(int* made, int count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) made[i] = static_cast<int>(i * i);
+}
+// Overflow wraps on the host, too, where nobody asked for optimisation.
+bool are_squares(const int* made, int count) {
+  for (int i = 0; i < count; i += 1)
+    if (made[i] != i * i) return false;
+  return true;
+}
+
 int main() {
+  int* made;
+  cudaMallocManaged(&made, 100000 * sizeof(int));
+  squares<<<391, 256>>>(made, 100000);
+  expect(cudaDeviceSynchronize() == cudaSuccess && are_squares(made, 100000), "squares that wrap");
   unsigned* o;
   float* f;
   cudaMallocManaged(&o, 4096);
