@@ -160,7 +160,15 @@ class Build:
 
     def _compile_host(self, source: Source, output: Path) -> None:
         argv = host_compiler(self.command, self.toolchain, None)
-        argv += ["-x", source.language, *self.command.host_optimisation(), *self.command.front, "-fPIC", "-c", source.path]
+        argv += [
+            "-x",
+            source.language,
+            *self.command.host_optimisation(),
+            *self.command.front,
+            "-fPIC",
+            "-c",
+            source.path,
+        ]
         self._run([*argv, "-o", str(output)])
 
     def _run_host_compiler(self, source: Source) -> None:

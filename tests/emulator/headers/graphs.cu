@@ -84,6 +84,9 @@ int main() {
   expect("the clone has the old ones", host[0], 7 + 5 + 5);
   cudaGraphExecUpdateResultInfo update;
   expect("update", cudaGraphExecUpdate(executable, graph, &update), cudaSuccess);
+  cudaGraphExecUpdateResult outcome = cudaGraphExecUpdateError;
+  expect("update, CUDA 11", cudaGraphExecUpdate(executable, graph, nullptr, &outcome), cudaSuccess);
+  expect("its outcome", outcome, cudaGraphExecUpdateSuccess);
   expect("destroy", cudaGraphDestroy(graph), cudaSuccess);
   cudaGraphLaunch(executable, 0);
   expect("after the update", host[0], 7 + 5 + 5);
