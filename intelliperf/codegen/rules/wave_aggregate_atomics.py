@@ -118,9 +118,14 @@ _SINGLE = {
 
 def _why_none(place: Place) -> str:
     for function in place.functions:
-        for call in calls(function, frozenset(_SINGLE)):
-            if call.line == place.evidence.line:
-                return f"{place}: {callee_name(call)} cannot be combined: {_SINGLE[callee_name(call)]}"
+        for call in function.everything():
+            name = callee_name(call) if call.line == place.evidence.line else ""
+            if name in _SINGLE:
+                return f"{place}: {name} cannot be combined: {_SINGLE[name]}"
+            if name.endswith("_system"):
+                return f"{place}: every step of {name} is seen by the host and other devices, which may wait for one"
+            if name.endswith("_block"):
+                return f"{place}: {name} is of one block, which no rule combines"
     return f"{place} has no call of {', '.join(OPERATIONS)} on it"
 
 

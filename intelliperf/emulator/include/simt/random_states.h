@@ -1,5 +1,6 @@
 // What the generators of simt/random.h keep from number to number: all that a plain C++ file sees of them.
 #pragma once
+#pragma GCC system_header  // no warnings from here in a program's build
 #include <simt/vector_types.h>
 
 namespace __simt {
