@@ -1,10 +1,10 @@
 """An atomic of all threads of a block on one address becomes a block reduction and one atomic.
 
 Proof obligations, each checked on the tree: the address is the same for all threads and stays
-so; nothing else in the kernel touches its pointer, or only elements with other constant indices; the place after the outermost divergent
-statement around the atomic is reached by all threads of the block. Guards stay: threads that
-they keep out contribute the operation's identity. A single leading `if (…) return;` becomes
-a guard around the rest of the kernel.
+so; nothing else in the kernel touches its pointer, or only elements with other constant indices;
+the place after the outermost divergent statement around the atomic is reached by all threads of
+the block. Guards stay: threads that they keep out contribute the operation's identity. A single
+leading `if (…) return;` becomes a guard around the rest of the kernel.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import re
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.declarations import declare, unused_name
+from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
-from intelliperf.codegen.rules.lanes import Lane, Launch, written
+from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.statements import callee, callee_name, is_constant, pointee, value_used
+from intelliperf.codegen.rules.statements import callee, callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.rules.wave import CUDA, HIP, block_atomic
 from intelliperf.codegen.rules.wave_aggregate_atomics import (
     FLOATS,
     atomic_calls,
+    defines,
     element_type,
     snake_case,
 )
@@ -46,7 +48,6 @@ _SUPPORTED = (
     "atomicOr",
     "atomicXor",
 )
-_NO_LAUNCH = Launch((1, 1, 1), (1, 1, 1), lambda _: None)  # for constants, which depend on none
 _BARRIERS = re.compile(r"sync|barrier|this_thread_block|this_grid", re.IGNORECASE)
 
 
@@ -111,7 +112,8 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     address = call.children[1]
     if uniform.varying(address):
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
-    root = pointer_root(place, kernel, address)
+    own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
+    root = pointer_root(place, kernel, address, own)
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
         raise NotApplicable(f"{place}: the kernel has a goto")
     chain = [call, *call.ancestors()]
@@ -132,8 +134,11 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
-def pointer_root(place: Place, kernel: Node, address: Node) -> str:
-    """The pointer parameter that the address is made from; nothing else may use it."""
+def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str]) -> str:
+    """The pointer parameter that the address is made from; nothing else may use what it points at.
+
+    `own` are functions that the project itself defines under the names of atomics.
+    """
     parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
     pointers = [
         node.reference
@@ -148,7 +153,7 @@ def pointer_root(place: Place, kernel: Node, address: Node) -> str:
         for node in kernel.walk()
         if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == root.id
     ]
-    if len(used) != 1 and not _elements_apart(address, used):
+    if len(used) != 1 and not elements_apart(address, used, own):
         others = sorted({node.line for node in used} - {address.line})
         raise NotApplicable(
             f"{place}: {root.name} is also used on line {', '.join(map(str, others)) or place.evidence.line}"
@@ -156,43 +161,6 @@ def pointer_root(place: Place, kernel: Node, address: Node) -> str:
     if any(written(node) == root.id for node in kernel.walk()):
         raise NotApplicable(f"{place}: {root.name} is modified")
     return root.name
-
-
-def _elements_apart(address: Node, used: list[Node]) -> bool:
-    """Do all uses of the pointer name elements by constants, and none but `address` the one that it names?"""
-    own = _element(address)
-    others = [_element_used(node) for node in used if not any(part is node for part in address.walk())]
-    return own is not None and len(others) == len(used) - 1 and all(other not in (None, own) for other in others)
-
-
-def _element_used(name: Node) -> int | None:
-    """The constant index of the element that this mention of a pointer reads, writes or makes an atomic on."""
-    node, parent = name, name.parent
-    while parent is not None and (parent.kind == "ParenExpr" or _unchanged(parent)):
-        node, parent = parent, parent.parent
-    if parent is None or parent.kind != "ArraySubscriptExpr" or parent.children[0] is not node:
-        return None
-    node, user = parent, parent.parent
-    if user is not None and user.kind == "UnaryOperator" and user.opcode == "&":
-        node, user = user, user.parent
-        if user is None or not callee_name(user).startswith("atomic") or user.children[1] is not node:
-            return None
-    return _constant(parent.children[1])
-
-
-def _unchanged(cast: Node) -> bool:
-    return cast.kind == "ImplicitCastExpr" and pointee(cast.canonical) is not None
-
-
-def _element(address: Node) -> int | None:
-    """The constant index of `&pointer[index]`, of the pointer's own type; None for any other address."""
-    if address.kind != "UnaryOperator" or address.opcode != "&" or address.children[0].kind != "ArraySubscriptExpr":
-        return None
-    return _constant(address.children[0].children[1])
-
-
-def _constant(index: Node) -> int | None:
-    return Lane(_NO_LAUNCH, (0, 0, 0), frozenset()).value(index) if is_constant(index) else None
 
 
 def written_element(place: Place, kernel: Node, root: str) -> str:
