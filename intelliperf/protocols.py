@@ -240,6 +240,10 @@ class Formula(Protocol):
         """None where the kernel does not show the bottleneck beyond the threshold."""
         ...
 
+    def of(self, finding: Finding) -> Formula:
+        """The formula that made the finding: itself, or one of those that it asks."""
+        ...
+
     def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
         """The lines that cause it, worst first; empty if none does."""
         ...

@@ -42,6 +42,7 @@ from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
 from intelliperf.workspace import Built, Workspace, read_text, unified_diff
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
+_WORTH_A_NOTE = 1.01  # gain of the whole: of kernels beside the one that was diagnosed
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
@@ -210,6 +211,10 @@ class Run:
         for reason in located.passed_over:
             self.note(f"no source line for {reason}")
         self._evidence = located.evidence
+        if self.settings.diagnose_only:
+            for finding in (*findings[: located.finding], *findings[located.finding + 1 :]):
+                if finding.gain_ceiling >= _WORTH_A_NOTE:
+                    self.note(f"{finding.profile.kernel.name} shows {finding.formula}: {finding.sentence}")
         return self.adopt(findings[located.finding]), located.evidence
 
     def _first_located(self, state: State, findings: Sequence[Finding]) -> Located:
@@ -229,9 +234,9 @@ class Run:
         for note in self.backend.line_notes():
             if note not in self.notes:
                 self.note(note)
-        blamed = self.formula.blame(lines)
+        blamed = self.formula.of(finding).blame(lines)
         if self.settings.diagnose_only:
-            return blamed
+            return blamed or self.formula.blame(lines)
         if not blamed:
             raise SourceNotFound(f"{finding.profile.kernel.name}: no line of the project causes the {finding.formula}")
         written = tuple(item for item in blamed if state.holds(item.file))

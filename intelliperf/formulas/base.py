@@ -108,6 +108,10 @@ class Formula(ABC):
             gain_ceiling=ceiling,
         )
 
+    def of(self, finding: Finding) -> Formula:
+        """See `protocols.Formula`."""
+        return self
+
     def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
         """See `protocols.Formula`."""
         weighed = [(self.excess(item), item) for item in evidence]

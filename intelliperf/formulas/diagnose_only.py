@@ -39,6 +39,9 @@ class DiagnoseOnly(Formula):
     def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
         return next(iter(self.findings(profile, device)), None)
 
+    def of(self, finding: Finding) -> Formula:
+        return next((formula for formula in self._formulas if formula.name == finding.formula), self)
+
     def excess(self, evidence: SourceEvidence) -> float:
         """Lines by their time: what is blamed on a line is not known without a formula."""
         quantity: Quantity | None = evidence.quantities.get(Metric.DEVICE_TIME_NS)

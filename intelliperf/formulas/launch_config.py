@@ -118,14 +118,16 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
 
 
 def _filling(profile: KernelProfile, device: Device, units: float, rounds: float) -> str:
-    blocks = max(math.prod(geometry.grid) for geometry in profile.geometries)
-    have = device.limits.compute_units
-    if blocks < have:
-        many = f"{blocks:,} blocks" if blocks > 1 else "1 block"
-        return f"{many} on {have} compute units leave {percent(1 - blocks / have)} of them without work"
+    blocks = sorted(math.prod(geometry.grid) for geometry in profile.geometries)
+    least, most, have = blocks[0], blocks[-1], device.limits.compute_units
+    many = f"{most:,} blocks" if most > 1 else "1 block"
+    if least < most:
+        many = f"launches of {least:,} to {most:,} blocks"
+    if most < have and units < FILLED.value:
+        return f"{many} on {have} compute units leave {percent(1 - units)} of them without work"
     return (
-        f"{blocks:,} blocks fill {percent(rounds)} of what {have} compute units could hold in the rounds that they "
-        f"take, and the busiest unit has {1 / units:.2f} times the mean number of blocks"
+        f"{many} fill {percent(rounds)} of what {have} compute units could hold in the rounds that they take, and the "
+        f"busiest unit has {1 / units:.2f} times the mean number of blocks"
     )
 
 

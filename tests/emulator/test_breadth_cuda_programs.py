@@ -16,6 +16,8 @@ REFUSED = {
     "inline assembly": '__global__ void k(int* o) { asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(*o) : "r"(1), "r"(2)); }',
     "cuBLAS (cublas_v2.h)": "#include <cublas_v2.h>\n",
     "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
+    "quasi-random numbers made in kernels": "#include <curand_kernel.h>\n"
+    "__global__ void k(curandStateSobol32_t* s, float* o) { *o = curand_uniform(s); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
     "this graph function": "int main() { cudaGraphConditionalHandleCreate(0, 0); }",
@@ -25,7 +27,8 @@ ARCHIVE = {
     "int ask() {\n  int *o, h;\n  cudaMalloc(&o, 4);\n  k<<<1, 1>>>(o);\n"
     "  cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost);\n  return h;\n}",
     "three.cu": "__device__ int three() { return 3; }",
-    "main.cpp": '#include <cuda_runtime.h>\nint ask();\nint main() { std::printf("%d\\n", ask()); }',
+    "main.cpp": "#include <curand_kernel.h>\ncurandState states[4];\n"
+    'int ask();\nint main() { std::printf("%d\\n", ask()); }',
     "Makefile": "NVCC := $(CUDA_PATH)/bin/nvcc\napp: main.cpp\n\t$(NVCC) -dc kernel.cu three.cu\n"
     "\t$(NVCC) -dlink kernel.o three.o -o linked.o\n\tar rcs libparts.a kernel.o three.o linked.o\n"
     "\tg++ main.cpp -I$(CUDA_PATH)/include -o app -L. -lparts -L$(CUDA_PATH)/lib64 -lcudart\n",

@@ -84,6 +84,15 @@ __global__ void guarded(const double* in, double* out, int w, int h) {
     if (x < w) out[x * h + y] = in[y * w + x];  //@ guarded
   }
 }
+__global__ void in_turns(const float* in, float* out, int w, int h) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+#pragma unroll
+  for (int j = 0; j < 32; j += blockDim.y) {
+    const int row = y + j;
+    if (x < w && row < h)
+      out[x * h + row] = in[row * w + x] + (j > 8);  //@ turns
+  }
+}
 template <typename T> double weigh(const T* device, int n) {
   static T host[8192];
   hipMemcpy(host, device, n * sizeof(T), hipMemcpyDeviceToHost);
@@ -106,6 +115,7 @@ int main() {
   turned<float><<<dim3(3, 13), dim3(32, 8)>>>(fo, fi, 70, 100); printf("%f\\n", weigh(fo, 7000));
   turned<int><<<dim3(5, 7), dim3(16, 16)>>>(ko, ki, 70, 100); printf("%f\\n", weigh(ko, 7000));
   guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
+  in_turns<<<dim3(3, 4), dim3(32, 8)>>>(fi, fo, 70, 100); printf("%f\\n", weigh(fo, 7000));
   scale<<<dim3(4, 9), dim3(32, 8)>>>(fi, fo, 100, 70, 2.f); printf("%f\\n", weigh(fo, 7000));
 }
 """
@@ -122,9 +132,10 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
             (SWAP, GLOBAL, "swap"),
             (TILE, GLOBAL, "turned"),
             (TILE, GLOBAL, "guarded"),
+            (TILE, GLOBAL, "turns"),
         ]
     ):
-        block = (64, 4, 1) if mark == "guarded" else (16, 16, 1)
+        block = {"guarded": (64, 4, 1), "turns": (32, 8, 1)}.get(mark, (16, 16, 1))
         bench = Bench(tmp_path / str(number), files, block)
         files = bench.rewritten(rule, AccessKind.STORE if rule == TILE else AccessKind.LOAD, space, mark)
 
@@ -194,6 +205,16 @@ __global__ void then(float* o, const float* i, int n) {
 __global__ void looped(float* o, const float* i, int n) {
   for (int y = threadIdx.y; y < n; y += 16) o[threadIdx.x * n + y] = i[y * n + threadIdx.x];  //@ looped
 }
+__global__ void halves(float* o, const float* i, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= n) return;
+  for (int y = 0; y < n; y += 16) {
+    o[x * n + y + threadIdx.y] = i[(y + threadIdx.y) * n + x];  //@ halves
+  }
+}
+__global__ void bare(float* o, const float* i, int n) {
+  for (int y = 0; y < n; y += 16) o[threadIdx.x * n + y + threadIdx.y] = i[y * n + threadIdx.x];  //@ bare
+}
 __global__ void sparse(float* o, const float* i, const int* at, int n) {
   int x = at[threadIdx.x];
   if (x < n) o[threadIdx.x * n + threadIdx.y] = i[x];  //@ sparse
@@ -229,7 +250,9 @@ __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x
         (SWAP, "gather", "not worth a change"),
         (SWAP, "row", "two thread coordinates"),
         (TILE, "then", "not the last thing"),
-        (TILE, "looped", "not the last thing"),
+        (TILE, "looped", "need not go through the loop"),
+        (TILE, "halves", "need not go through the loop"),
+        (TILE, "bare", "body in braces"),
         (TILE, "sparse", "more than coordinates"),
         (TILE, "synced", "barrier after the early return"),
         (TILE, "fine", "not worth a barrier"),

@@ -150,6 +150,9 @@ class Contention:
         sentence = f"{profile.kernel.name} is contended"
         return Finding(self.name, profile, sentence, 0.5, self.watched, 32.0, 1.0, gain_ceiling=4.0)
 
+    def of(self, finding: Finding) -> Contention:
+        return self
+
     def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
         return tuple(evidence)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,7 @@ def test_each_bottleneck_is_found_by_its_formula_and_by_no_other(name: str, chan
     finding = FORMULAS["diagnoseOnly"].diagnose(profile(changes), DEVICE)
     assert finding is not None
     assert finding.formula == name
+    assert FORMULAS["diagnoseOnly"].of(finding) is FORMULAS[name]
 
 
 def test_the_sentence_has_the_number_its_ideal_and_the_shares() -> None:
@@ -375,6 +377,16 @@ def test_few_blocks_with_much_work_each_are_a_fault_of_the_launch() -> None:
     assert "30 blocks on 304 compute units leave 90 % of them without work" in finding.sentence
     longest = HEALTHY[Metric.LAUNCH_TIME_NS] + HEALTHY[Metric.DRAM_TIME_NS]
     assert ceiling_ns("launchConfig", seen) == pytest.approx(30000 - longest)
+
+
+def test_where_nearly_all_units_work_the_sentence_tells_how_much_more_they_could_hold() -> None:
+    many = {**FEW_BLOCKS, Metric.UNIT_FILL_RATIO: 300 / 304, Metric.ROUND_FILL_RATIO: 300 / 304 / 8}
+    seen = profile(many, 1.0, Geometry((300, 1, 1), (256, 1, 1)))
+    several = replace(seen, geometries=(*seen.geometries, Geometry((5, 2, 1), (256, 1, 1))))
+    for asked, words in ((seen, "300 blocks fill 12 %"), (several, "launches of 10 to 300 blocks fill 12 %")):
+        finding = FORMULAS["launchConfig"].diagnose(asked, DEVICE)
+        assert finding is not None
+        assert finding.sentence.startswith(f"{words} of what 304 compute units could hold")
 
 
 def test_a_thread_s_work_is_shared_out_down_to_a_few_requests_only() -> None:

@@ -142,6 +142,11 @@ def test_a_diagnosis_of_a_librarys_kernel_still_lists_the_kernels(tmp_path: Path
     assert [profile.kernel.name for profile in report.profiles] == ["lib_sort"]
 
 
+def test_a_diagnosis_tells_what_the_other_kernels_show(tmp_path: Path) -> None:
+    report = improved(tmp_path, text="tally 5000 contended\nother 3000 contended\n", diagnose_only=True)
+    assert report.notes == ("other shows contention: other is contended",)
+
+
 def test_a_kernel_that_nothing_matches_is_named_with_those_that_ran(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no kernel matches --kernel nope; it ran: other, tally"):
         improved(tmp_path, kernel="nope")

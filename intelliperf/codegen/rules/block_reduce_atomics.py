@@ -1,10 +1,10 @@
 """An atomic of all threads of a block on one address becomes a block reduction and one atomic.
 
 Proof obligations, each checked on the tree: the address is the same for all threads and stays
-so; nothing else in the kernel touches its pointer; the place after the outermost divergent
-statement around the atomic is reached by all threads of the block. Guards stay: threads that
-they keep out contribute the operation's identity. A single leading `if (…) return;` becomes
-a guard around the rest of the kernel.
+so; nothing else in the kernel touches its pointer, or only elements with other constant indices;
+the place after the outermost divergent statement around the atomic is reached by all threads of
+the block. Guards stay: threads that they keep out contribute the operation's identity. A single
+leading `if (…) return;` becomes a guard around the rest of the kernel.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.declarations import declare, unused_name
+from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
@@ -22,6 +23,7 @@ from intelliperf.codegen.rules.wave import CUDA, HIP, block_atomic
 from intelliperf.codegen.rules.wave_aggregate_atomics import (
     FLOATS,
     atomic_calls,
+    defines,
     element_type,
     snake_case,
 )
@@ -110,7 +112,8 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     address = call.children[1]
     if uniform.varying(address):
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
-    root = pointer_root(place, kernel, address)
+    own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
+    root = pointer_root(place, kernel, address, own)
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
         raise NotApplicable(f"{place}: the kernel has a goto")
     chain = [call, *call.ancestors()]
@@ -131,8 +134,11 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
-def pointer_root(place: Place, kernel: Node, address: Node) -> str:
-    """The pointer parameter that the address is made from; nothing else may use it."""
+def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str]) -> str:
+    """The pointer parameter that the address is made from; nothing else may use what it points at.
+
+    `own` are functions that the project itself defines under the names of atomics.
+    """
     parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
     pointers = [
         node.reference
@@ -147,7 +153,7 @@ def pointer_root(place: Place, kernel: Node, address: Node) -> str:
         for node in kernel.walk()
         if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == root.id
     ]
-    if len(used) != 1:
+    if len(used) != 1 and not elements_apart(address, used, own):
         others = sorted({node.line for node in used} - {address.line})
         raise NotApplicable(
             f"{place}: {root.name} is also used on line {', '.join(map(str, others)) or place.evidence.line}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -99,8 +100,8 @@ class Problem:
             except NotApplicable as reason:
                 declined[str(reason)] = None
         if not done:
-            raise NotApplicable("; ".join(declined) or "no line is blamed")
-        left = f". Left alone: {'; '.join(declined)}" if declined else ""
+            raise NotApplicable("; ".join(_by_reason(declined)) or "no line is blamed")
+        left = f". Left alone: {'; '.join(_by_reason(declined))}" if declined else ""
         sources = tuple(self._sources[path] for path in sorted(self._sources))
         return Rewrite(sources, f"{summary}: {'; '.join(done)}{left}")
 
@@ -184,6 +185,15 @@ class Problem:
             including |= more
             names |= {Path(other).name for other in more}
         return [unit for unit in units if unit in including]
+
+
+def _by_reason(declined: Iterable[str]) -> list[str]:
+    """Lines of a file that are declined for one reason share a sentence: `a.cu:3, 7: the reason`."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for sentence in declined:
+        at = re.match(r"(\S+):(\d+)\b(.*)", sentence, re.DOTALL)
+        lines.setdefault((at[1], at[3]) if at else (sentence, ""), []).append(at[2] if at else "")
+    return [f"{head}:{', '.join(numbers)}{rest}" if numbers[0] else head for (head, rest), numbers in lines.items()]
 
 
 def state_of(sources: Mapping[str, str]) -> str:

@@ -4,7 +4,9 @@ Every thread leaves its value in LDS; after a barrier each takes over the store 
 that it is in a numbering with y running fastest, and works out that thread's index and guards
 again. So the same values go to the same addresses, by neighbours that touch neighbouring
 memory. Proof obligations: the store is the last thing that the kernel does, and its index and
-guards are computed from coordinates, parameters and constants alone.
+guards are computed from coordinates, parameters and constants alone. It may be the last thing
+in each turn of a loop that ends the kernel, if all threads of the block go through the loop
+together; then the loop's counter is one more constant, and a second barrier ends each turn.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ class Path:
     store: Node
     levels: list[tuple[Node | None, list[Node]]] = field(default_factory=list)  # guard, declarations below it
     leave: Node | None = None  # an `if (…) return;` in front
+    turn: Node | None = None  # the body of the loop that ends the kernel
+    counter: str = ""  # id of the loop's variable
 
 
 class TransposeThroughLds:
@@ -104,11 +108,34 @@ def _path(place: Place, kernel: Node) -> Path:
                 break
             last = last.children[1]
             path.levels.append((guard, []))
+        if last.kind == "AttributedStmt":  # #pragma unroll
+            last = last.children[-1]
+        if last.kind == "ForStmt" and path.turn is None:
+            _enter(place, kernel, path, last)
+            block, guard = last.children[4], None
+            continue
         if last is path.store:
             return path
         if last.kind != "IfStmt":
             raise NotApplicable(f"{place}: the store is not the last thing that the kernel does")
         block = last.children[1]
+
+
+def _enter(place: Place, kernel: Node, path: Path, loop: Node) -> None:
+    """Raises `NotApplicable` unless all threads of the block go through the turns of the loop together."""
+    first, turn = loop.children[0], loop.children[4]
+    counters = [child for child in first.children if child.kind == "VarDecl"] if first.kind == "DeclStmt" else []
+    names = [node for node in loop.children[2].walk() if node.kind == "DeclRefExpr" and node.reference is not None]
+    named = [node for node in names if counters and node.reference and node.reference.id == counters[0].id]
+    uniform = Uniformity(kernel)
+    guarded = path.leave is not None or any(guard is not None for guard, _ in path.levels)
+    if guarded or len(counters) != 1 or not named or uniform.varying(named[0]) or uniform.divergent(turn):
+        raise NotApplicable(f"{place}: threads of a block need not go through the loop on line {loop.line} together")
+    if turn.kind != "CompoundStmt" or loop.in_macro or any(True for _ in exits(turn)):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is not a plain one with its body in braces")
+    if any(written(node) == counters[0].id for node in turn.walk()):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} changes its counter inside")
+    path.turn, path.counter = turn, counters[0].id
 
 
 def _leave(place: Place, block: Node, returns: list[Node]) -> Node | None:
@@ -147,6 +174,8 @@ def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
         for node in expression.walk():
             _check_pure(place, node)
             identity = node.reference.id if node.kind == "DeclRefExpr" and node.reference is not None else ""
+            if identity and identity == path.counter:
+                continue
             if identity in modified:
                 raise NotApplicable(
                     f"{place}: {node.reference.name if node.reference else ''} changes after its declaration"
@@ -235,7 +264,11 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
         "}",
     ]
     added = f"\n{indent}".join(lines)
-    end = whole.end_offset - 1
+    if path.turn is not None:
+        lines.append("__syncthreads();  // before the next turn's values")
+        indent = source.indentation(path.turn.children[0].start_offset)
+        added = f"\n{indent}".join(lines)
+    end = (path.turn or whole).end_offset - 1
     if path.leave is not None:
         enclose_rest(source, str(place), path.leave, end, ("", added))
         return

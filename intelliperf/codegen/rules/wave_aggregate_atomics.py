@@ -101,14 +101,14 @@ def atomic_calls(problem: Problem, place: Place) -> list[Node]:
         if not found:
             raise NotApplicable(f"{place} has {len(offsets)} atomics and the evidence does not say which one")
     function = callee_name(found[0])
-    own = [path for path, text in problem.task.sources.items() if _defines(text, function)]
+    own = [path for path, text in problem.task.sources.items() if defines(text, function)]
     if own:
         raise NotApplicable(f"{place}: {function} has a definition of the project's own in {own[0]}")
     return found
 
 
 # Why atomics without an entry in `OPERATIONS` stay as they are.
-_SINGLE = {
+SINGLE = {
     "atomicExch": "which of several exchanges comes last is the result",
     "atomicCAS": "every lane's compare-and-swap depends on the one before",
     "atomicInc": "it wraps round at a limit, so that several steps are not one sum",
@@ -118,13 +118,18 @@ _SINGLE = {
 
 def _why_none(place: Place) -> str:
     for function in place.functions:
-        for call in calls(function, frozenset(_SINGLE)):
-            if call.line == place.evidence.line:
-                return f"{place}: {callee_name(call)} cannot be combined: {_SINGLE[callee_name(call)]}"
+        for call in function.everything():
+            name = callee_name(call) if call.line == place.evidence.line else ""
+            if name in SINGLE:
+                return f"{place}: {name} cannot be combined: {SINGLE[name]}"
+            if name.endswith("_system"):
+                return f"{place}: every step of {name} is seen by the host and other devices, which may wait for one"
+            if name.endswith("_block"):
+                return f"{place}: {name} is of one block, which no rule combines"
     return f"{place} has no call of {', '.join(OPERATIONS)} on it"
 
 
-def _defines(text: str, function: str) -> bool:
+def defines(text: str, function: str) -> bool:
     return function in text and any(region.name == function for region in outline.functions(text))
 
 

@@ -333,8 +333,7 @@ class _NvccReader(_Reader):
         self.command.front += host.front
         self.command.link += host.link
         self.command.openmp |= host.openmp
-        if any(re.fullmatch(r"-O(?:[0-3sgz]|fast)?", word) for word in words):
-            self.command.optimisation = host.optimisation
+        self.command.optimisation = host.optimisation or self.command.optimisation
 
     def _flag(self, word: str) -> bool:
         command = self.command

@@ -101,10 +101,11 @@ class Build:
                 *host_flags(command.openmp, self.toolchain),
                 *overlay_flags(Path(source.path), command.front, self.directory, emulated=True),
             ),
-            optimisation=command.optimisation,
+            optimisation=command.optimisation or "-O2",
             target=target,
             device=dict(device_file_values(target)),
             relocatable=command.relocatable_device_code,
+            as_written=command.as_written(),
         )
 
     def _compile_gpu(self, source: Source, output: Path) -> None:
@@ -159,7 +160,15 @@ class Build:
 
     def _compile_host(self, source: Source, output: Path) -> None:
         argv = host_compiler(self.command, self.toolchain, None)
-        argv += ["-x", source.language, self.command.optimisation, *self.command.front, "-fPIC", "-c", source.path]
+        argv += [
+            "-x",
+            source.language,
+            *self.command.host_optimisation(),
+            *self.command.front,
+            "-fPIC",
+            "-c",
+            source.path,
+        ]
         self._run([*argv, "-o", str(output)])
 
     def _run_host_compiler(self, source: Source) -> None:
@@ -169,7 +178,7 @@ class Build:
             argv = host_compiler(command, self.toolchain, self.unit(source))
         else:
             argv = [*host_compiler(command, self.toolchain, None), "-x", source.language]
-        argv += [command.optimisation, *command.front, "-fPIC"]
+        argv += [*command.host_optimisation(), *command.front, "-fPIC"]
         stage = {"object": "-c", "assembly": "-S", "preprocess": "-E", "syntax": "-fsyntax-only", "link": "-E"}
         argv += [stage[command.stage], *_rule_options(command), source.path]
         if command.output is not None:

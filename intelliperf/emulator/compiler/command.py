@@ -55,7 +55,7 @@ class Command:
     output: str | None = None
     output_directory: str | None = None
     front: list[str] = field(default_factory=list)  # for the front end, any language
-    optimisation: str = "-O2"
+    optimisation: str = ""  # as asked for
     shared: bool = False
     relocatable_device_code: bool = False
     openmp: bool = False
@@ -67,6 +67,15 @@ class Command:
     dry_run: bool = False
     archive: bool = False  # nvcc -lib
     device_only: bool = False  # hipcc --genco: the module that hipModuleLoad reads
+
+    def as_written(self) -> bool:
+        """Whether the host side keeps to what unoptimised code does: nvcc and clang optimise it where asked to."""
+        return not self.optimisation and self.flavour != "hipcc"
+
+    def host_optimisation(self) -> list[str]:
+        """The host side is optimised in any case; overflow and aliasing then stay as they are without that."""
+        written = ["-fwrapv", "-fno-strict-aliasing"] if self.as_written() else []
+        return [self.optimisation or "-O2", *written]
 
     def object_of(self, source: Source) -> Path:
         """Where `-c` puts a source's object."""

@@ -21,6 +21,8 @@ from intelliperf.process import output_of
 COMPILE_DEADLINE_S = 1800.0
 MOST_THREADS = "max_threads"  # of a block, by the launch bounds: a fact that needs no assembler
 _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MULTILINE)
+# What tables of abstract classes hold where a class has no function of its own: the C++ library's, on the host.
+_VIRTUAL_OF_NOBODY = re.compile(r"@__cxa_(?:pure|deleted)_virtual\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|;|\\0[9A]")
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 
@@ -106,7 +108,7 @@ def build_container(
 
     `facts` is asked last: kernels by name as the real target's compiler made them.
     """
-    ir = translate_assembly(ir)
+    ir = _VIRTUAL_OF_NOBODY.sub("@__simt_pure_virtual", translate_assembly(ir))
     _refuse_assembly(ir)
     instrumented = instrument(optimise(ir, work, toolchain), header["device"]["vendor"])
     _check_externals(instrumented.externals)

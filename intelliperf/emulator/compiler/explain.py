@@ -62,6 +62,8 @@ _MENTIONS = (
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),
     (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*", "modules of the driver API"),
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
+    (r"\b(?:cu|hip)rand(?:State\w*Sobol|DirectionVectors|GetDirectionVectors)", "quasi-random numbers made in kernels"),
+    (r"\b(?:cu|hip)randState(?:Mtgp|_?MT)", "the Mersenne twister in kernels"),
     (r"\bCU(?:module|function|linkState)\b", "modules of the driver API"),
 )
 

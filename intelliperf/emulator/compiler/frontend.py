@@ -53,6 +53,7 @@ class Unit:
     target: str
     device: dict[str, object]  # device file of the target
     relocatable: bool
+    as_written: bool = False  # the host side: overflow wraps, and pointers of other types may alias
 
     @property
     def wave_size(self) -> int:

@@ -48,10 +48,11 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
             host += ["-fcuda-include-gpubinary", str(placeholder)]
         source = host.pop(host.index(str(unit.source), host.index("-x")))
         host.append(source)
+        host_only = ["-fwrapv", "-relaxed-aliasing"] if unit.as_written else []
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
-            warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
+            warnings = compile_front_end([*toolchain.clang, *host[:-1], *host_only, source], unit.directory)
             payload = device_side.result()
         _join(assembly, payload, unit.relocatable)
         _assemble(assembly, output, toolchain)

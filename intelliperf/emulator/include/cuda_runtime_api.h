@@ -91,6 +91,15 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cuda
   if (log && log_bytes) *log = 0;
   return cudaGraphInstantiateWithFlags(executable, graph, 0);
 }
+// The form of CUDA 11.
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                              cudaGraphExecUpdateResult* outcome) {
+  cudaGraphExecUpdateResultInfo made;
+  const cudaError_t error = cudaGraphExecUpdate(executable, graph, &made);
+  if (error_node) *error_node = error == cudaSuccess ? made.errorNode : 0;
+  if (outcome) *outcome = error == cudaSuccess ? made.result : cudaGraphExecUpdateError;
+  return error;
+}
 #if defined(__CUDA__)
 template <class... Parameters, class... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),

@@ -2,7 +2,7 @@
 #ifndef CURAND_H_
 #define CURAND_H_
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 typedef struct curandGenerator_st* curandGenerator_t;
 typedef enum curandStatus {
@@ -34,6 +34,14 @@ typedef enum curandRngType {
   CURAND_RNG_QUASI_SOBOL64 = 203,
   CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204
 } curandRngType_t;
+typedef enum curandOrdering {
+  CURAND_ORDERING_PSEUDO_BEST = 100,
+  CURAND_ORDERING_PSEUDO_DEFAULT = 101,
+  CURAND_ORDERING_PSEUDO_SEEDED = 102,
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
+  CURAND_ORDERING_QUASI_DEFAULT = 201
+} curandOrdering_t;
 
 SIMT_C_BEGIN
 #define SIMT_R(name) curand##name
@@ -43,6 +51,7 @@ SIMT_C_BEGIN
 #undef SIMT_RAND
 #undef SIMT_RANDOM_STREAM
 #undef SIMT_R
+curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
 SIMT_C_END
 
 #endif

@@ -296,6 +296,16 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   if (atomic) totals_.atomic_serial_lds += phases.phases - phases.ideal;
 }
 
+RaceDetector::Access Analysis::access_of(const Request& request) {
+  const auto kind = SiteKind(request.site->kind);
+  RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
+                              request.shared, false};
+  if (is_atomic(kind)) access.manner = Manner::kAtomic;
+  else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
+  access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
+  return access;
+}
+
 void Analysis::global_request(Request& request, SiteRecord& record) {
   ++record.global_requests;
   if (is_atomic(SiteKind(request.site->kind))) {
@@ -311,6 +321,8 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
     uint64_t offset[kMaxWave];
     for (uint32_t i = 0; i < request.count; ++i) offset[i] = request.address[i] - arena_base_;
     check_races(request, offset, record);
+  } else if (access_of(request).acquires) {  // a device variable, say, which is not looked at itself
+    races_.acquire();
   }
 }
 
@@ -420,12 +432,7 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
 }
 
 void Analysis::check_races(const Request& request, const uint64_t* offset, SiteRecord& record) {
-  const auto kind = SiteKind(request.site->kind);
-  RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
-                              request.shared, false};
-  if (is_atomic(kind)) access.manner = Manner::kAtomic;
-  else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
-  access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
+  const RaceDetector::Access access = access_of(request);
   RaceDetector::Conflicts found;
   races_.check(access, {offset, request.thread, request.count, request.bytes, request.extent, request.extents}, found);
   record.races_inter += found.others;

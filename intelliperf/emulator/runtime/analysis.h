@@ -101,6 +101,7 @@ class Analysis {
   void check_shared_bounds(const Request& request, SiteRecord& record);
   void check_bounds(const Request& request, SiteRecord& record);
   void check_poison(const Request& request, SiteRecord& record);
+  static RaceDetector::Access access_of(const Request& request);
   void check_races(const Request& request, const uint64_t* offset, SiteRecord& record);
   void count_lines(const Request& request, SiteRecord& record);
   void count_quads(const Request& request, SiteRecord& record);

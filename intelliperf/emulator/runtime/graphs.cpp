@@ -150,6 +150,7 @@ int GraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* aft
 int GraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, MemAllocNodeParams* params) {
   if (!params) return kInvalidValue;
   const int error = Malloc(&params->pointer, params->bytes);
+  if (error == kSuccess) keep_for_graphs(params->pointer);
   return error == kSuccess ? add(node, graph, after, count, NodeType::kAlloc, nothing()) : error;
 }
 int GraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, void* pointer) {

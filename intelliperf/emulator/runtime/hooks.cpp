@@ -206,6 +206,8 @@ SIMT_EXPORT void __simt_assert_fail(const char* expression, const char* file, ui
   abort_lane(kAssertFailed);
 }
 
+SIMT_EXPORT void __simt_pure_virtual() { __simt_trap(); }
+
 SIMT_EXPORT int __simt_printf(const char* format, ...) {
   note_outside_effect();
   va_list arguments;

@@ -23,6 +23,7 @@ constexpr unsigned int kManagedFlags = 7;
 Pool default_pool;
 Pool* current_pool = &default_pool;
 std::vector<Pool*> pools;
+std::vector<uintptr_t> of_graphs;  // allocated by a graph's node
 
 uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -52,6 +53,7 @@ int discard(void* pointer, bool pinned) {
   if (!a || a->base != number(pointer) || !in_arena(a->base)) return refuse_free(pointer);
   if (current_vendor() == Vendor::kCuda && (a->kind == MemoryKind::kPinned) != pinned) return refuse_free(pointer);
   wait_for_device();
+  if (std::find(of_graphs.begin(), of_graphs.end(), a->base) != of_graphs.end()) return kSuccess;
   return release(a->base) ? kSuccess : refuse_free(pointer);
 }
 
@@ -66,6 +68,8 @@ Side side_of(const void* pointer) {
   if (!a || a->kind == MemoryKind::kPinned || a->kind == MemoryKind::kRegistered) return Side::kHost;
   return Side::kDevice;
 }
+
+void keep_for_graphs(const void* pointer) { of_graphs.push_back(number(pointer)); }
 
 int Malloc(void** pointer, size_t bytes) { return make(pointer, bytes, MemoryKind::kDevice, 0); }
 int Free(void* pointer) { return discard(pointer, false); }
@@ -128,8 +132,10 @@ int Malloc3D(PitchedPtr* pointer, Extent extent) {
 
 int MallocFromPoolAsync(void** pointer, size_t bytes, Pool* pool, Stream* stream) {
   if (!valid(pool)) return kInvalidValue;
-  if (!resolve_stream(stream)) return kInvalidHandle;
+  const Stream* on = resolve_stream(stream);
+  if (!on) return kInvalidHandle;
   const int error = make(pointer, bytes, MemoryKind::kDevice, 0);
+  if (error == kSuccess && on->capture) keep_for_graphs(*pointer);
   if (error == kSuccess) {
     pool->used += bytes;
     pool->used_high = std::max(pool->used_high, pool->used);

@@ -206,6 +206,12 @@ int RandSetQuasiRandomGeneratorDimensions(Generator* generator, unsigned int dim
 int RandSetGeneratorOffset(Generator* generator, unsigned long long offset) {
   return change(generator, [&](Generator& g) { g.offset = offset; });
 }
+// Which numbers of the sequence stand where, which no order of ours depends on.
+int RandSetGeneratorOrdering(Generator* generator, int order) {
+  if (!generators().count(generator)) return kRandomNotInitialized;
+  const bool known = generator->dimensions ? order == 201 : order >= 100 && order <= 104;
+  return known ? kRandomSuccess : kRandomOutOfRange;
+}
 int RandSetStream(Generator* generator, Stream* stream) {
   return change(generator, [&](Generator& g) { g.stream = stream; });
 }
@@ -276,6 +282,10 @@ extern "C" {
   }
 #include "../include/simt/host_random.h"
 #undef SIMT_RAND
+SIMT_EXPORT int curandSetGeneratorOrdering(Generator* generator, int order) {
+  const Call call(Vendor::kCuda);
+  return RandSetGeneratorOrdering(generator, order);
+}
 }  // extern "C"
 
 }  // namespace host

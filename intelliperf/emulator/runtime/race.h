@@ -40,6 +40,9 @@ class RaceDetector {
   // After a block was suspended its own earlier accesses cannot be told from other blocks'.
   void stop_grid_scope() { grid_scope_ = false; }
 
+  // The block has seen what may have been another's sign that its stores are there.
+  void acquire() { acquired_ = true; }
+
   struct Access {
     uint32_t site;
     Manner manner;

@@ -25,6 +25,7 @@ struct Object {  // a texture or a surface
   int size[3];
   size_t element_bytes, pitch, slice;
   bool surface;
+  uint32_t packed_format;  // as `__simt_texture_format` gives it
 };
 
 std::vector<std::unique_ptr<Array>> arrays;
@@ -97,6 +98,15 @@ int shape(Object& object) {
   return set(reinterpret_cast<uintptr_t>(p.pointer), p.format, p.width, p.height, 1, p.pitch);
 }
 
+uint32_t packed_format(const ChannelFormat& format, const TextureDescription& texture) {
+  uint32_t channels = 0;
+  for (const int bits : format.bits) channels += bits != 0;
+  const bool normalized = texture.read_mode == 1 && format.kind < 2;
+  return channels | static_cast<uint32_t>(format.bits[0]) << 4 | static_cast<uint32_t>(format.kind) << 12 |
+         uint32_t{normalized} << 14 | uint32_t{texture.filter_mode == 1} << 15 |
+         uint32_t{texture.normalized_coordinates != 0} << 16;
+}
+
 int make_object(uint64_t* handle, const ResourceDescription* resource, const TextureDescription* texture) {
   if (!handle || !resource) return kInvalidValue;
   auto object = std::make_unique<Object>();
@@ -105,6 +115,7 @@ int make_object(uint64_t* handle, const ResourceDescription* resource, const Tex
   if (texture) object->texture = *texture;
   const int error = shape(*object);
   if (error != kSuccess) return error;
+  object->packed_format = packed_format(object->format, object->texture);
   *handle = kFirstObject + objects.size();
   objects.push_back(std::move(object));
   return kSuccess;
@@ -125,6 +136,19 @@ int addressed(int i, int n, int mode, bool normalized) {
   const int period = mode == kMirror ? 2 * n : n;
   const int at = ((i % period) + period) % period;
   return at < n ? at : period - 1 - at;
+}
+
+// The texel that coordinates outside the texture mean; false: the border.
+bool to_addressed(const Object& object, int (&at)[3]) {
+  const TextureDescription& texture = object.texture;
+  const bool normalized = texture.normalized_coordinates != 0;
+  const bool layered = object.resource.type == kArray && (object.resource.array->flags & (kLayered | kCubemap));
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool layer = axis == 2 && layered;
+    at[axis] = addressed(at[axis], object.size[axis], layer ? kClamp : texture.address_mode[axis], normalized);
+    if (at[axis] < 0) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -245,14 +269,7 @@ const Object* used(uint64_t handle) {
 // Bits 0-3 channels, 4-11 bits of each, 12-13 kind, 14 reads as normalised float, 15 linear filter, 16 normalised
 // coordinates.
 __attribute__((visibility("default"))) uint32_t __simt_texture_format(uint64_t handle) {
-  const Object* object = used(handle);
-  uint32_t channels = 0;
-  for (const int bits : object->format.bits) channels += bits != 0;
-  const TextureDescription& texture = object->texture;
-  const bool normalized = texture.read_mode == 1 && object->format.kind < 2;
-  return channels | static_cast<uint32_t>(object->format.bits[0]) << 4 | static_cast<uint32_t>(object->format.kind) << 12 |
-         uint32_t{normalized} << 14 | uint32_t{texture.filter_mode == 1} << 15 |
-         uint32_t{texture.normalized_coordinates != 0} << 16;
+  return used(handle)->packed_format;
 }
 __attribute__((visibility("default"))) int32_t __simt_texture_size(uint64_t handle, int32_t axis) { return used(handle)->size[axis]; }
 __attribute__((visibility("default"))) float __simt_texture_border(uint64_t handle, int32_t channel) {
@@ -261,15 +278,9 @@ __attribute__((visibility("default"))) float __simt_texture_border(uint64_t hand
 
 __attribute__((visibility("default"))) const void* __simt_texel(uint64_t handle, int32_t x, int32_t y, int32_t z) {
   const Object* object = used(handle);
-  const TextureDescription& texture = object->texture;
-  const bool normalized = texture.normalized_coordinates != 0;
-  const bool layered = object->resource.type == kArray && (object->resource.array->flags & (kLayered | kCubemap));
   int at[3] = {x, y, z};
-  for (int axis = 0; axis < 3; ++axis) {
-    const bool layer = axis == 2 && layered;
-    at[axis] = addressed(at[axis], object->size[axis], layer ? kClamp : texture.address_mode[axis], normalized);
-    if (at[axis] < 0) return nullptr;
-  }
+  const auto within = [&](int axis) { return static_cast<uint32_t>(at[axis]) < static_cast<uint32_t>(object->size[axis]); };
+  if (!(within(0) && within(1) && within(2)) && !to_addressed(*object, at)) return nullptr;
   const uintptr_t address = object->base + static_cast<size_t>(at[2]) * object->slice +
                             static_cast<size_t>(at[1]) * object->pitch + static_cast<size_t>(at[0]) * object->element_bytes;
   return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)

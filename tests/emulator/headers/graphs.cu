@@ -84,9 +84,30 @@ int main() {
   expect("the clone has the old ones", host[0], 7 + 5 + 5);
   cudaGraphExecUpdateResultInfo update;
   expect("update", cudaGraphExecUpdate(executable, graph, &update), cudaSuccess);
+  cudaGraphExecUpdateResult outcome = cudaGraphExecUpdateError;
+  expect("update, CUDA 11", cudaGraphExecUpdate(executable, graph, nullptr, &outcome), cudaSuccess);
+  expect("its outcome", outcome, cudaGraphExecUpdateSuccess);
   expect("destroy", cudaGraphDestroy(graph), cudaSuccess);
   cudaGraphLaunch(executable, 0);
   expect("after the update", host[0], 7 + 5 + 5);
+
+  cudaMemAllocNodeParams allocating = {};
+  allocating.bytesize = kN * sizeof(int);
+  allocating.poolProps.allocType = cudaMemAllocationTypePinned;
+  allocating.poolProps.location.type = cudaMemLocationTypeDevice;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphNode_t allocated;
+  expect("allocation", cudaGraphAddMemAllocNode(&allocated, graph, nullptr, 0, &allocating), cudaSuccess);
+  filling.dst = allocating.dptr;
+  cudaGraphAddMemsetNode(&fill, graph, &allocated, 1, &filling);
+  cudaGraphInstantiate(&executable, graph, 0);
+  for (int i = 0; i < 2; ++i) {  // each launch allocates what was freed outside the graph
+    cudaGraphLaunch(executable, 0);
+    cudaMemcpy(host.data(), allocating.dptr, kN * sizeof(int), cudaMemcpyDeviceToHost);
+    expect("memory of a graph", host[kN - 1], 7);
+    host[kN - 1] = 0;
+    expect("free", i ? cudaFreeAsync(allocating.dptr, 0) : cudaFree(allocating.dptr), cudaSuccess);
+  }
   if (failures == 0) std::printf("all good\n");
   return failures != 0;
 }

@@ -57,11 +57,43 @@ __global__ void tiles(unsigned* o) {
   unsigned* mine = o + 4 * tile.meta_group_rank();
   const unsigned sum = cg::reduce(tile, threadIdx.x, cg::plus<unsigned>());
   const unsigned from = tile.shfl(threadIdx.x, 40);
-  const int votes = tile.any(threadIdx.x == 100) + 2 * tile.all(threadIdx.x < 64);
+  __shared__ cg::experimental::block_tile_memory<8, 128> older_scratch;  // the same in CUDA 11
+  const auto older = cg::experimental::tiled_partition<64>(cg::experimental::this_thread_block(older_scratch));
+  const unsigned ranks = cg::reduce(older, older.thread_rank(), cg::plus<unsigned>());
+  const int votes = (ranks != 2016) + tile.any(threadIdx.x == 100) + 2 * tile.all(threadIdx.x < 64);
   if (tile.thread_rank() == 33) mine[0] = sum, mine[1] = from, mine[2] = votes, mine[3] = tile.size();
 }
 
+struct Shape {
+  __device__ virtual int corners() const = 0;
+};
+struct Square : Shape {
+  __device__ int corners() const override { return 4; }
+};
+__global__ void count_corners(int* made) {
+  const Square square;
+  const Shape* volatile any = &square;
+  *made = any->corners();
+}
+
+__global__ void squares(int* made, int count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) made[i] = static_cast<int>(i * i);
+}
+// Overflow wraps on the host, too, where nobody asked for optimisation.
+bool are_squares(const int* made, int count) {
+  for (int i = 0; i < count; i += 1)
+    if (made[i] != i * i) return false;
+  return true;
+}
+
 int main() {
+  int* made;
+  cudaMallocManaged(&made, 100000 * sizeof(int));
+  squares<<<391, 256>>>(made, 100000);
+  expect(cudaDeviceSynchronize() == cudaSuccess && are_squares(made, 100000), "squares that wrap");
+  count_corners<<<1, 1>>>(made);
+  expect(cudaDeviceSynchronize() == cudaSuccess && *made == 4, "functions of an abstract class");
   unsigned* o;
   float* f;
   cudaMallocManaged(&o, 4096);

@@ -3,6 +3,10 @@
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/host_vector.h>
+#include <thrust/device_free.h>
+#include <thrust/device_malloc.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
@@ -64,6 +68,15 @@ void thrust_algorithms(const std::vector<int>& values) {
   const auto end = thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1), groups.begin(), counts.begin());
   expect(end.first - groups.begin() == 7 && groups[0] == 6, "reduce_by_key");
   expect(counts[6] == std::count_if(values.begin(), values.end(), [](int v) { return v % 7 == 0; }), "run lengths");
+
+  const thrust::device_ptr<void> untyped = thrust::device_malloc(7 * sizeof(int));
+  thrust::device_ptr<int> starts(static_cast<int*>(untyped.get())), others;
+  const auto heads = thrust::unique_by_key_copy(keys.begin(), keys.end(), thrust::make_counting_iterator(0),
+                                                thrust::make_discard_iterator(), starts);
+  swap(starts, others);
+  expect(heads.second - others == 7 && !starts && others[1] == counts[0] && others[6] == counts[0] + counts[1] + counts[2] +
+         counts[3] + counts[4] + counts[5], "unique_by_key_copy");
+  thrust::device_free(untyped);
 
   thrust::device_vector<float> x(kCount, 2.0f), y(kCount, 1.0f);
   thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), Axpy{3.0f});

@@ -1,5 +1,6 @@
 // Published sequences: cuRAND's XORWOW with seed 1234 (the first outputs of subsequences 0 … 4 begin the host API's
 // default sequence), Random123's Philox4x32-10 for counter and key 0, MRG32k3a from L'Ecuyer's seed of twelves.
+#include <curand.h>
 #include <curand_kernel.h>
 
 #include "check.h"
@@ -74,5 +75,10 @@ int main() {
   const double n = 256.0 * 64;
   expect(std::fabs(sums[0] / n) < 0.04 && std::fabs(sums[1] / n - 1) < 0.05, "normal distribution");
   expect(std::fabs(sums[2] / n - 20) < 0.2 && std::fabs(sums[3] / n - 0.5) < 0.02, "Poisson, uniform");
+  curandGenerator_t points;
+  expect(curandCreateGenerator(&points, CURAND_RNG_QUASI_SOBOL32) == CURAND_STATUS_SUCCESS, "quasi-random generator");
+  expect(curandSetGeneratorOrdering(points, CURAND_ORDERING_QUASI_DEFAULT) == CURAND_STATUS_SUCCESS, "its order");
+  expect(curandSetGeneratorOrdering(points, CURAND_ORDERING_PSEUDO_BEST) == CURAND_STATUS_OUT_OF_RANGE, "another's order");
+  curandDestroyGenerator(points);
   return verdict();
 }

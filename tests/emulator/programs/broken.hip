@@ -32,7 +32,15 @@ __global__ void asserts(int* out) {
   assert(threadIdx.x < 7);
   out[threadIdx.x] = 1;
 }
-__global__ void fine(int* out) { out[threadIdx.x] = 1; }
+__device__ unsigned tickets;
+__global__ void fine(int* out) {  // the block with the last ticket reads what the others stored
+  __shared__ bool last;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+  __threadfence();
+  if (threadIdx.x == 0) last = atomicAdd(&tickets, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (last) out[300 + threadIdx.x] = out[threadIdx.x] + out[blockDim.x + threadIdx.x];
+}
 
 int main(int, char** words) {
   const char* which = words[1];
@@ -47,7 +55,7 @@ int main(int, char** words) {
   if (!std::strcmp(which, "forever")) forever<<<2, 64>>>(out);
   if (!std::strcmp(which, "divergent")) divergent<<<1, 128>>>(out);
   if (!std::strcmp(which, "asserts")) asserts<<<1, 64>>>(out);
-  if (!std::strcmp(which, "fine")) fine<<<1, 64>>>(out);
+  if (!std::strcmp(which, "fine")) fine<<<3, 64>>>(out);
   std::printf("%d\n", hipDeviceSynchronize());
   return 0;
 }

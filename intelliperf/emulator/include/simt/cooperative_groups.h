@@ -301,6 +301,22 @@ SIMT_DT coalesced_group labeled_partition(const Group&, _T label) {
   return coalesced_group(
       __simt::collective(__simt::kMatchAny, active, __simt::match_bits(label), 0, SIMT_WAVE_SIZE));
 }
+#if !defined(__HIP__)
+namespace experimental {  // how CUDA 11 spells tiles of several warps
+template <unsigned int most_bytes = 8, unsigned int most_threads = 1024>
+struct block_tile_memory {
+  unsigned int unused;
+};
+template <unsigned int most_bytes, unsigned int most_threads>
+SIMT_DT thread_block this_thread_block(block_tile_memory<most_bytes, most_threads>&) {
+  return thread_block();
+}
+template <unsigned int n, class Parent>
+SIMT_DT thread_block_tile<n, Parent> tiled_partition(const Parent& parent) {
+  return cooperative_groups::tiled_partition<n>(parent);
+}
+}  // namespace experimental
+#endif
 template <class Group>
 SIMT_DT void sync(const Group& group) {
   group.sync();

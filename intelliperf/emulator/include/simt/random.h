@@ -2,6 +2,7 @@
 // the vendors' for the same seed, subsequence and offset; distributions follow their documented transformations.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
+#include <simt/random_states.h>
 #include <simt/xorwow_jumps.h>
 
 namespace __simt {
@@ -10,18 +11,7 @@ constexpr float kTo32 = 2.3283064e-10f;               // 2^-32
 constexpr double kTo32Double = 2.3283064365386963e-10;
 constexpr double kTo53 = 1.1102230246251565e-16;      // 2^-53
 
-// What Box and Muller's method has left over.
-struct leftover {
-  int has_float, has_double;
-  float as_float;
-  double as_double;
-};
-
 // ---- XORWOW: Marsaglia 2003; subsequences are 2^67 apart ---------------------------------------------------
-struct xorwow {
-  unsigned int d, v[5];
-  leftover extra;
-};
 SIMT_D unsigned int next(xorwow* state) {
   const unsigned int t = state->v[0] ^ (state->v[0] >> 2);
   for (int i = 0; i < 4; ++i) state->v[i] = state->v[i + 1];
@@ -62,12 +52,6 @@ SIMT_D void start(xorwow* state, unsigned long long seed, unsigned long long sub
 }
 
 // ---- Philox4x32-10: Salmon et al. 2011; the subsequence is the counter's upper half ---------------------------
-struct philox {
-  uint4 counter, output;
-  uint2 key;
-  unsigned int used;
-  leftover extra;
-};
 SIMT_D uint4 philox_block(uint4 c, uint2 k) {
   for (int round = 0; round < 10; ++round) {
     const unsigned long long a = 0xD2511F53ull * c.x, b = 0xCD9E8D57ull * c.z;
@@ -121,10 +105,6 @@ SIMT_D uint4 next4(philox* state) {
 }
 
 // ---- MRG32k3a: L'Ecuyer 1999; subsequences are 2^76 apart -------------------------------------------------------
-struct mrg32k3a {
-  unsigned int s1[3], s2[3];
-  leftover extra;
-};
 constexpr unsigned long long kModulus1 = 4294967087ull, kModulus2 = 4294944443ull;
 SIMT_D unsigned long long step(mrg32k3a* state) {  // 1 … modulus 1
   const unsigned long long a = (1403580ull * state->s1[1] + (kModulus1 - 810728ull) * state->s1[0]) % kModulus1;

@@ -151,8 +151,30 @@ class device_ptr : public iterator_facade<device_ptr<_T>, std::remove_cv_t<_T>, 
  private:
   _T* raw_ = nullptr;
 };
+template <>
+class device_ptr<void> {  // device memory of no type, which cannot be read
+ public:
+  using thrust_system = device_system;
+  using element_type = void;
+  device_ptr() = default;
+  SIMT_HDT device_ptr(std::nullptr_t) {}
+  SIMT_HDT explicit device_ptr(void* raw) : raw_(raw) {}
+  template <class _U>
+  SIMT_HDT device_ptr(const device_ptr<_U>& other) : raw_(other.get()) {}
+  SIMT_HDT void* get() const { return raw_; }
+  SIMT_HDT explicit operator bool() const { return raw_ != nullptr; }
+
+ private:
+  void* raw_ = nullptr;
+};
 template <class _T>
 using device_reference = _T&;
+template <class _A, class _B>
+SIMT_HDT void swap(_A& a, _B& b) {
+  _A kept = a;
+  a = b;
+  b = kept;
+}
 template <class _T>
 SIMT_HDT device_ptr<_T> device_pointer_cast(_T* raw) { return device_ptr<_T>(raw); }
 template <class _T>
@@ -169,6 +191,7 @@ device_ptr<_T> device_malloc(size_t n) {
   detail::check(SIMT_GPU(Malloc)(&raw, n * sizeof(_T)), "device_malloc");
   return device_ptr<_T>(static_cast<_T*>(raw));
 }
+inline device_ptr<void> device_malloc(size_t bytes) { return device_malloc<char>(bytes); }
 template <class _T>
 void device_free(device_ptr<_T> p) { (void)SIMT_GPU(Free)(p.get()); }
 
