@@ -28,7 +28,9 @@ ARCHIVE = {
     "int ask() {\n  int *o, h;\n  cudaMalloc(&o, 4);\n  k<<<1, 1>>>(o);\n"
     "  cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost);\n  return h;\n}",
     "three.cu": "__device__ int three() { return 3; }",
-    "main.cpp": '#include <cuda_runtime.h>\nint ask();\nint main() { std::printf("%d\\n", ask()); }',
+    "main.cpp": "#include <thrust/host_vector.h>\n#include <thrust/reduce.h>\nint ask();\n"
+    "int main() {\n  thrust::host_vector<int> all(1, ask());\n"
+    '  std::printf("%d\\n", thrust::reduce(all.begin(), all.end()));\n}',
     "Makefile": "NVCC := $(CUDA_PATH)/bin/nvcc\napp: main.cpp\n\t$(NVCC) -dc kernel.cu three.cu\n"
     "\t$(NVCC) -dlink kernel.o three.o -o linked.o\n\tar rcs libparts.a kernel.o three.o linked.o\n"
     "\tg++ main.cpp -I$(CUDA_PATH)/include -o app -L. -lparts -L$(CUDA_PATH)/lib64 -lcudart\n",

@@ -1,7 +1,7 @@
 // What algorithms and containers throw: the standard library's system_error with the runtime's codes, and bad_alloc.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
-#include <simt/gpu_host.h>
+#include <thrust/detail/language.h>
 
 #include <new>
 #include <string>

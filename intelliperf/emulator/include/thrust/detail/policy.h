@@ -84,6 +84,7 @@ inline constexpr bool is_policy = std::is_base_of<policy_base, std::decay_t<_P>>
 #else
 #define SIMT_INSIDE_KERNELS 0
 #endif
+#if defined(__CUDA__) || defined(__HIP__)
 template <class _F>
 __global__ void for_each_index_kernel(long n, _F f) {
   const long step = static_cast<long>(blockDim.x) * gridDim.x;
@@ -99,16 +100,24 @@ void for_each_index(const policy<device_system>& where, long n, _F f) {
   check(SIMT_GPU(GetLastError)(), "launch");
   check(SIMT_GPU(StreamSynchronize)(where.stream), "kernel");
 }
+#else
+template <class _F>
+void for_each_index(const policy<device_system>&, long, _F) {
+  static_assert(sizeof(_F) == 0, "intelliperf: algorithms on device memory need a file that nvcc or hipcc compiles as GPU code");
+}
+#endif
 template <class _F>
 void for_each_index(const policy<host_system>&, long n, _F f) {
   for (long i = 0; i < n; ++i) f(i);
 }
+#if defined(__CUDA__) || defined(__HIP__)
 template <class System, class _F>
 SIMT_DT void for_each_index(const policy<System>&, long n, _F f) {
   // Algorithms for both sides are compiled with this overload for the device: the host's needs the kernel there.
   if constexpr (std::is_same<System, device_system>::value) (void)static_cast<void (*)(long, _F)>(for_each_index_kernel<_F>);
   for (long i = 0; i < n; ++i) f(i);
 }
+#endif
 
 // Uninitialised memory of the policy's system, for trivially destructible values.
 template <class _T, class Policy>
