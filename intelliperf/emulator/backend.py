@@ -84,7 +84,7 @@ class EmulatorBackend:
 
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
-        return collect.application_profile(run.trace, run.exit_status)
+        return collect.application_profile(run.trace, run.exit_status, application.project)
 
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float

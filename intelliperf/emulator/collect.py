@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from intelliperf.emulator import sampling
+from intelliperf.emulator.safety import fault_notes
+from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.toolchain import include_directory
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, Trace
 from intelliperf.errors import ApplicationFailed
@@ -427,13 +429,14 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
     return tuple(notes)
 
 
-def application_profile(trace: Trace, exit_status: int) -> ApplicationProfile:
+def application_profile(trace: Trace, exit_status: int, project: Path) -> ApplicationProfile:
     """All kernels by falling device time. Raises `ApplicationFailed` where none was launched."""
     launches = [launch for launch in trace.launches if launch.status == 0]
+    faults = fault_notes(trace, Project(project))
     if not launches:
         failed = {ln.kernel: kernel_of(ln.kernel, trace.module_of(ln).kernels.get(ln.kernel)) for ln in trace.launches}
         names = ", ".join(sorted(kernel.name for kernel in failed.values()))
-        why = f"{'; '.join(('', *_fault_notes(trace)))}" if trace.faults else ""
+        why = "".join(f"; {note}" for note in faults)
         raise ApplicationFailed(
             f"every launch of {names} fails, which the application does not look at{why}"
             if failed
@@ -443,15 +446,5 @@ def application_profile(trace: Trace, exit_status: int) -> ApplicationProfile:
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
     profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))
     return ApplicationProfile(
-        kernels=tuple(profiles), device_time_ns=device_time, exit_status=exit_status, notes=_fault_notes(trace)
-    )
-
-
-def _fault_notes(trace: Trace) -> tuple[str, ...]:
-    kinds: dict[str, int] = {}
-    for fault in trace.faults:
-        kinds[fault.kind] = kinds.get(fault.kind, 0) + 1
-    return tuple(
-        f"the program as it is shows {count} distinct {kind.replace('_', '-')} fault{'s' * (count > 1)}"
-        for kind, count in sorted(kinds.items())
+        kernels=tuple(profiles), device_time_ns=device_time, exit_status=exit_status, notes=faults
     )

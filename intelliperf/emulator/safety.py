@@ -124,6 +124,18 @@ def _place(trace: Trace, module: int | None, site: int | None, project: Project)
     return Place(Path(locations[0].file).name, locations[0].line, locations[0].function)
 
 
+def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
+    """Each kind of misbehaviour that a run shows, with the first places."""
+    kinds: dict[str, list[LocatedFault]] = {}
+    for fault in located(trace, project):
+        kinds.setdefault(fault.kind, []).append(fault)
+    return tuple(
+        f"the program as it is shows {len(faults)} distinct {kind.replace('_', '-')} fault{'s' * (len(faults) > 1)}: "
+        f"{_listed(faults)}"
+        for kind, faults in sorted(kinds.items())
+    )
+
+
 def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault]) -> tuple[LocatedFault, ...]:
     """Faults of the candidate whose line does not misbehave in as many places of the reference."""
     before: dict[object, int] = {}

@@ -20,6 +20,9 @@ REFUSED = {
     "__global__ void k(curandStateSobol32_t* s, float* o) { *o = curand_uniform(s); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
+    "this part of CUB and hipCUB (cub/grid/grid_queue.cuh)": "#include <cub/grid/grid_queue.cuh>\n",
+    "Thrust systems defined by programs": "#include <thrust/execution_policy.h>\n"
+    "struct mine : thrust::device_execution_policy<mine> {};",
     "this graph function": "int main() { cudaGraphConditionalHandleCreate(0, 0); }",
 }
 ARCHIVE = {
@@ -27,8 +30,9 @@ ARCHIVE = {
     "int ask() {\n  int *o, h;\n  cudaMalloc(&o, 4);\n  k<<<1, 1>>>(o);\n"
     "  cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost);\n  return h;\n}",
     "three.cu": "__device__ int three() { return 3; }",
-    "main.cpp": "#include <curand_kernel.h>\ncurandState states[4];\n"
-    'int ask();\nint main() { std::printf("%d\\n", ask()); }',
+    "main.cpp": "#include <curand_kernel.h>\n#include <thrust/host_vector.h>\n#include <thrust/reduce.h>\n"
+    "curandState states[4];\nint ask();\nint main() {\n  thrust::host_vector<int> all(1, ask());\n"
+    '  std::printf("%d\\n", thrust::reduce(all.begin(), all.end()));\n}',
     "Makefile": "NVCC := $(CUDA_PATH)/bin/nvcc\napp: main.cpp\n\t$(NVCC) -dc kernel.cu three.cu\n"
     "\t$(NVCC) -dlink kernel.o three.o -o linked.o\n\tar rcs libparts.a kernel.o three.o linked.o\n"
     "\tg++ main.cpp -I$(CUDA_PATH)/include -o app -L. -lparts -L$(CUDA_PATH)/lib64 -lcudart\n",

@@ -86,7 +86,7 @@ def test_a_missing_record_file_is_not_taken_for_an_empty_one(recording: Recordin
 
 
 def _profile(recording: Recording, tmp_path: Path):  # type: ignore[no-untyped-def]
-    return collect.application_profile(Trace(recording.write(tmp_path / "records")), 0)
+    return collect.application_profile(Trace(recording.write(tmp_path / "records")), 0, tmp_path)
 
 
 def test_counts_of_a_wholly_traced_launch_are_exact(recording: Recording, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_an_application_without_kernels_is_an_error(recording: Recording, tmp_pa
 def test_faults_of_the_program_as_it_is_are_noted(recording: Recording, tmp_path: Path) -> None:
     recording.launch()
     recording.faults.append({"kind": "out_of_bounds", "launch": 0, "kernel": KERNEL, "module": 0, "site": 0})
-    assert "1 distinct out-of-bounds fault" in _profile(recording, tmp_path).notes[0]
+    assert "1 distinct out-of-bounds fault: out-of-bounds at " in _profile(recording, tmp_path).notes[0]
 
 
 def test_one_block_of_many_tells_nothing_of_the_spread() -> None:

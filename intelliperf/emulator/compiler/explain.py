@@ -39,6 +39,11 @@ _HEADERS = (
     (r"mpi\.h", "MPI (its headers are not installed)"),
     (r"cuda_fp[46]|hip/hip_fp[46]", "4- and 6-bit floating point"),
     (r"cutil|shrUtils|cuPrintf", "the utility library of CUDA 4 and older"),
+    (r"thrust/", "this part of Thrust"),
+    (r"(?:hip)?cub/", "this part of CUB and hipCUB"),
+    (r"rocprim/", "this part of rocPRIM"),
+    (r"cuda/(?:std/)?\w+$", "this part of libcu++"),
+    (r"hip/hip_", "this part of HIP"),
 )
 # What an error message mentions: what the program would need.
 _MENTIONS = (
@@ -64,6 +69,7 @@ _MENTIONS = (
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
     (r"\b(?:cu|hip)rand(?:State\w*Sobol|DirectionVectors|GetDirectionVectors)", "quasi-random numbers made in kernels"),
     (r"\b(?:cu|hip)randState(?:Mtgp|_?MT)", "the Mersenne twister in kernels"),
+    (r"'(?:device|host)_execution_policy' in namespace 'thrust'", "Thrust systems defined by programs"),
     (r"\bCU(?:module|function|linkState)\b", "modules of the driver API"),
 )
 

@@ -18,9 +18,12 @@ status_t two_calls(void* storage, size_t& bytes, stream_t stream, Work work) {
   }
   try {
     work(thrust::device.on(stream));
-  } catch (const thrust::system_error&) {
-    const status_t status = SIMT_GPU(GetLastError)();
-    return status == SIMT_GPU(Success) ? SIMT_GPU(ErrorUnknown) : status;
+  } catch (const thrust::system_error& error) {
+    (void)SIMT_GPU(GetLastError)();
+    return static_cast<status_t>(error.code().value());
+  } catch (const std::bad_alloc&) {
+    (void)SIMT_GPU(GetLastError)();
+    return SIMT_GPU(ErrorMemoryAllocation);
   }
   return SIMT_GPU(Success);
 }

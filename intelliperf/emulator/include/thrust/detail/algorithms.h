@@ -65,6 +65,17 @@ Out transform_if(const _P& where, In first, In last, Stencil stencil, Out out, _
   });
   return out + (last - first);
 }
+SIMT_IF_POLICY class In1, class In2, class Stencil, class Out, class _F, class Predicate>
+Out transform_if(const _P& where, In1 first, In1 last, In2 second, Stencil stencil, Out out, _F f, Predicate keep) {
+  detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
+    if (keep(stencil[i])) out[i] = f(first[i], second[i]);
+  });
+  return out + (last - first);
+}
+template <class In1, class In2, class Stencil, class Out, class _F, class Predicate, SIMT_IF_NO_POLICY(In1)>
+Out transform_if(In1 first, In1 last, In2 second, Stencil stencil, Out out, _F f, Predicate keep) {
+  return thrust::transform_if(detail::choose(first, second, stencil, out), first, last, second, stencil, out, f, keep);
+}
 template <class In, class Out, class _F, class Predicate, SIMT_IF_NO_POLICY(In),
           class = std::enable_if_t<!std::is_same_v<Predicate, void>>>
 Out transform_if(In first, In last, Out out, _F f, Predicate keep) {
@@ -184,16 +195,23 @@ Out gather(const _P& where, Map first, Map last, In in, Out out) {
   });
   return out + (last - first);
 }
+SIMT_IF_POLICY class Map, class Stencil, class In, class Out, class Predicate = identity<>>
+Out gather_if(const _P& where, Map first, Map last, Stencil stencil, In in, Out out, Predicate wanted = {}) {
+  detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
+    if (wanted(stencil[i])) out[i] = in[static_cast<std::ptrdiff_t>(first[i])];
+  });
+  return out + (last - first);
+}
 SIMT_IF_POLICY class In, class Map, class Out>
 void scatter(const _P& where, In first, In last, Map map, Out out) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
     out[static_cast<std::ptrdiff_t>(map[i])] = first[i];
   });
 }
-SIMT_IF_POLICY class In, class Map, class Stencil, class Out>
-void scatter_if(const _P& where, In first, In last, Map map, Stencil stencil, Out out) {
+SIMT_IF_POLICY class In, class Map, class Stencil, class Out, class Predicate = identity<>>
+void scatter_if(const _P& where, In first, In last, Map map, Stencil stencil, Out out, Predicate wanted = {}) {
   detail::for_each_index(where, last - first, [=] __host__ __device__(long i) mutable {
-    if (stencil[i]) out[static_cast<std::ptrdiff_t>(map[i])] = first[i];
+    if (wanted(stencil[i])) out[static_cast<std::ptrdiff_t>(map[i])] = first[i];
   });
 }
 SIMT_IF_POLICY class In, class Out, class _F>
@@ -250,6 +268,7 @@ SIMT_DEFAULT(replace_if, void)
 SIMT_DEFAULT(replace, void)
 SIMT_DEFAULT(reverse, void)
 SIMT_DEFAULT_OUT(gather)
+SIMT_DEFAULT_OUT(gather_if)
 SIMT_DEFAULT_OUT(scatter)
 SIMT_DEFAULT_OUT(scatter_if)
 SIMT_DEFAULT_OUT(adjacent_difference)
@@ -261,8 +280,6 @@ It fill_n(const _P& where, It first, Size n, const _T& value) {
 }
 template <class It, class Size, class _T, SIMT_IF_NO_POLICY(It)>
 It fill_n(It first, Size n, const _T& value) { return thrust::fill_n(detail::choose(first), first, n, value); }
-template <class It, class _T, SIMT_IF_NO_POLICY(It)>
-void uninitialized_fill(It first, It last, const _T& value) { thrust::fill(first, last, value); }
 
 // ---- reductions: strided partial results, then one thread over the partial results -----------------------------
 SIMT_IF_POLICY class It, class _F, class _T, class Combine>
@@ -390,18 +407,22 @@ SIMT_IF_POLICY class It1, class It2>
 bool equal(const _P& where, It1 first, It1 last, It2 second) {
   return thrust::equal(where, first, last, second, equal_to<>());
 }
-SIMT_IF_POLICY class It1, class It2>
-pair<It1, It2> mismatch(const _P& where, It1 first, It1 last, It2 second) {
-  const long at = detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return !(first[i] == second[i]); });
+SIMT_IF_POLICY class It1, class It2, class Same = equal_to<>>
+pair<It1, It2> mismatch(const _P& where, It1 first, It1 last, It2 second, Same same = {}) {
+  const long at = detail::first_index(where, last - first, [=] __host__ __device__(long i) mutable { return !same(first[i], second[i]); });
   return {first + at, second + at};
 }
-SIMT_IF_POLICY class It, class Less>
-bool is_sorted(const _P& where, It first, It last, Less less_than) {
+SIMT_IF_POLICY class It, class Less = less<>>
+It is_sorted_until(const _P& where, It first, It last, Less less_than = {}) {
   const long n = last - first - 1;
-  return n <= 0 || detail::first_index(where, n, [=] __host__ __device__(long i) mutable { return less_than(first[i + 1], first[i]); }) == n;
+  if (n <= 0) return last;
+  const long at = detail::first_index(where, n, [=] __host__ __device__(long i) mutable { return less_than(first[i + 1], first[i]); });
+  return first + (at + 1);
 }
-SIMT_IF_POLICY class It>
-bool is_sorted(const _P& where, It first, It last) { return thrust::is_sorted(where, first, last, less<>()); }
+SIMT_IF_POLICY class It, class Less = less<>>
+bool is_sorted(const _P& where, It first, It last, Less less_than = {}) {
+  return thrust::is_sorted_until(where, first, last, less_than) == last;
+}
 SIMT_DEFAULT(count_if, std::ptrdiff_t)
 SIMT_DEFAULT(count, std::ptrdiff_t)
 SIMT_DEFAULT(all_of, bool)
@@ -413,6 +434,7 @@ SIMT_DEFAULT(find, It)
 SIMT_DEFAULT(min_element, It)
 SIMT_DEFAULT(max_element, It)
 SIMT_DEFAULT(is_sorted, bool)
+SIMT_DEFAULT(is_sorted_until, It)
 template <class It, class... Less, SIMT_IF_NO_POLICY(It)>
 pair<It, It> minmax_element(It first, It last, Less... less_than) {
   return thrust::minmax_element(detail::choose(first), first, last, less_than...);
@@ -425,3 +447,4 @@ SIMT_DEFAULT_OUT(mismatch)
 #include <thrust/detail/scans.h>
 #include <thrust/detail/sorts.h>
 #include <thrust/detail/sets.h>
+#include <thrust/detail/variants.h>

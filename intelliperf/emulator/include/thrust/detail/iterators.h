@@ -136,6 +136,8 @@ class device_ptr : public iterator_facade<device_ptr<_T>, std::remove_cv_t<_T>, 
  public:
   using thrust_system = device_system;
   using element_type = _T;
+  template <class _U>
+  using rebind = device_ptr<_U>;
   device_ptr() = default;
   SIMT_HDT device_ptr(std::nullptr_t) {}
   SIMT_HDT explicit device_ptr(_T* raw) : raw_(raw) {}
@@ -151,22 +153,32 @@ class device_ptr : public iterator_facade<device_ptr<_T>, std::remove_cv_t<_T>, 
  private:
   _T* raw_ = nullptr;
 };
+// Memory of no type: what resources hand out.
 template <>
-class device_ptr<void> {  // device memory of no type, which cannot be read
+class device_ptr<void> {
  public:
-  using thrust_system = device_system;
   using element_type = void;
+  using difference_type = std::ptrdiff_t;
+  using thrust_system = device_system;
+  template <class _U>
+  using rebind = device_ptr<_U>;
   device_ptr() = default;
   SIMT_HDT device_ptr(std::nullptr_t) {}
   SIMT_HDT explicit device_ptr(void* raw) : raw_(raw) {}
   template <class _U>
   SIMT_HDT device_ptr(const device_ptr<_U>& other) : raw_(other.get()) {}
+  template <class _U>
+  SIMT_HDT explicit operator device_ptr<_U>() const { return device_ptr<_U>(static_cast<_U*>(raw_)); }
   SIMT_HDT void* get() const { return raw_; }
   SIMT_HDT explicit operator bool() const { return raw_ != nullptr; }
+  friend SIMT_HDT bool operator==(const device_ptr& a, const device_ptr& b) { return a.raw_ == b.raw_; }
+  friend SIMT_HDT bool operator!=(const device_ptr& a, const device_ptr& b) { return a.raw_ != b.raw_; }
 
  private:
   void* raw_ = nullptr;
 };
+template <class _T>
+using universal_ptr = device_ptr<_T>;
 template <class _T>
 using device_reference = _T&;
 template <class _A, class _B>
@@ -185,15 +197,6 @@ template <class _T>
 SIMT_HDT _T* raw_pointer_cast(const device_ptr<_T>& p) { return p.get(); }
 template <class _T>
 SIMT_HDT _T& raw_reference_cast(_T& value) { return value; }
-template <class _T>
-device_ptr<_T> device_malloc(size_t n) {
-  void* raw = nullptr;
-  detail::check(SIMT_GPU(Malloc)(&raw, n * sizeof(_T)), "device_malloc");
-  return device_ptr<_T>(static_cast<_T*>(raw));
-}
-inline device_ptr<void> device_malloc(size_t bytes) { return device_malloc<char>(bytes); }
-template <class _T>
-void device_free(device_ptr<_T> p) { (void)SIMT_GPU(Free)(p.get()); }
 
 template <class _T, class System = any_system, class Traversal = use_default, class Difference = use_default>
 class counting_iterator : public iterator_facade<counting_iterator<_T, System, Traversal, Difference>, _T, _T> {

@@ -1,6 +1,8 @@
 // Placeholders: `a * _1 + _2` is a function object.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
+#include <thrust/detail/language.h>
+
 #include <cstddef>
 #include <type_traits>
 

@@ -279,8 +279,8 @@ Out exclusive_scan_by_key(const _P& where, _K first, _K last, _V values, Out out
 }
 SIMT_DEFAULT_OUT(inclusive_scan_by_key)
 SIMT_DEFAULT_OUT(exclusive_scan_by_key)
-SIMT_IF_POLICY class _K, class _V, class KOut, class VOut, class Same>
-pair<KOut, VOut> unique_by_key_copy(const _P& where, _K first, _K last, _V values, KOut keys_out, VOut values_out, Same same) {
+SIMT_IF_POLICY class _K, class _V, class KOut, class VOut, class Same = equal_to<>>
+pair<KOut, VOut> unique_by_key_copy(const _P& where, _K first, _K last, _V values, KOut keys_out, VOut values_out, Same same = {}) {
   const long runs = detail::compact(
       where, last - first, [=] __host__ __device__(long i) mutable { return i == 0 || !same(first[i - 1], first[i]); },
       [=] __host__ __device__(long i, long at) mutable {
@@ -289,28 +289,23 @@ pair<KOut, VOut> unique_by_key_copy(const _P& where, _K first, _K last, _V value
       });
   return {keys_out + runs, values_out + runs};
 }
-SIMT_IF_POLICY class _K, class _V, class KOut, class VOut>
-pair<KOut, VOut> unique_by_key_copy(const _P& where, _K first, _K last, _V values, KOut keys_out, VOut values_out) {
-  return thrust::unique_by_key_copy(where, first, last, values, keys_out, values_out, equal_to<>());
-}
-SIMT_DEFAULT_OUT(unique_by_key_copy)
-SIMT_IF_POLICY class _K, class _V, class Same>
-pair<_K, _V> unique_by_key(const _P& where, _K first, _K last, _V values, Same same) {
-  detail::scratch<detail::value_t<_K>, _P> kept_keys(where, last - first);
-  detail::scratch<detail::value_t<_V>, _P> kept_values(where, last - first);
-  auto* keys = kept_keys.data();
-  auto* kept = kept_values.data();
-  const long runs = thrust::unique_by_key_copy(where, first, last, values, keys, kept, same).first - keys;
+SIMT_IF_POLICY class _K, class _V, class Same = equal_to<>>
+pair<_K, _V> unique_by_key(const _P& where, _K first, _K last, _V values, Same same = {}) {
+  using _A = detail::value_t<_K>;
+  using _B = detail::value_t<_V>;
+  const long n = last - first;
+  detail::scratch<_A, _P> kept_keys(where, n);
+  detail::scratch<_B, _P> kept_values(where, n);
+  _A* keys_to = kept_keys.data();
+  _B* values_to = kept_values.data();
+  const long runs = thrust::unique_by_key_copy(where, first, last, values, keys_to, values_to, same).first - keys_to;
   detail::for_each_index(where, runs, [=] __host__ __device__(long i) mutable {
-    first[i] = keys[i];
-    values[i] = kept[i];
+    first[i] = keys_to[i];
+    values[i] = values_to[i];
   });
   return {first + runs, values + runs};
 }
-SIMT_IF_POLICY class _K, class _V>
-pair<_K, _V> unique_by_key(const _P& where, _K first, _K last, _V values) {
-  return thrust::unique_by_key(where, first, last, values, equal_to<>());
-}
 SIMT_DEFAULT_OUT(unique_by_key)
+SIMT_DEFAULT_OUT(unique_by_key_copy)
 }  // namespace thrust
 #pragma clang force_cuda_host_device end

@@ -203,42 +203,42 @@ SIMT_DEFAULT_OUT(stable_sort_by_key)
 SIMT_DEFAULT_OUT(sort_by_key)
 
 // ---- searching ----------------------------------------------------------------------------------------------
-SIMT_IF_POLICY class It, class Values, class Out>
-Out lower_bound(const _P& where, It first, It last, Values values, Values values_last, Out out) {
+SIMT_IF_POLICY class It, class Values, class Out, class Less = less<>>
+Out lower_bound(const _P& where, It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
-    out[i] = detail::rank_of(first, n, values[i], less<>(), false);
+    out[i] = detail::rank_of(first, n, values[i], less_than, false);
   });
   return out + (values_last - values);
 }
-SIMT_IF_POLICY class It, class Values, class Out>
-Out upper_bound(const _P& where, It first, It last, Values values, Values values_last, Out out) {
+SIMT_IF_POLICY class It, class Values, class Out, class Less = less<>>
+Out upper_bound(const _P& where, It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
-    out[i] = detail::rank_of(first, n, values[i], less<>(), true);
+    out[i] = detail::rank_of(first, n, values[i], less_than, true);
   });
   return out + (values_last - values);
 }
-SIMT_IF_POLICY class It, class Values, class Out>
-Out binary_search(const _P& where, It first, It last, Values values, Values values_last, Out out) {
+SIMT_IF_POLICY class It, class Values, class Out, class Less = less<>>
+Out binary_search(const _P& where, It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
   const long n = last - first;
   detail::for_each_index(where, values_last - values, [=] __host__ __device__(long i) mutable {
-    const long at = detail::rank_of(first, n, values[i], less<>(), false);
-    out[i] = at < n && !(values[i] < first[at]);
+    const long at = detail::rank_of(first, n, values[i], less_than, false);
+    out[i] = at < n && !less_than(values[i], first[at]);
   });
   return out + (values_last - values);
 }
-template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
-Out lower_bound(It first, It last, Values values, Values values_last, Out out) {
-  return thrust::lower_bound(detail::choose(first, values, out), first, last, values, values_last, out);
+template <class It, class Values, class Out, class Less = less<>, SIMT_IF_NO_POLICY(It)>
+Out lower_bound(It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
+  return thrust::lower_bound(detail::choose(first, values, out), first, last, values, values_last, out, less_than);
 }
-template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
-Out upper_bound(It first, It last, Values values, Values values_last, Out out) {
-  return thrust::upper_bound(detail::choose(first, values, out), first, last, values, values_last, out);
+template <class It, class Values, class Out, class Less = less<>, SIMT_IF_NO_POLICY(It)>
+Out upper_bound(It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
+  return thrust::upper_bound(detail::choose(first, values, out), first, last, values, values_last, out, less_than);
 }
-template <class It, class Values, class Out, SIMT_IF_NO_POLICY(It)>
-Out binary_search(It first, It last, Values values, Values values_last, Out out) {
-  return thrust::binary_search(detail::choose(first, values, out), first, last, values, values_last, out);
+template <class It, class Values, class Out, class Less = less<>, SIMT_IF_NO_POLICY(It)>
+Out binary_search(It first, It last, Values values, Values values_last, Out out, Less less_than = {}) {
+  return thrust::binary_search(detail::choose(first, values, out), first, last, values, values_last, out, less_than);
 }
 // Of one value.
 namespace detail {

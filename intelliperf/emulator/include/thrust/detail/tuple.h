@@ -1,6 +1,8 @@
 // thrust::tuple and thrust::pair: like std's, but every member can also run on the device.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
+#include <thrust/detail/language.h>
+
 #include <cstddef>
 #include <type_traits>
 #include <utility>

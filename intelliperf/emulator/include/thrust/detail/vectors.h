@@ -2,34 +2,15 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 #include <thrust/detail/algorithms.h>
+#include <thrust/detail/resources.h>
 #include <thrust/detail/output_iterators.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <vector>
 
 namespace thrust {
-template <class _T>
-using device_allocator = std::allocator<_T>;
-template <class _T>
-struct device_malloc_allocator : std::allocator<_T> {
-  using value_type = _T;
-  using pointer = device_ptr<_T>;
-  using const_pointer = device_ptr<const _T>;
-  using size_type = size_t;
-  using difference_type = std::ptrdiff_t;
-  template <class _U>
-  struct rebind {
-    using other = device_malloc_allocator<_U>;
-  };
-  pointer allocate(size_type n, const_pointer = const_pointer()) { return device_malloc<_T>(n); }
-  void deallocate(pointer p, size_type) { device_free(p); }
-};
-template <class _T>
-using device_new_allocator = device_malloc_allocator<_T>;
-template <class _T>
-using universal_allocator = std::allocator<_T>;
-
-template <class _T, class Allocator = std::allocator<_T>>
+template <class _T, class Allocator = device_allocator<_T>>
 class device_vector;
 
 template <class _T, class Allocator = std::allocator<_T>>
@@ -49,9 +30,10 @@ class host_vector : public std::vector<_T, Allocator> {
 };
 
 template <class _T, class Allocator>
-class device_vector {
+class device_vector : private Allocator {  // which is empty most of the time
  public:
   using value_type = _T;
+  using allocator_type = Allocator;
   using size_type = size_t;
   using difference_type = std::ptrdiff_t;
   using iterator = device_ptr<_T>;
@@ -63,10 +45,14 @@ class device_vector {
   using thrust_system = device_system;
 
   device_vector() = default;
+  explicit device_vector(const Allocator& allocator) : Allocator(allocator) {}
   explicit device_vector(size_t n) { resize(n); }
+  device_vector(size_t n, const Allocator& allocator) : Allocator(allocator) { resize(n); }
   device_vector(size_t n, const _T& value) { resize(n, value); }
-  device_vector(const device_vector& other) { assign(other.begin(), other.end()); }
-  device_vector(device_vector&& other) noexcept { swap(other); }
+  device_vector(size_t n, const _T& value, const Allocator& allocator) : Allocator(allocator) { resize(n, value); }
+  device_vector(const device_vector& other) : Allocator(other.get_allocator()) { assign(other.begin(), other.end()); }
+  device_vector(const device_vector& other, const Allocator& allocator) : Allocator(allocator) { assign(other.begin(), other.end()); }
+  device_vector(device_vector&& other) noexcept : Allocator(other.get_allocator()) { swap(other); }
   template <class _U, class _A>
   device_vector(const device_vector<_U, _A>& other) { assign(other.begin(), other.end()); }
   template <class _U, class _A>
@@ -74,7 +60,9 @@ class device_vector {
   device_vector(std::initializer_list<_T> values) { assign(values.begin(), values.end()); }
   template <class Iterator, class = typename std::iterator_traits<Iterator>::value_type>
   device_vector(Iterator first, Iterator last) { assign(first, last); }
-  ~device_vector() { (void)SIMT_GPU(Free)(data_); }
+  template <class Iterator, class = typename std::iterator_traits<Iterator>::value_type>
+  device_vector(Iterator first, Iterator last, const Allocator& allocator) : Allocator(allocator) { assign(first, last); }
+  ~device_vector() { release(); }
 
   device_vector& operator=(const device_vector& other) {
     if (this != &other) assign(other.begin(), other.end());
@@ -117,7 +105,9 @@ class device_vector {
   const_pointer data() const { return const_pointer(data_); }
   size_t size() const { return size_; }
   size_t capacity() const { return capacity_; }
+  size_t max_size() const { return static_cast<size_t>(PTRDIFF_MAX) / sizeof(_T); }
   bool empty() const { return size_ == 0; }
+  Allocator get_allocator() const { return *this; }
   // On the host too: device memory is in the process's address space here.
   reference operator[](size_t i) { return data_[i]; }
   const_reference operator[](size_t i) const { return data_[i]; }
@@ -127,24 +117,29 @@ class device_vector {
   const_reference back() const { return data_[size_ - 1]; }
 
   void reserve(size_t n) {
-    if (n <= capacity_) return;
-    _T* larger = nullptr;
-    detail::check(SIMT_GPU(Malloc)(reinterpret_cast<void**>(&larger), n * sizeof(_T)), "device_vector");
-    if (size_ != 0)
-      detail::check(SIMT_GPU(Memcpy)(larger, data_, size_ * sizeof(_T), SIMT_GPU(MemcpyDeviceToDevice)), "device_vector");
-    (void)SIMT_GPU(Free)(data_);
-    data_ = larger;
-    capacity_ = n;
+    if (n > capacity_) move_to(n);
   }
-  void resize(size_t n) { resize(n, _T()); }
+  void resize(size_t n) {
+    if constexpr (detail::has_construct<Allocator>) {
+      const size_t old = size_;
+      grow(n);
+      Allocator allocator = *this;
+      _T* const to = data_ + old;
+      detail::for_each_index(device_policy(), static_cast<long>(n) - static_cast<long>(old),
+                             [=] __host__ __device__(long i) mutable { allocator.construct(to + i); });
+    } else {
+      resize(n, _T());
+    }
+  }
   void resize(size_t n, const _T& value) {
     const size_t old = size_;
-    reserve(n);
-    size_ = n;
+    grow(n);
     if (n > old) thrust::fill(begin() + static_cast<std::ptrdiff_t>(old), end(), value);
   }
   void clear() { size_ = 0; }
-  void shrink_to_fit() {}
+  void shrink_to_fit() {
+    if (size_ < capacity_) move_to(size_);
+  }
   void push_back(const _T& value) {
     if (size_ == capacity_) reserve(size_ == 0 ? 16 : size_ * 2);
     detail::check(SIMT_GPU(Memcpy)(data_ + size_, &value, sizeof(_T), SIMT_GPU(MemcpyHostToDevice)), "push_back");
@@ -157,10 +152,10 @@ class device_vector {
     return first;
   }
   iterator erase(iterator at) { return erase(at, at + 1); }
-  template <class Iterator>
-  void insert(iterator at, Iterator first, Iterator last) {
-    const std::ptrdiff_t before = at - begin();
-    device_vector tail(at, end());
+  template <class Iterator, class = typename std::iterator_traits<Iterator>::value_type>
+  void insert(const_iterator at, Iterator first, Iterator last) {
+    const std::ptrdiff_t before = at - cbegin();
+    device_vector tail(begin() + before, end());
     size_ = static_cast<size_t>(before);
     const size_t added = static_cast<size_t>(last - first);
     reserve(size_ + added + tail.size());
@@ -168,7 +163,17 @@ class device_vector {
     thrust::copy(first, last, begin() + before);
     thrust::copy(tail.begin(), tail.end(), begin() + before + static_cast<std::ptrdiff_t>(added));
   }
+  void insert(const_iterator at, size_t n, const _T& value) {
+    const constant_iterator<_T> repeated(value);
+    insert(at, repeated, repeated + static_cast<std::ptrdiff_t>(n));
+  }
+  iterator insert(const_iterator at, const _T& value) {
+    const std::ptrdiff_t before = at - cbegin();
+    insert(at, 1, value);
+    return begin() + before;
+  }
   void swap(device_vector& other) noexcept {
+    std::swap(static_cast<Allocator&>(*this), static_cast<Allocator&>(other));
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
@@ -177,8 +182,25 @@ class device_vector {
  private:
   void allocate(size_t n) {
     size_ = 0;
+    grow(n);
+  }
+  void grow(size_t n) {
     reserve(n);
     size_ = n;
+  }
+  void move_to(size_t capacity) {
+    _T* const moved = capacity == 0 ? nullptr : raw_pointer_cast(Allocator::allocate(capacity));
+    if (size_ != 0)
+      detail::check(SIMT_GPU(Memcpy)(moved, data_, size_ * sizeof(_T), SIMT_GPU(MemcpyDeviceToDevice)), "device_vector");
+    release();
+    data_ = moved;
+    capacity_ = capacity;
+  }
+  void release() {
+    using allocated = typename std::allocator_traits<Allocator>::pointer;
+    if (data_ != nullptr) Allocator::deallocate(allocated(data_), capacity_);
+    data_ = nullptr;
+    capacity_ = 0;
   }
   _T* data_ = nullptr;
   size_t size_ = 0, capacity_ = 0;
@@ -195,8 +217,34 @@ bool operator==(const host_vector<_T, _A>& a, const device_vector<_T, _B>& b) {
 }
 template <class _T, class _A, class _B>
 bool operator==(const device_vector<_T, _A>& a, const host_vector<_T, _B>& b) { return b == a; }
-template <class _T, class Allocator = std::allocator<_T>>
+template <class _T, class Allocator = universal_allocator<_T>>
 using universal_vector = device_vector<_T, Allocator>;
+template <class _T>
+device_ptr<_T> device_new(size_t n = 1) {
+  const device_ptr<_T> made = device_malloc<_T>(n);
+  thrust::fill(made, made + static_cast<std::ptrdiff_t>(n), _T());
+  return made;
+}
+template <class _T>
+device_ptr<_T> device_new(device_ptr<void> place, size_t n = 1) {
+  const device_ptr<_T> made(static_cast<_T*>(place.get()));
+  thrust::fill(made, made + static_cast<std::ptrdiff_t>(n), _T());
+  return made;
+}
+template <class _T>
+void device_delete(device_ptr<_T> p, size_t = 0) { device_free(p); }
+namespace system {
+namespace gpu {
+template <class _T, class Allocator = device_allocator<_T>>
+using vector = device_vector<_T, Allocator>;
+template <class _T, class Allocator = universal_allocator<_T>>
+using universal_vector = device_vector<_T, Allocator>;
+}  // namespace gpu
+namespace cpu {
+template <class _T, class Allocator = std::allocator<_T>>
+using vector = host_vector<_T, Allocator>;
+}
+}  // namespace system
 template <class _T, class _A>
 void swap(device_vector<_T, _A>& a, device_vector<_T, _A>& b) noexcept { a.swap(b); }
 }  // namespace thrust

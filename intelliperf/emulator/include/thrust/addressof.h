@@ -1,0 +1,9 @@
+// Part of the one implementation of thrust here.
+#pragma once
+#include <thrust/detail/vectors.h>
+
+#include <memory>
+
+namespace thrust {
+using std::addressof;
+}

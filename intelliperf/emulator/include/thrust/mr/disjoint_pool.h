@@ -1,0 +1,3 @@
+// Part of the one implementation of thrust here.
+#pragma once
+#include <thrust/detail/vectors.h>
