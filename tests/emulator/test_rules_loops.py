@@ -193,6 +193,17 @@ __global__ void carried(float* a, int per) {
   int i, t = blockIdx.x * blockDim.x + threadIdx.x; float last;
   for (i = t * per; i < (t + 1) * per; i++) { if (a[i] > 3) a[i] = last; last = a[i]; }  //@ carried
 }
+__global__ void entered(float* a, int n, int per) {
+  int x, i, t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (i = t * per; i < (t + 1) * per; i++) {
+    switch (n) {
+      case 0: {
+        x = i;
+        case 1: a[i] = x;  //@ entered
+      }
+    }
+  }
+}
 __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
 """
 
@@ -221,6 +232,7 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
         ("again", "counts with i, which others may use, too"),
         ("skipping", "changes i, by which the loop counts"),
         ("carried", "uses last, which differs between threads"),
+        ("entered", "carries x from one element to the next"),
         ("once", "not in a loop"),
     ],
 )

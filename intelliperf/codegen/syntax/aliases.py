@@ -35,6 +35,6 @@ def _known(function: Node) -> dict[str, str]:
     own = {node.name for node in function.everything() if node.kind in ("TypedefDecl", "TypeAliasDecl")}
     for node in function.everything():
         written, resolved = (_QUALIFIERS.sub("", text) for text in (node.type, node.canonical))
-        if written != resolved and _NAME.fullmatch(written):
+        if written not in (resolved, "auto") and _NAME.fullmatch(written):
             meanings.setdefault(written, set()).add(resolved)
     return {name: min(found) for name, found in meanings.items() if len(found) == 1 and name not in own}

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from intelliperf.codegen.syntax.tree import Node
 
 _MOVED = "moved"
+_WITH_A_MEANING = ("SwitchStmt", "StmtExpr")  # what stands first or last in the block of one is not just a statement
 _JUMPS = frozenset(("LabelStmt", "GotoStmt", "IndirectGotoStmt", "GCCAsmStmt", "CXXTryStmt"))
 
 
@@ -70,11 +71,21 @@ def _stretches(uses: list[Node]) -> list[tuple[Node, list[Node]]] | None:
         assignment = _beginning(use)
         if assignment is None:
             return None
-        within = {id(node) for statement in _scope(assignment) for node in statement.everything()}
+        scope = list(_scope(assignment))
+        if any(_is_entered(statement) for statement in scope):
+            return None
+        within = {id(node) for statement in scope for node in statement.everything()}
         found.append((assignment, [use]))
         if any(other is not use and id(other) in _ids(assignment.children[1]) for other in uses):
             return None  # the first value is made of what was there before
     return found
+
+
+def _is_entered(statement: Node) -> bool:
+    """Does it hold a `case` of a `switch` around it?"""
+    if statement.kind == "SwitchStmt":
+        return False
+    return statement.kind in ("CaseStmt", "DefaultStmt") or any(map(_is_entered, statement.children))
 
 
 def _ids(node: Node) -> set[int]:
@@ -89,7 +100,7 @@ def _beginning(use: Node) -> Node | None:
     parent = node.parent
     if parent is None:
         return None
-    block = parent.kind == "CompoundStmt" and (parent.parent is None or parent.parent.kind != "SwitchStmt")
+    block = parent.kind == "CompoundStmt" and (parent.parent is None or parent.parent.kind not in _WITH_A_MEANING)
     return node if block or (parent.kind == "ForStmt" and parent.children[0] is node) else None
 
 
