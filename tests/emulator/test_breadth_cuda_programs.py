@@ -18,6 +18,7 @@ REFUSED = {
     "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
     "quasi-random numbers made in kernels": "#include <curand_kernel.h>\n"
     "__global__ void k(curandStateSobol32_t* s, float* o) { *o = curand_uniform(s); }",
+    "memory mapped by hand": "#include <cuda.h>\nint main() { CUmemAllocationProp p; cuMemCreate(0, 1, &p, 0); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
     "this part of CUB and hipCUB (cub/grid/grid_queue.cuh)": "#include <cub/grid/grid_queue.cuh>\n",

@@ -288,6 +288,11 @@ __global__ void elsewhere(const int* in, int* out, int k) {
   atomicAdd(&out[1], in[threadIdx.x]);  //@ elsewhere
   atomicAdd(&out[k], 1);
 }
+__device__ void clear(int& all) { (&all)[0] = (&all)[1] = 0; }
+__global__ void referred(const int* in, int* out) {
+  atomicAdd(&out[1], in[threadIdx.x]);  //@ referred
+  if (in[0] < 0) clear(out[0]);
+}
 __global__ void everyone(int* o) { atomicAdd_system(o, 1); }  //@ system
 __global__ void loaded(const int* where, int* out) {
   atomicAdd(&out[where[blockIdx.x]], 1);  //@ loaded
@@ -351,6 +356,7 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (BLOCK, "reads", "out is also used on line"),
         (BLOCK, "overlapping", "out is also used on line"),
         (BLOCK, "elsewhere", "out is also used on line"),
+        (BLOCK, "referred", "out is also used on line"),
         (BLOCK, "system", "seen by the host and other devices"),
         (BLOCK, "loaded", "may differ between the threads"),
         (BLOCK, "barrier", "barrier after the early return"),

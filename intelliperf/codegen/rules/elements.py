@@ -33,12 +33,23 @@ def _index_of_use(name: Node, own: Collection[str]) -> int | None:
         return None
     subscript = parent
     node, parent = _outermost(subscript)
-    if parent is None or parent.kind != "UnaryOperator" or parent.opcode != "&":
+    if parent is not None and _reads_or_writes(parent, node):
         return _constant(subscript.children[1])
+    if parent is None or parent.kind != "UnaryOperator" or parent.opcode != "&":
+        return None  # bound to a reference, from which others could be reached
     node, parent = _outermost(parent)
     if parent is None or callee_name(parent) not in ATOMICS - set(own) or parent.children[1] is not node:
         return None
     return _constant(subscript.children[1])
+
+
+def _reads_or_writes(user: Node, element: Node) -> bool:
+    """Is it a load, an assignment or a step, which touches the element itself and nothing beside it?"""
+    if user.kind == "ImplicitCastExpr":
+        return user.category != "lvalue"
+    if user.kind in ("BinaryOperator", "CompoundAssignOperator"):
+        return user.opcode.endswith("=") and user.children[0] is element
+    return user.kind == "UnaryOperator" and user.opcode in ("++", "--")
 
 
 def _outermost(node: Node) -> tuple[Node, Node | None]:

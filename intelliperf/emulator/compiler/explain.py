@@ -65,7 +65,11 @@ _MENTIONS = (
     (r"\bcuda(?:Graphics|GL)\w+|\bhipGraphics\w+", "graphics interoperation"),
     (r"\b(?:cuda|hip)Ipc\w+", "memory shared between processes"),
     (r"\bnvcuda\b|\bwmma\b|\brocwmma\b", "matrix cores"),
-    (r"\bcu(?:Module|LaunchKernel|Link|MemAddress|MemMap|Func)\w*", "modules of the driver API"),
+    (
+        r"\bcuMem(?:Address|Map|Unmap|Create|Release|SetAccess|Export|GetAlloc)\w*|\bCUmem\w+",
+        "memory mapped by hand (cuMemMap)",
+    ),
+    (r"\bcu(?:Module|LaunchKernel|Link|Func)\w*", "modules of the driver API"),
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
     (r"\b(?:cu|hip)rand(?:State\w*Sobol|DirectionVectors|GetDirectionVectors)", "quasi-random numbers made in kernels"),
     (r"\b(?:cu|hip)randState(?:Mtgp|_?MT)", "the Mersenne twister in kernels"),
