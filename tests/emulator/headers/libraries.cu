@@ -126,6 +126,30 @@ static void segments(const std::vector<int>& values) {
   expect(std::vector<int>(out.begin(), out.end()) == wanted, "DeviceSegmentedSort");
 }
 
+struct Copied {  // by a constructor of its own
+  int sum;
+  short count;
+  __host__ __device__ Copied(int s = 0, short n = 1) : sum(s), count(n) {}
+  __host__ __device__ Copied(const Copied& other) : sum(other.sum), count(other.count) {}
+  __host__ __device__ Copied& operator=(const Copied& other) { return sum = other.sum, count = other.count, *this; }
+};
+struct Together {
+  __device__ Copied operator()(const Copied& a, const Copied& b) const { return Copied(a.sum + b.sum, static_cast<short>(a.count + b.count)); }
+};
+__global__ void reduce_copied(int* out) {
+  using Warp = cub::WarpReduce<Copied>;
+  using Block = cub::BlockReduce<Copied, 64>;
+  __shared__ union {
+    typename Warp::TempStorage warp[2];
+    typename Block::TempStorage block;
+  } storage;
+  const int thread = static_cast<int>(threadIdx.x);
+  const Copied of_warp = Warp(storage.warp[thread / 32]).Reduce(Copied(thread), Together());
+  __syncthreads();
+  const Copied of_block = Block(storage.block).Reduce(Copied(thread), Together());
+  if (thread == 0) out[0] = of_warp.sum, out[1] = of_block.sum, out[2] = of_block.count;
+}
+
 struct Path { int x, y; };
 __global__ void thread_parts(const float* in, int n, int* out, cub::GridEvenShare<int> share, cub::GridQueue<int> queue) {
   share.BlockInit<4, cub::GRID_MAPPING_RAKE>();
@@ -145,7 +169,7 @@ __global__ void thread_parts(const float* in, int n, int* out, cub::GridEvenShar
     cub::BFI(field, 0xff00ff00u, 0x5u, 4, 8);
     out[39] = field == 0xff00f050u;
     cub::ThreadStore<cub::STORE_CG>(out + 40, static_cast<int>(cub::ThreadLoad<cub::LOAD_LDG>(in + 2)));
-    out[41] = static_cast<int>(cub::LaneMaskLt() + cub::LaneMaskLe());
+    out[41] = static_cast<int>(cub::LaneMaskLt() + cub::LaneMaskLe()) + (cub::WarpMask<8>(2) == 0xff0000u);
   }
 }
 
@@ -167,7 +191,9 @@ void check_thread_parts() {
   expect(cudaDeviceSynchronize() == cudaSuccess && share.grid_size == 3, "a kernel of thread parts");
   expect(out[0] == 1 && out[11] == 1 && out[12] == 2 && out[23] == 2 && out[24] == 3 && out[29] == 3 && out[30] == 0, "an even share");
   expect(out[32] == 4 && out[33] == 11 && out[34] == 13 && out[35] == 22 && out[36] == 30, "a thread's sort");
-  expect(out[37] == 21 && out[38] == 0xbc + 2 && out[39] && out[40] == 14 && out[41] == 1, "a merge path and bits");
+  expect(out[37] == 21 && out[38] == 0xbc + 2 && out[39] && out[40] == 14 && out[41] == 2, "a merge path and bits");
+  reduce_copied<<<1, 64>>>(out);
+  expect(cudaDeviceSynchronize() == cudaSuccess && out[0] == 496 && out[1] == 2016 && out[2] == 64, "values with a copy constructor");
   const cub::ArgIndexInputIterator<float*> at(in);
   expect((*(at + 3)).key == 3 && at[3].value == in[3], "elements with their index");
   cub::TexObjInputIterator<float> texture;

@@ -102,6 +102,12 @@ SIMT_D detail::lane_mask LaneMaskLt() { return (detail::lane_mask(1) << __simt::
 SIMT_D detail::lane_mask LaneMaskLe() { return LaneMaskLt() << 1 | 1; }
 SIMT_D detail::lane_mask LaneMaskGe() { return ~LaneMaskLt(); }
 SIMT_D detail::lane_mask LaneMaskGt() { return ~LaneMaskLe(); }
+// The lanes of one of the equal parts that a wave is divided into.
+template <int lanes>
+SIMT_DT detail::lane_mask WarpMask(unsigned int part) {
+  if constexpr (lanes >= SIMT_WAVE_SIZE) return ~detail::lane_mask(0);
+  else return ((detail::lane_mask(1) << lanes) - 1) << (PowerOfTwo<lanes>::VALUE ? part * lanes : 0);
+}
 SIMT_D void ThreadTrap() { __simt::trap(); }
 
 // ---- searches and sorts in one thread ------------------------------------------------------------------------------
