@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.emulator.sourcelines import Project, source_text, users_chain
@@ -125,9 +125,13 @@ def _place(trace: Trace, module: int | None, site: int | None, project: Project)
 
 
 def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
-    """Each kind of misbehaviour that a run shows, with the first places."""
-    kinds: dict[str, list[LocatedFault]] = {}
+    """Each kind of misbehaviour that a run shows, with the first places; what all launches show alike is one fault."""
+    alike: dict[object, LocatedFault] = {}
     for fault in located(trace, project):
+        key = fault.kind, fault.kernel, fault.scope, frozenset((fault.place, fault.other))
+        alike[key] = replace(fault, count=alike[key].count + fault.count) if key in alike else fault
+    kinds: dict[str, list[LocatedFault]] = {}
+    for fault in alike.values():
         kinds.setdefault(fault.kind, []).append(fault)
     return tuple(
         f"the program as it is shows {len(faults)} distinct {kind.replace('_', '-')} fault{'s' * (len(faults) > 1)}: "

@@ -21,7 +21,7 @@ REFUSED = {
     "memory mapped by hand": "#include <cuda.h>\nint main() { CUmemAllocationProp p; cuMemCreate(0, 1, &p, 0); }",
     "mipmapped textures": "int main() { cudaMipmappedArray_t a; cudaMipmappedArrayGetSparseProperties(0, a); }",
     "dynamic parallelism": "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }",
-    "this part of CUB and hipCUB (cub/grid/grid_queue.cuh)": "#include <cub/grid/grid_queue.cuh>\n",
+    "this part of CUB and hipCUB (cub/grid/grid_barrier.cuh)": "#include <cub/grid/grid_barrier.cuh>\n",
     "Thrust systems defined by programs": "#include <thrust/execution_policy.h>\n"
     "struct mine : thrust::device_execution_policy<mine> {};",
     "this graph function": "int main() { cudaGraphConditionalHandleCreate(0, 0); }",

@@ -214,7 +214,8 @@ def test_an_application_without_kernels_is_an_error(recording: Recording, tmp_pa
 
 def test_faults_of_the_program_as_it_is_are_noted(recording: Recording, tmp_path: Path) -> None:
     recording.launch()
-    recording.faults.append({"kind": "out_of_bounds", "launch": 0, "kernel": KERNEL, "module": 0, "site": 0})
+    for launch in (0, 1):
+        recording.faults.append({"kind": "out_of_bounds", "launch": launch, "kernel": KERNEL, "module": 0, "site": 0})
     assert "1 distinct out-of-bounds fault: out-of-bounds at " in _profile(recording, tmp_path).notes[0]
 
 

@@ -139,7 +139,105 @@ static void segments(const std::vector<int>& values) {
   expect(std::vector<int>(out.begin(), out.end()) == wanted, "DeviceSegmentedSort");
 }
 
+struct Copied {  // by a constructor of its own
+  int sum;
+  short count;
+  __host__ __device__ Copied(int s = 0, short n = 1) : sum(s), count(n) {}
+  __host__ __device__ Copied(const Copied& other) : sum(other.sum), count(other.count) {}
+  __host__ __device__ Copied& operator=(const Copied& other) { return sum = other.sum, count = other.count, *this; }
+};
+struct Together {
+  __device__ Copied operator()(const Copied& a, const Copied& b) const { return Copied(a.sum + b.sum, static_cast<short>(a.count + b.count)); }
+};
+__global__ void reduce_copied(int* out) {
+  using Warp = cub::WarpReduce<Copied>;
+  using Block = cub::BlockReduce<Copied, 64>;
+  __shared__ union {
+    typename Warp::TempStorage warp[2];
+    typename Block::TempStorage block;
+  } storage;
+  const int thread = static_cast<int>(threadIdx.x);
+  const Copied of_warp = Warp(storage.warp[thread / 32]).Reduce(Copied(thread), Together());
+  __syncthreads();
+  const Copied of_block = Block(storage.block).Reduce(Copied(thread), Together());
+  if (thread == 0) out[0] = of_warp.sum, out[1] = of_block.sum, out[2] = of_block.count;
+}
+
+struct Path { int x, y; };
+__global__ void thread_parts(const float* in, int n, int* out, cub::GridEvenShare<int> share, cub::GridQueue<int> queue) {
+  share.BlockInit<4, cub::GRID_MAPPING_RAKE>();
+  if (threadIdx.x == 0) {
+    for (int i = share.block_offset; i < share.block_end; ++i) atomicAdd(&out[i], 1 + static_cast<int>(blockIdx.x));
+    queue.Drain(share.block_end - share.block_offset);
+    if (blockIdx.x != 0) return;
+    int keys[5] = {3, 1, 2, 1, 0}, values[5] = {0, 1, 2, 3, 4};
+    cub::StableOddEvenSort(keys, values, cub::Less());
+    for (int i = 0; i < 5; ++i) out[32 + i] = keys[i] * 10 + values[i];
+    const int a[3] = {1, 3, 5}, b[3] = {2, 3, 4};
+    Path path;
+    cub::MergePathSearch(3, a, b, 3, 3, path);
+    out[37] = path.x * 10 + path.y;
+    out[38] = static_cast<int>(cub::BFE(0xabcdu, 4, 8)) + cub::UpperBound(b, 3, 3);
+    unsigned int field;
+    cub::BFI(field, 0xff00ff00u, 0x5u, 4, 8);
+    out[39] = field == 0xff00f050u;
+    cub::ThreadStore<cub::STORE_CG>(out + 40, static_cast<int>(cub::ThreadLoad<cub::LOAD_LDG>(in + 2)));
+    out[41] = static_cast<int>(cub::LaneMaskLt() + cub::LaneMaskLe()) + (cub::WarpMask<8>(2) == 0xff0000u);
+  }
+}
+
+void check_thread_parts() {
+  float *in, *total;
+  int *out, version;
+  void* memory;
+  cudaMallocManaged(&in, 32 * sizeof(float));
+  cudaMallocManaged(&total, sizeof(float));
+  cudaMallocManaged(&out, 64 * sizeof(int));
+  cudaMalloc(&memory, cub::GridQueue<int>::AllocationSize());
+  for (int i = 0; i < 32; ++i) in[i] = static_cast<float>(i * 7 % 19);
+  for (int i = 0; i < 64; ++i) out[i] = 0;
+  cub::GridEvenShare<int> share;
+  share.DispatchInit(30, 3, 4);
+  cub::GridQueue<int> queue(memory);
+  queue.FillAndResetDrain(0);
+  thread_parts<<<share.grid_size, 32>>>(in, 30, out, share, queue);
+  expect(cudaDeviceSynchronize() == cudaSuccess && share.grid_size == 3, "a kernel of thread parts");
+  expect(out[0] == 1 && out[11] == 1 && out[12] == 2 && out[23] == 2 && out[24] == 3 && out[29] == 3 && out[30] == 0, "an even share");
+  expect(out[32] == 4 && out[33] == 11 && out[34] == 13 && out[35] == 22 && out[36] == 30, "a thread's sort");
+  expect(out[37] == 21 && out[38] == 0xbc + 2 && out[39] && out[40] == 14 && out[41] == 2, "a merge path and bits");
+  reduce_copied<<<1, 64>>>(out);
+  expect(cudaDeviceSynchronize() == cudaSuccess && out[0] == 496 && out[1] == 2016 && out[2] == 64, "values with a copy constructor");
+  const cub::ArgIndexInputIterator<float*> at(in);
+  expect((*(at + 3)).key == 3 && at[3].value == in[3], "elements with their index");
+  cub::TexObjInputIterator<float> texture;
+  texture.BindTexture(in, 128);
+  size_t bytes = 0;
+  cub::DeviceReduce::Sum(nullptr, bytes, texture, total, 8);
+  cudaMalloc(&memory, bytes);
+  cub::DeviceReduce::Sum(memory, bytes, texture, total, 8);
+  cudaDeviceSynchronize();
+  float sum = 0;
+  for (int i = 0; i < 8; ++i) sum += in[i];
+  expect(*total == sum, "an iterator over a texture");
+  using Whole = cub::Traits<int>;
+  expect(Whole::CATEGORY == cub::SIGNED_INTEGER && Whole::TwiddleIn(0u) == 0x80000000u && cub::FpLimits<double>::Lowest() < -1e300, "traits");
+  expect(cub::Log2<65>::VALUE == 7 && cub::Log2<64>::VALUE == 6 && !cub::PowerOfTwo<6>::VALUE, "logarithms");
+  expect(cub::CurrentDevice() == 0 && cub::SmVersion(version) == cudaSuccess && version == 900, "version");
+  const float zeros[3] = {0.0f, -0.0f, -1.0f};
+  const int order[3] = {0, 1, 2};
+  int *index, *sorted;
+  cudaMallocManaged(&index, sizeof order);
+  cudaMallocManaged(&sorted, sizeof order);
+  for (int i = 0; i < 3; ++i) in[i] = zeros[i], index[i] = order[i];
+  bytes = 1 << 16;
+  cudaMalloc(&memory, bytes);
+  cub::DeviceRadixSort::SortPairs(memory, bytes, in, in + 8, index, sorted, 3);
+  cudaDeviceSynchronize();
+  expect(sorted[0] == 2 && sorted[1] == 0 && sorted[2] == 1, "both zeros are one number");
+}
+
 int main() {
+  check_thread_parts();
   std::vector<int> values(kCount);
   unsigned state = 12345;
   for (int& v : values) v = static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % 10000 - 5000;

@@ -2,4 +2,5 @@
 #pragma once
 #include <cub/detail/block.h>
 #include <cub/detail/device.h>
+#include <cub/detail/thread.h>
 #include <cub/util_allocator.cuh>

@@ -4,6 +4,8 @@
 #include <hip/hip_runtime.h>
 #include <simt/small_formats.h>
 
+#include <iosfwd>
+
 struct hip_bfloat16 {
   uint16_t data;
   enum truncate_t { truncate };
@@ -38,4 +40,8 @@ SIMT_OPERATOR(>=)
 SIMT_HD hip_bfloat16 operator-(hip_bfloat16 a) {
   a.data ^= 0x8000u;
   return a;
+}
+template <class _Traits>
+std::basic_ostream<char, _Traits>& operator<<(std::basic_ostream<char, _Traits>& out, const hip_bfloat16& value) {
+  return out << static_cast<float>(value);
 }

@@ -27,22 +27,22 @@ SIMT_DT constexpr unsigned long long checked_mask(_M mask) {
   return static_cast<unsigned long long>(mask);
 }
 
-// Moves any trivially copyable value, four or eight bytes at a time.
+// Moves the bytes of a value, four or eight at a time. CUB does so with any type.
 template <class _T>
 SIMT_DT _T shuffle(collective_operation operation, unsigned long long mask, _T value, unsigned int argument,
                   unsigned int width) {
-  static_assert(__is_trivially_copyable(_T), "only trivially copyable values can be shuffled");
+  void* const place = __builtin_addressof(value);
   if constexpr (sizeof(_T) <= 4) {
     unsigned int bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof(_T));
+    __builtin_memcpy(&bits, place, sizeof(_T));
     bits = collective32(operation, mask, bits, argument, width);
-    __builtin_memcpy(&value, &bits, sizeof(_T));
+    __builtin_memcpy(place, &bits, sizeof(_T));
   } else {
     constexpr size_t words = (sizeof(_T) + 7) / 8;
     unsigned long long bits[words] = {};
-    __builtin_memcpy(bits, &value, sizeof(_T));
+    __builtin_memcpy(bits, place, sizeof(_T));
     for (size_t i = 0; i < words; ++i) bits[i] = collective(operation, mask, bits[i], argument, width);
-    __builtin_memcpy(&value, bits, sizeof(_T));
+    __builtin_memcpy(place, bits, sizeof(_T));
   }
   return value;
 }
@@ -64,11 +64,13 @@ SIMT_DT unsigned long long match_bits(_T value) {
 #define SIMT_SHUFFLE(name, operation, argument_t)                                                      \
   template <class _T>                                                                                   \
   SIMT_DT _T name(_T value, argument_t argument, int width = warpSize) {                                 \
+    static_assert(__is_trivially_copyable(_T), "only trivially copyable values can be shuffled");      \
     return __simt::shuffle(__simt::operation, 0, value, static_cast<unsigned int>(argument),           \
                            static_cast<unsigned int>(width));                                          \
   }                                                                                                    \
   template <class _M, class _T>                                                                          \
   SIMT_DT _T name##_sync(_M mask, _T value, argument_t argument, int width = warpSize) {                  \
+    static_assert(__is_trivially_copyable(_T), "only trivially copyable values can be shuffled");      \
     return __simt::shuffle(__simt::operation, __simt::checked_mask(mask), value,                       \
                            static_cast<unsigned int>(argument), static_cast<unsigned int>(width));     \
   }

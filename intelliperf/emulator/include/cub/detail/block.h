@@ -1,7 +1,7 @@
 // Collectives of a wave and of a block, in device code over shuffles and block-shared memory.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
-#include <cub/detail/types.h>
+#include <cub/detail/traits.h>
 
 namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
@@ -393,7 +393,6 @@ class BlockStore {
   }
 };
 
-struct NullType {};
 // One bit at a time: the zeros keep their order in front of the ones.
 template <class Key, int block_x, int items, class Value = NullType, int radix_bits = 4, bool memoize = true, BlockScanAlgorithm scan_algorithm = BLOCK_SCAN_WARP_SCANS, int shared_config = 0, int block_y = 1, int block_z = 1>
 class BlockRadixSort {

@@ -576,6 +576,10 @@ struct DeviceFor {
   static detail::status_t ForEachCopy(It first, It last, _F f, detail::stream_t stream = 0) {
     return ForEachN(first, last - first, f, stream);
   }
+  template <class It, class Size, class _F>
+  static detail::status_t ForEachCopyN(It first, Size n, _F f, detail::stream_t stream = 0) {
+    return ForEachN(first, n, f, stream);
+  }
   template <class Size, class _F>
   static detail::status_t Bulk(Size n, _F f, detail::stream_t stream = 0) {
     size_t bytes = 0;
@@ -584,6 +588,20 @@ struct DeviceFor {
       thrust::detail::for_each_index(where, static_cast<long>(n), f);
     });
   }
+  // With storage, which they do not need.
+#define SIMT_FOR(name)                                                                                         \
+  template <class... _A>                                                                                       \
+  static detail::status_t name(SIMT_TWO_CALLS, _A... arguments) {                                              \
+    if (storage != nullptr) return name(arguments...);                                                         \
+    bytes = 256;                                                                                               \
+    return SIMT_GPU(Success);                                                                                  \
+  }
+  SIMT_FOR(ForEach)
+  SIMT_FOR(ForEachN)
+  SIMT_FOR(ForEachCopy)
+  SIMT_FOR(ForEachCopyN)
+  SIMT_FOR(Bulk)
+#undef SIMT_FOR
 };
 
 struct DeviceAdjacentDifference {

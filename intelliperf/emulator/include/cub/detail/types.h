@@ -83,8 +83,6 @@ class TransformInputIterator : public thrust::transform_iterator<_F, It> {
     return moved;
   }
 };
-template <int modifier, class _T, class Offset = std::ptrdiff_t>
-using CacheModifiedInputIterator = const _T*;
 template <class Offset = std::ptrdiff_t>
 using DiscardOutputIterator = thrust::discard_iterator<>;
 
@@ -108,6 +106,7 @@ SIMT_HDT unsigned long long radix_bits(_K key) {
   if constexpr (std::is_integral_v<_K>) {
     return std::is_signed_v<_K> ? bits ^ sign : bits;
   } else {
+    if (bits == sign) bits = 0;  // both zeros are one number
     return (bits & sign) ? ~bits & all : bits | sign;
   }
 }

@@ -1,0 +1,3 @@
+// Part of cub.cuh in this implementation.
+#pragma once
+#include <cub/cub.cuh>

@@ -1,0 +1,3 @@
+// Part of hipcub.hpp in this implementation.
+#pragma once
+#include <hipcub/hipcub.hpp>
