@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from intelliperf.errors import UsageError
+from intelliperf.frozen import record
 from intelliperf.workspace import read_text
 
 _COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
@@ -22,7 +22,7 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _MAX_SCANNED = 2000
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Recipe:
     """Commands to run in the project directory, and why we believe in them."""
 

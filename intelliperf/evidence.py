@@ -9,9 +9,9 @@ hold are left out, never made up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.frozen import record
 from intelliperf.records import (
     AccessKind,
     Device,
@@ -29,7 +29,7 @@ _SERVED_BY_CACHE = 0.9  # above this hit ratio an inefficient access costs littl
 _FEW_LANES = 0.5  # below this share of active lanes divergence explains part of the inefficiency
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reading:
     """One efficiency figure of one access: `value` per request, against the best and worst possible."""
 
@@ -51,7 +51,7 @@ class Reading:
         return f"{self.name}={number(self.value)} (ideal {number(self.ideal)}{worst})"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Ratio:
     """How a reading is made: needed and ideal totals, both per request of the same access."""
 

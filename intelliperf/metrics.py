@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from intelliperf.frozen import record
 
 
 class Provenance(str, Enum):
@@ -94,7 +95,7 @@ class Metric(str, Enum):
     LDS_BYTES = "lds_bytes_per_block"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Quantity:
     """A value, where it comes from, and the half-width of its 95 % interval if it was sampled."""
 

@@ -14,11 +14,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from intelliperf.errors import UsageError
+from intelliperf.frozen import record
 from intelliperf.storage import refuse_full_disk, storage_errors
 
 TAIL_BYTES = 64 * 1024
@@ -31,7 +31,7 @@ _GUARD = 'read -r line || kill -KILL "-$0"'
 SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Completed:
     """How a child ended. Exactly one of exit_status and signal is set unless it was stopped by us."""
 

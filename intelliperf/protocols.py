@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from intelliperf.frozen import record
 from intelliperf.records import (
     Application,
     Attempt,
@@ -27,7 +27,7 @@ from intelliperf.records import (
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ApplicationProfile:
     """What one profiling run saw of the whole application. `kernels` by falling device time."""
 
@@ -37,7 +37,7 @@ class ApplicationProfile:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Timing:
     """Two applications timed against each other."""
 
@@ -46,7 +46,7 @@ class Timing:
     notes: tuple[str, ...] = ()  # for the report: how it was measured, the least change that would have shown
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SharedBuffer:
     """How a paused child lets another process open a buffer, instead of copying it for that process.
 
@@ -59,7 +59,7 @@ class SharedBuffer:
     style: str  # which kind of handle, in the backend's words
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Opened:
     """`view` is None where the handle leads nowhere; `how` it was opened, or why not."""
 
@@ -67,7 +67,7 @@ class Opened:
     how: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Numbers:
     """What the elements of a buffer are, and which distance between two of them is small: atol + rtol |reference|.
 
@@ -80,7 +80,7 @@ class Numbers:
     atol: float
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Difference:
     """How one chunk of a buffer differs from its counterpart; the measures of distance are the largest seen."""
 
@@ -193,7 +193,7 @@ class Backend(Protocol):
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing: ...
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Task:
     """All that a rewriter may know about the problem."""
 
@@ -207,7 +207,7 @@ class Task:
     rules: tuple[str, ...]  # names of the rule-based rewrites that apply
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Proposal:
     candidate: Candidate | None
     declined: Declined | None

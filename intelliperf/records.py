@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from intelliperf.errors import MissingMetric, UsageError
+from intelliperf.frozen import record
 from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
@@ -20,7 +21,7 @@ from intelliperf.metrics import Quantity as Quantity
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
 
@@ -33,7 +34,7 @@ def is_own_status(status: int) -> bool:
     return 0 <= status < 125 or 192 < status < 256
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
 
@@ -62,7 +63,7 @@ class Application:
             )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DeviceLimits:
     """Figures of one chip. `sources` tells, per field, where the figure comes from."""
 
@@ -81,7 +82,7 @@ class DeviceLimits:
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Device:
     vendor: str  # "amd" | "nvidia"
     architecture: str  # "gfx942", "sm_90"
@@ -92,7 +93,7 @@ class Device:
     runs_on: str = ""  # what emulates it, in words; empty for hardware and for the embedded emulator
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Kernel:
     """`symbol` (mangled) is the identity; `name` is for people."""
 
@@ -102,14 +103,14 @@ class Kernel:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Geometry:
     grid: tuple[int, int, int]  # blocks
     block: tuple[int, int, int]  # threads
     dynamic_lds_bytes: int = 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class KernelProfile:
     """One kernel of one application run."""
 
@@ -151,7 +152,7 @@ class MemorySpace(str, Enum):
     NONE = "none"  # no access
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Frame:
     """One level of an inline or call chain, innermost first in a chain."""
 
@@ -161,7 +162,7 @@ class Frame:
     function: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceEvidence:
     """What happens on one of the user's own lines: mostly one access. `chain[-1]` lies in the kernel."""
 
@@ -184,7 +185,7 @@ class SourceEvidence:
         return self.quantities[metric]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Finding:
     """A formula's diagnosis of one kernel."""
 
@@ -213,7 +214,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FileEdit:
     """The whole new text of one existing file, bound to the text that it replaces.
 
@@ -235,14 +236,14 @@ class OriginKind(str, Enum):
     USER = "user"  # `intelliperf verify PATCH`
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Origin:
     kind: OriginKind
     name: str  # the rule's or model's name
     prompt_hash: str | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Declaration:
     """What a candidate says that it changes on purpose beyond the kernel's body."""
 
@@ -255,7 +256,7 @@ class Declaration:
         return Declaration(self.geometry or later.geometry, self.kernels or later.kernels, later.reason or self.reason)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Candidate:
     edits: tuple[FileEdit, ...]
     rationale: str
@@ -270,7 +271,7 @@ class Candidate:
             raise ValueError("two edits of one file")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Declined:
     """A rewriter's reason for not proposing anything, in one sentence."""
 
@@ -301,7 +302,7 @@ class CheckStatus(str, Enum):
     NOT_RUN = "not run"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
 
@@ -316,7 +317,7 @@ class Scope(str, Enum):
     PROCESS = "process"  # wall time from the start of the process to its end
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Measurement:
     """Baseline against candidate. `ratio` = baseline/candidate: above 1 is faster."""
 
@@ -330,7 +331,7 @@ class Measurement:
     samples: int
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Verdict:
     outcome: Outcome
     detail: str  # one sentence, with the place and both values where there is one
@@ -357,7 +358,7 @@ class Verdict:
         return self.outcome is Outcome.ACCEPTED
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Usage:
     """What a model attempt cost. `usd` is None where the price is not known."""
 
@@ -367,7 +368,7 @@ class Usage:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Attempt:
     """One proposal and what became of it; exactly one of `verdict` and `declined` is set."""
 
@@ -399,7 +400,7 @@ class Ending(str, Enum):
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Report:
     schema_version: int
     tool_version: str

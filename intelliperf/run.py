@@ -20,6 +20,7 @@ from intelliperf.errors import (
     SourceNotFound,
     UsageError,
 )
+from intelliperf.frozen import record
 from intelliperf.journal import Journal
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
@@ -46,7 +47,7 @@ _WORTH_A_NOTE = 1.01  # gain of the whole: of kernels beside the one that was di
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Settings:
     """What the user chose. All deadlines are seconds."""
 
@@ -61,7 +62,7 @@ class Settings:
     keep_work: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Located:
     """Which of the findings was pinned to source lines, and why those before it were not."""
 

@@ -6,14 +6,14 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.frozen import record
 from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
 from intelliperf.workspace import Workspace
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class State:
     """A version of the project that builds: the original or an accepted candidate on top of it."""
 

@@ -18,11 +18,11 @@ import re
 import shutil
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from intelliperf.errors import UsageError
+from intelliperf.frozen import record
 from intelliperf.journal import RUN_DIRECTORY_MARK
 from intelliperf.process import Completed, run
 from intelliperf.records import Application, FileEdit, content_hash
@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Built:
     """How a build ended. `errors` are the compiler's first complaints, empty when it worked."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.frozen import record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Options:
     """Field names are option names; deadlines in seconds."""
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from intelliperf.errors import MissingMetric
+from intelliperf.frozen import record
 from intelliperf.records import AccessKind, Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Threshold:
     """A limit and why it lies there."""
 
@@ -23,7 +23,7 @@ class Threshold:
     reason: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Symptom:
     """What a formula sees in a kernel. `excess_ns` is the time that a perfect change would save."""
 
