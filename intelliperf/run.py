@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from intelliperf import __version__
+from intelliperf.building import Builder
 from intelliperf.errors import (
     ApplicationFailed,
     BudgetExhausted,
@@ -29,7 +30,6 @@ from intelliperf.records import (
     Attempt,
     Candidate,
     Ending,
-    FileEdit,
     Finding,
     KernelProfile,
     Outcome,
@@ -38,9 +38,9 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.state import State, compile_arguments, evidence_at_home, profile_at_home, sources
+from intelliperf.state import State, evidence_at_home, profile_at_home, sources
 from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
-from intelliperf.workspace import Built, Workspace, read_text, unified_diff
+from intelliperf.workspace import Built, unified_diff
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 _WORTH_A_NOTE = 1.01  # gain of the whole: of kernels beside the one that was diagnosed
@@ -125,7 +125,7 @@ class Run:
         self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             work = self.journal.directory / "work" / "reference"
-            state, built = self._build(work, (), self.journal.directory / "build")
+            state, built = self._builder().build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
         if not state.compile_arguments:
@@ -378,7 +378,7 @@ class Run:
             attempts=tuple(self._attempts),
             accepted=accepted[-1] if accepted else None,
             measurements=timing.measurements,
-            patch=unified_diff(self._originals(best.edits), best.edits),
+            patch=unified_diff(self._builder().originals(best.edits), best.edits),
             usage=total_usage(self._attempts),
             not_checked=not_checked(self._attempts),
             notes=(*self.notes, *(self._profile.notes if self._profile else ()), *timing.notes, *filter(None, [note])),
@@ -391,42 +391,15 @@ class Run:
 
     # ---- scratch copies ---------------------------------------------------------------------
 
-    def _build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[State, Built]:
-        Workspace(self.application, root).remove()
-        workspace = Workspace.create(self.application, root)
-        try:
-            workspace.apply(edits)
-        except (ValueError, FileNotFoundError) as error:
-            raise UsageError(f"the project was changed while the run went on: {error}") from error
-        log = root / "compile.jsonl"
-        environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
-        self.while_building()
-        built = workspace.build(environment, self.settings.build_deadline_s, logs)
-        state = State(workspace, edits, compile_arguments(log, workspace))
-        program = self.application.command[0]
-        if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
-            built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))
-        return state, built
+    def _builder(self) -> Builder:
+        return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building)
 
     def _build_on(self, best: State, candidate: Candidate, index: int) -> tuple[State, Built]:
         """The candidate on top of the best accepted state, with what both declare."""
         root = self.journal.directory / "work" / f"{index:03d}"
-        state, built = self._build(root, self._stacked(best, candidate), self.journal.attempt_directory(index))
+        builder = self._builder()
+        state, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
         return dataclasses.replace(state, declares=best.declares.joined(candidate.declares)), built
-
-    def _stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
-        """The candidate's edits on top of the accepted ones, expressed against the original."""
-        texts = {edit.path: edit for edit in best.edits}
-        originals = self._originals(candidate.edits)
-        for edit in candidate.edits:
-            before = texts[edit.path].text if edit.path in texts else originals[edit.path]
-            if content_hash(before) != edit.base_hash:
-                raise UsageError(f"the project was changed while the run went on: {edit.path} is another text now")
-            texts[edit.path] = FileEdit(edit.path, content_hash(originals[edit.path]), edit.text)
-        return tuple(texts[path] for path in sorted(texts))
-
-    def _originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
-        return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
 
     def _restore(self, kept: Attempt, best: State) -> State | None:
         """The state of an attempt that an earlier process of this run accepted."""

@@ -1,0 +1,60 @@
+"""Versions of the project, each built in a scratch copy of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from intelliperf.errors import UsageError
+from intelliperf.frozen import record
+from intelliperf.protocols import Backend
+from intelliperf.records import Application, Candidate, FileEdit, content_hash
+from intelliperf.state import State, compile_arguments
+from intelliperf.workspace import Built, Workspace, read_text
+
+
+@record(frozen=True)
+class Builder:
+    """`while_building` is called before each build, in which this process is idle."""
+
+    application: Application
+    backend: Backend
+    deadline_s: float
+    while_building: Callable[[], None]
+
+    def build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[State, Built]:
+        """The project with the edits, in a fresh copy below `root`.
+
+        Raises `UsageError` where the project is no longer what the edits were made for.
+        """
+        Workspace(self.application, root).remove()
+        workspace = Workspace.create(self.application, root)
+        try:
+            workspace.apply(edits)
+        except (ValueError, FileNotFoundError) as error:
+            raise UsageError(f"the project was changed while the run went on: {error}") from error
+        log = root / "compile.jsonl"
+        environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
+        self.while_building()
+        built = workspace.build(environment, self.deadline_s, logs)
+        state = State(workspace, edits, compile_arguments(log, workspace))
+        program = self.application.command[0]
+        if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
+            built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))
+        return state, built
+
+    def stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
+        """The candidate's edits on top of the accepted ones, expressed against the original."""
+        texts = {edit.path: edit for edit in best.edits}
+        originals = self.originals(candidate.edits)
+        for edit in candidate.edits:
+            before = texts[edit.path].text if edit.path in texts else originals[edit.path]
+            if content_hash(before) != edit.base_hash:
+                raise UsageError(f"the project was changed while the run went on: {edit.path} is another text now")
+            texts[edit.path] = FileEdit(edit.path, content_hash(originals[edit.path]), edit.text)
+        return tuple(texts[path] for path in sorted(texts))
+
+    def originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
+        """The user's own texts by path, of the files that are edited."""
+        return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
