@@ -23,9 +23,9 @@ from intelliperf.cuda import driver_api, native, toolchain
 from intelliperf.cuda.backend import CudaBackend
 from intelliperf.cuda.comparing import DeviceComparer
 from intelliperf.cuda.probe import device_record
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.compare import CHUNK_BYTES
 from intelliperf.validation.lockstep import Setting, record
 from intelliperf.validation.side import Run

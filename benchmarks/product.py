@@ -49,7 +49,7 @@ CASES = (
 
 _RUNNER = """
 import sys, threading, time
-from intelliperf import process
+from intelliperf.processes import process
 from intelliperf.cli import main
 
 began = float(sys.argv.pop(1))  # when this process was asked for; the clock is that of the whole machine

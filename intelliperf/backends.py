@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Launcher
-from intelliperf.sandbox import Sandbox
 
 Maker = Callable[[Path, "str | None", Sandbox, Launcher, bool], Backend]
 

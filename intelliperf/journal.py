@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from intelliperf.codec import decode, encode
 from intelliperf.errors import ProtocolError, StorageFull, UsageError
+from intelliperf.processes.storage import storage_errors, write_atomically
 from intelliperf.records import Attempt
-from intelliperf.storage import storage_errors, write_atomically
 
 T = TypeVar("T")
 RUNS = Path(".intelliperf") / "runs"

@@ -24,9 +24,9 @@ from typing import BinaryIO
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
 from intelliperf.journal import RUN_DIRECTORY_MARK
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
+from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
 from intelliperf.records import Application, FileEdit, content_hash
-from intelliperf.storage import refuse_full_disk, storage_errors, write_atomically
 
 _FICLONE = 0x40049409  # linux/fs.h
 SOURCE_SUFFIXES = frozenset(

@@ -83,7 +83,7 @@ def _observed(look: Callable[[], Iterator[Observation]]) -> Iterator[Observation
 
 
 def _cache() -> Iterator[Observation]:
-    from intelliperf.storage import cache_directory
+    from intelliperf.processes.storage import cache_directory
 
     cache = cache_directory()
     free = shutil.disk_usage(cache).free
@@ -101,8 +101,8 @@ def _compiler() -> Iterator[Observation]:
 
 
 def _sandbox() -> Iterator[Observation]:
+    from intelliperf.processes.sandbox import Sandbox
     from intelliperf.records import CheckStatus
-    from intelliperf.sandbox import Sandbox
 
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         check = Sandbox.probe(Path(name)).check()
@@ -170,8 +170,8 @@ def _nvidia() -> Iterator[Observation]:
 
 def _self_test() -> Iterator[Observation]:
     from intelliperf.backends import BACKENDS
+    from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.records import Application, Metric
-    from intelliperf.sandbox import UNCONFINED
     from intelliperf.workspace import Workspace
 
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:

@@ -16,9 +16,9 @@ from intelliperf import __version__
 from intelliperf.cli.application import launcher_of
 from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Observation, State
 from intelliperf.errors import IntelliPerfError, ToolchainError
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Launcher
 from intelliperf.rocm.backend import RocmBackend
-from intelliperf.sandbox import UNCONFINED
 
 _DEADLINE_S = 120.0
 _KFD = Path("/dev/kfd")

@@ -22,12 +22,12 @@ from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
 from intelliperf.journal import Journal, read_json, to_json
+from intelliperf.processes.sandbox import Sandbox
+from intelliperf.processes.storage import cache_directory, storage_errors
 from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
 from intelliperf.run import STARTED, Run, Settings
-from intelliperf.sandbox import Sandbox
 from intelliperf.state import State, sources
-from intelliperf.storage import cache_directory, storage_errors
 
 if TYPE_CHECKING:
     from intelliperf.codegen.rulebook import RuleRewriter

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from intelliperf import run as runs
 from intelliperf.cli.options import Options
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
-from intelliperf.sandbox import Sandbox
 from intelliperf.state import State, sources
 from intelliperf.workspace import Built, Workspace
 

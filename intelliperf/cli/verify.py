@@ -13,7 +13,7 @@ from intelliperf.cli.view import view_for
 from intelliperf.codegen.syntax.outline import functions
 from intelliperf.errors import UsageError
 from intelliperf.journal import Journal
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
 from intelliperf.records import (
     NO_FILE,

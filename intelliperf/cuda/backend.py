@@ -28,9 +28,10 @@ from intelliperf.cuda.probe import device_record
 from intelliperf.cuda.sanitizer import Sanitizer
 from intelliperf.cuda.symbols import pattern
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
-from intelliperf.process import Completed, run
+from intelliperf.processes.endings import check_ended_well
+from intelliperf.processes.process import Completed, run
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
@@ -46,7 +47,6 @@ from intelliperf.records import (
     Provenance,
     SourceEvidence,
 )
-from intelliperf.sandbox import UNCONFINED, Sandbox
 
 _PLACE = "on the GPU"
 

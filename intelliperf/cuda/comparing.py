@@ -20,8 +20,8 @@ from intelliperf.cuda import driver_api
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import BackendUnavailable, ProtocolError, ToolchainError
 from intelliperf.interception.building import run_tool
+from intelliperf.processes.storage import cache_directory
 from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
-from intelliperf.storage import cache_directory
 
 _SOURCE = Path(__file__).with_name("compare.cu")
 _HANDLE_BYTES = 64

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 HIP_INCLUDE = "INTELLIPERF_HIP_INCLUDE"
 _MARK = Path("hip") / "nvidia_detail" / "nvidia_hip_runtime.h"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _DEADLINE_S = 120.0
 _SECTION = re.compile(r"^\.text\.(\S+):$")

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.formulas.base import MINIMUM_EXCESS
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.profiling.ncu import ProfiledKernel
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Kernel, KernelProfile, Metric, Provenance, Quantity
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.lockstep import Paused
 from intelliperf.validation.messages import Dispatch, End
 from intelliperf.validation.reach import reachable_bytes

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from intelliperf.cuda.toolkit import Toolkit
 from intelliperf.interception.programs import python_script
-from intelliperf.storage import cache_directory
+from intelliperf.processes.storage import cache_directory
 
 WAY = "INTELLIPERF_CUDA_ROUNDING"
 REAL_PTXAS = "INTELLIPERF_PTXAS"

@@ -17,10 +17,10 @@ from intelliperf.cuda.sanitizer_report import SanitizerFinding, SanitizerReport,
 from intelliperf.cuda.symbols import pattern
 from intelliperf.cuda.toolkit import Toolkit
 from intelliperf.errors import ToolchainError
-from intelliperf.process import Completed, output_of, run
+from intelliperf.processes.process import Completed, output_of, run
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
+from intelliperf.processes.storage import cache_directory
 from intelliperf.records import Application, Check, CheckStatus, Kernel
-from intelliperf.sandbox import UNCONFINED, Sandbox
-from intelliperf.storage import cache_directory
 
 PROGRAM = "compute-sanitizer"
 _PLANTED = Path(__file__).with_name("planted.cu")

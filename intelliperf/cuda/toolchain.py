@@ -19,8 +19,8 @@ from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.interception.programs import kept_programs, python_script
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
 ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 _DEFAULT_ROOTS = ("/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda", "/usr")

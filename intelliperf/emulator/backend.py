@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from intelliperf.emulator import devices
 from intelliperf.emulator.toolchain import build_environment
 from intelliperf.errors import ApplicationFailed, ProtocolError
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, Memory, Timing
 from intelliperf.records import (
     Application,
@@ -21,7 +22,6 @@ from intelliperf.records import (
     KernelProfile,
     SourceEvidence,
 )
-from intelliperf.sandbox import UNCONFINED, Sandbox
 
 if TYPE_CHECKING:
     from intelliperf.emulator.strict import Built

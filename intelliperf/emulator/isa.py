@@ -25,8 +25,8 @@ from intelliperf.emulator.toolchain import (
     tool_environment,
 )
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 _DEADLINE_S = 600.0
 _AMD_WAVE_32 = re.compile(r"gfx1[0-2]")

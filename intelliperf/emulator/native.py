@@ -24,8 +24,8 @@ from intelliperf.emulator.toolchain import (
     tool_environment,
 )
 from intelliperf.errors import StorageFull, ToolchainError
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory, write_atomically
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory, write_atomically
 
 LIBRARY_NAME = "libintelliperf_simt.so"
 _COMPILE_DEADLINE_S = 300.0

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from intelliperf.errors import ToolchainError
 from intelliperf.frozen import record
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 MINIMUM_CLANG = 19
 TRIPLE = "x86_64-unknown-linux-gnu"

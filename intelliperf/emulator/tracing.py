@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.tracefiles import Trace
-from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.process import Completed, run
+from intelliperf.processes.endings import check_ended_well
+from intelliperf.processes.process import Completed, run
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
+from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.records import Application
-from intelliperf.sandbox import UNCONFINED, Sandbox
-from intelliperf.storage import refuse_full_disk
 
 # Emptied where the user's shell sets them: they would change what a traced run means.
 _OURS = (

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from intelliperf.storage import cache_directory, write_atomically
+from intelliperf.processes.storage import cache_directory, write_atomically
 
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 

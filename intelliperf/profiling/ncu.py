@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 from intelliperf.records import Application
 
 _DUMP = Path(__file__).with_name("ncu_dump.py")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, SourceNotFound, ToolchainError, UsageError
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs
 from intelliperf.profiling.rocprofv3 import Trace, application_profile, collect, find_rocprof, trace
 from intelliperf.protocols import ApplicationProfile, Memory, Timing
@@ -44,7 +45,6 @@ from intelliperf.rocm.linetimes import LineTimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
 from intelliperf.rocm.symbols import plain
-from intelliperf.sandbox import UNCONFINED, Sandbox
 
 _NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "accesses out of bounds", "uninitialised reads")

@@ -18,7 +18,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _DEADLINE_S = 120.0
 _NEWEST, _OLDEST = 24, 17

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.errors import ProtocolError
-from intelliperf.process import Child
+from intelliperf.processes.process import Child
 from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
 
 _SCRIPT = Path(__file__).with_name("ipcreader.py")

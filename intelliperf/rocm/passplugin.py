@@ -12,7 +12,7 @@ from pathlib import Path
 
 from intelliperf.errors import ToolchainError
 from intelliperf.interception.building import built, run_tool
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.rocm.toolchain import Compiler, find_compiler
 
 _HERE = Path(__file__).resolve().parent

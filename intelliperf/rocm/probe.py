@@ -10,7 +10,7 @@ from pathlib import Path
 
 from intelliperf.emulator import devices
 from intelliperf.errors import BackendUnavailable
-from intelliperf.process import run
+from intelliperf.processes.process import run
 from intelliperf.records import Device, DeviceLimits
 
 _SCRIPT = Path(__file__).with_name("askhsa.py")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.endings import ended_well
 from intelliperf.errors import ApplicationFailed, ToolchainError
 from intelliperf.interception.building import built, run_tool
-from intelliperf.process import output_of, run
+from intelliperf.processes.endings import ended_well
+from intelliperf.processes.process import output_of, run
 from intelliperf.records import AccessKind, Application, Device, Kernel, MemorySpace
 from intelliperf.rocm import native, toolchain
 from intelliperf.rocm.machinesites import MachineAccess, Module, read_module

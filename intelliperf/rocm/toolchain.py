@@ -18,9 +18,9 @@ from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.toolchain import find_toolchain
 from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.interception.programs import kept_programs, python_script
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory, write_atomically
 from intelliperf.rocm.stack import roots
-from intelliperf.storage import cache_directory, write_atomically
 
 ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
 PLUGIN = "INTELLIPERF_PASS_PLUGIN"  # of clang, for the device's code; see passplugin.py

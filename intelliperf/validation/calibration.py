@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from intelliperf.endings import check_ended_well
 from intelliperf.errors import ApplicationFailed
-from intelliperf.process import Completed
+from intelliperf.processes.endings import check_ended_well
+from intelliperf.processes.process import Completed
 from intelliperf.records import Application
 from intelliperf.validation.compare import POISONS, Reordered, moved_together, same_multiset
 from intelliperf.validation.content import chunks_that_differ

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import (
     Application,
@@ -23,7 +24,6 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation.content import Content
 from intelliperf.validation.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.validation.pairing import Pairing, pair

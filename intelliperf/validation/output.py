@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
 
 _LIMIT_BYTES = 8 * 1024 * 1024
 _TOKEN = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|[A-Za-z_]+|\s+|.", re.DOTALL)

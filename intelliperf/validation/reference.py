@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, CheckStatus, Metric
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
 from intelliperf.validation.lockstep import ANY_KERNEL, Rule, Setting
 from intelliperf.validation.othernumbers import OPTION

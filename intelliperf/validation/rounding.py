@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
 from intelliperf.validation.calibration import BASE, Calibration, scalars
 from intelliperf.validation.content import chunks_that_differ
 from intelliperf.validation.elements import BYTE

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from intelliperf.endings import ended_well
 from intelliperf.errors import ProtocolError
-from intelliperf.process import Child, Completed
+from intelliperf.processes.endings import ended_well
+from intelliperf.processes.process import Child, Completed
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation import othertools
 from intelliperf.validation.messages import Allocation, Dispatch, End, Hello, Message
 from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intelliperf.errors import ProtocolError
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
 from intelliperf.protocols import Timing
 from intelliperf.records import (
     Application,

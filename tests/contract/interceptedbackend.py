@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.arena import SharedArena, open_shared_arena
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Timing
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.lockstep import Setting
 
 KERNEL = Kernel("_Z5scalePf", "scale(float*)")

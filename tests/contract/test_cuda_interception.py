@@ -10,6 +10,7 @@ import cudaprograms
 import pytest
 
 from intelliperf.cuda import activity, native, refetching
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import (
     Candidate,
     Check,
@@ -27,7 +28,6 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import Case, Settings
 

@@ -14,7 +14,7 @@ from rocprofapps import COPY, STANDIN, TILE, application, copy, dispatch, tile
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, MissingMetric, UsageError
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.memory_access import MemoryAccess
-from intelliperf.process import output_of, run
+from intelliperf.processes.process import output_of, run
 from intelliperf.profiling.rocprofv3 import (
     CountersAsleep,
     CountersDenied,

@@ -10,6 +10,7 @@ import pytest
 from interceptedbackend import KERNEL, PlannedBackend, application, plan_of
 
 from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import (
     Candidate,
     Check,
@@ -27,7 +28,6 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation import reference
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.judge import Judge

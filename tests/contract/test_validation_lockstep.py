@@ -10,8 +10,8 @@ import pytest
 from interceptedbackend import KERNEL, application, plan_of, setting
 
 from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import Outcome
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.process import run
+from intelliperf.processes.process import run
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import (
     Application,
     Candidate,
@@ -18,7 +19,6 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.sandbox import Sandbox
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import BuildFailure, Case, Settings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.strict import COMPILE_LOG
-from intelliperf.process import run
+from intelliperf.processes.process import run
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Application, KernelProfile, SourceEvidence
 

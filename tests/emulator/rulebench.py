@@ -12,7 +12,8 @@ from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.emulator.compiler.frontend import Unit, device_reader_flags
 from intelliperf.emulator.devices import device_file_values, resolve
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import (
     AccessKind,
@@ -27,7 +28,6 @@ from intelliperf.records import (
     Provenance,
     SourceEvidence,
 )
-from intelliperf.storage import cache_directory
 
 MARK = re.compile(r"//@ *(\w+)?")
 _LIMITS = DeviceLimits(304, 2.1e9, 32, 65536, 65536, 32, 65536, 32768, 4 << 20, 5e12, 1e13, 1e14)

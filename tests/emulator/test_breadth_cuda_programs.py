@@ -9,7 +9,7 @@ import pytest
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.emulator.compiler.spelling import join_marks
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.toolchain import build_environment
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"
 KERNELS = """

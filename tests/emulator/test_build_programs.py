@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.toolchain import build_environment
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 
 Shell = Callable[..., Completed]
 MAIN = """

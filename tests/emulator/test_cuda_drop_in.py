@@ -11,7 +11,7 @@ import pytest
 
 from intelliperf.cuda import toolchain, toolkit
 from intelliperf.cuda.toolchain import build_environment, completed
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _DEADLINE_S = 60.0
 _SOURCE = "__global__ void k(int* p) { p[0] = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n"

@@ -8,7 +8,7 @@ import pytest
 
 from intelliperf.emulator.native import runtime_objects
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 NATIVE = Path(__file__).parent / "native"
 RUNTIME = Path(__file__).parents[2] / "intelliperf" / "emulator" / "runtime"

@@ -10,7 +10,7 @@ import pytest
 from profile_programs import RUN_DEADLINE_S, Program, build
 
 from intelliperf.formulas import BOTTLENECKS, FORMULAS
-from intelliperf.process import run
+from intelliperf.processes.process import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

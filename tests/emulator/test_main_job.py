@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.toolchain import tool_environment
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.toolchain import build_environment
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 
 LAUNCHES = 40
 PROGRAM = Path(__file__).parent / "programs" / "repeated.hip"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 PROGRAMS = Path(__file__).parent / "programs"
 SITE_RECORD = struct.Struct("<II26Q3d")  # SiteRecord of runtime/abi.h

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMPILERS = (("hipcc", "-fgpu-rdc"), ("nvcc", "-rdc=true", "-x", "cu"))

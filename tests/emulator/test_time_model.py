@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 SOURCE = Path(__file__).parent / "programs" / "modelled.hip"
 

@@ -18,8 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 PACKAGES = (
     "clang-19",

@@ -16,7 +16,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _DEADLINE_S = 60.0

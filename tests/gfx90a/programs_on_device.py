@@ -9,7 +9,7 @@ from typing import Any
 
 import device
 
-from intelliperf.process import Completed, output_of
+from intelliperf.processes.process import Completed, output_of
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 _DEADLINE_S = 120.0

@@ -9,7 +9,7 @@ import device
 import pytest
 from programs_on_device import PROGRAMS, run_program
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 pytestmark = pytest.mark.gfx90a
 _EXAMPLES = Path(__file__).parents[2] / "examples"

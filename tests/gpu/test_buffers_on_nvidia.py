@@ -108,8 +108,8 @@ def test_the_device_finds_what_numpy_finds(tmp_path: Path, encoding: str, size: 
 
 def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     from intelliperf.cuda.backend import CudaBackend
+    from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.records import Application, Kernel
-    from intelliperf.sandbox import UNCONFINED
     from intelliperf.validation.messages import Dispatch, End
     from intelliperf.validation.side import Run, Side
     from intelliperf.validation.wire import Deadline

@@ -10,7 +10,8 @@ import pytest
 from intelliperf.cuda.backend import CudaBackend
 from intelliperf.cuda.rounding import rounding_environment
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import (
     Application,
     Candidate,
@@ -29,7 +30,6 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import Case, Settings
 

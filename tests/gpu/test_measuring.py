@@ -12,7 +12,7 @@ from intelliperf.cuda.sanitizer import Sanitizer, planted_program
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import MissingMetric
 from intelliperf.formulas import find_formula
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Scope
 
 pytestmark = pytest.mark.nvidia

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.records import Launcher
 
 HERE = Path(__file__).resolve().parent

@@ -10,8 +10,8 @@ import zipfile
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 _WHEEL = "triton==3.5.1"
 _INSIDE = "triton/backends/amd/include/"

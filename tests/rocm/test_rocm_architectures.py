@@ -13,7 +13,7 @@ from rocmdevice import HERE
 
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.records import AccessKind, Kernel, MemorySpace, SourceEvidence
 from intelliperf.rocm import codeobject, lines, linetimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs

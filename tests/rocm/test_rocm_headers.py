@@ -9,7 +9,7 @@ import rocmheaders
 from rocmdevice import HERE
 
 from intelliperf.interception import building
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.rocm import native
 
 ROOT = Path(building.__file__).resolve().parents[1]

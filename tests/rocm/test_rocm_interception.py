@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record

@@ -13,9 +13,9 @@ sys.path.insert(0, str(HERE.parent / "gfx90a"))
 
 import newer  # noqa: E402  beside the device
 
+from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
 from intelliperf.records import Application, Kernel, Launcher  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
-from intelliperf.sandbox import UNCONFINED  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
 from intelliperf.validation.lockstep import Rule, Setting, follow, record  # noqa: E402

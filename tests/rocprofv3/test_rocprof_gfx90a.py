@@ -13,7 +13,7 @@ from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.base import Formula
 from intelliperf.formulas.memory_access import MemoryAccess
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.profiling.rocprofv3 import application_profile, collect, find_rocprof, trace
 from intelliperf.records import Application, KernelProfile, Metric, Provenance
 from intelliperf.rocm import counters

@@ -13,11 +13,11 @@ import pytest
 from intelliperf.backends import open_backend
 from intelliperf.cuda.backend import told_of_flush
 from intelliperf.errors import UsageError
+from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.conditions import Conditions, Reading
 from intelliperf.profiling.pairs import Comparison, Decision, Pair, Plan, Sample
 from intelliperf.records import Application, Outcome, Provenance, Scope
-from intelliperf.sandbox import UNCONFINED
 from intelliperf.validation.timing import time_refusal
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())

@@ -19,9 +19,9 @@ from intelliperf.errors import (
 )
 from intelliperf.journal import Journal
 from intelliperf.pipeline import improve
+from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.records import Ending, Outcome, Report
 from intelliperf.run import Run
-from intelliperf.storage import refuse_full_disk
 
 SLOW = "tally 900 contended\nother 100\n"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.errors import UsageError
-from intelliperf.process import Child, clean_environment, run
+from intelliperf.processes.process import Child, clean_environment, run
 
 
 def python(code: str) -> list[str]:
@@ -65,7 +65,7 @@ def test_leaving_the_context_kills_the_child(tmp_path: Path) -> None:
 
 def test_a_childs_group_ends_with_us_even_if_we_are_killed_outright(tmp_path: Path) -> None:
     code = (
-        "import pathlib, sys, time; from intelliperf.process import Child\n"
+        "import pathlib, sys, time; from intelliperf.processes.process import Child\n"
         "here = pathlib.Path(sys.argv[1])\n"
         "child = Child(['/bin/sh', '-c', 'sleep 60 & sleep 61'], here, {}, here, 'x')\n"
         "print(child.pid, flush=True); time.sleep(60)"

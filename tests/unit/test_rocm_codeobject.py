@@ -7,7 +7,7 @@ import pytest
 
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.rocm import codeobject
 from intelliperf.rocm.codeobject import Accesses, find_tool, parse_disassembly
 

@@ -16,7 +16,7 @@ from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.memory_access import MemoryAccess
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.profiling.rocprofv3 import SLOTS, Agent, Counted, CountedDispatch
 from intelliperf.records import Device, DeviceLimits, Geometry, Kernel, KernelProfile, Metric, Provenance
 from intelliperf.rocm import counters

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import Masks, undefined_bytes
 from intelliperf.validation.compare import (

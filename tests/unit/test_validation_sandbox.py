@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
+from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.records import CheckStatus
-from intelliperf.sandbox import UNCONFINED, Sandbox
 
 
 @pytest.fixture

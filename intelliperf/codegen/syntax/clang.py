@@ -15,12 +15,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from intelliperf import process
 from intelliperf.codegen.syntax.aliases import resolve_aliases
 from intelliperf.codegen.syntax.dump import Dump
 from intelliperf.codegen.syntax.narrowing import narrow
 from intelliperf.codegen.syntax.prefix import Prefixes
 from intelliperf.codegen.syntax.tree import Node, TreeBuilder
+from intelliperf.processes import process
 
 OUTPUT_LIMIT_BYTES = 512 * 1024 * 1024
 WHOLE_LIMIT_BYTES = 32 * 1024 * 1024  # beyond it, a dump for each name is less work

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from intelliperf import process
+from intelliperf.processes import process
 
 KEPT = 8  # precompiled headers on disk, about 6 MB each
 _SYSTEM_INCLUDE = re.compile(r"\s*#\s*include\s*<[^>\n]+>")

@@ -28,7 +28,7 @@ from intelliperf.emulator.compiler.unit import Compiled, compile_module
 from intelliperf.emulator.devices import DEFAULT_TARGETS, device_file_values, resolve
 from intelliperf.emulator.toolchain import Toolchain, include_directory, tool_environment
 from intelliperf.errors import UsageError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 from intelliperf.emulator.compiler.frontend import Unit
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
 from intelliperf.emulator.toolchain import Toolchain, store_output, write_atomically
-from intelliperf.storage import cache_directory
+from intelliperf.processes.storage import cache_directory
 
 _FORMAT = 1
 _LIMIT_BYTES = 2 * 1024**3

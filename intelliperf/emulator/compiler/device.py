@@ -16,7 +16,7 @@ from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import DEBUG_LOCATION
 from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 COMPILE_DEADLINE_S = 1800.0
 MOST_THREADS = "max_threads"  # of a block, by the launch bounds: a fact that needs no assembler

@@ -19,8 +19,8 @@ from intelliperf.emulator.toolchain import (
     include_directory,
     tool_environment,
 )
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 PRELUDE = "simt/core.h"  # included before the first line of every GPU source
 _CUDA_SDK = "12.4"

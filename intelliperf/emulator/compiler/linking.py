@@ -12,7 +12,7 @@ from intelliperf.emulator.compiler.devicelink import link_device_code
 from intelliperf.emulator.compiler.frontend import CompilerMessage
 from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
 from intelliperf.emulator.toolchain import Toolchain, store_output, tool_environment
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 _CLANG_ONLY_LINK_FLAGS = ("-fuse-ld", "-stdlib", "-rtlib", "-unwindlib", "-static-libgcc-", "--ld-path")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from intelliperf.emulator.toolchain import write_atomically
-from intelliperf.storage import cache_directory
+from intelliperf.processes.storage import cache_directory
 
 _LAUNCH = re.compile(r"(<<<|<<[ \t]+<)([^;{}]*?)(>>>|>>[ \t]+>)(?=\s*\()")
 _SUSPECT = re.compile(r"<<[ \t]+<|>>[ \t]+>")

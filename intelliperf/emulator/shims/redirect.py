@@ -8,8 +8,8 @@ from pathlib import Path
 
 from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
-from intelliperf.process import output_of
-from intelliperf.storage import cache_directory
+from intelliperf.processes.process import output_of
+from intelliperf.processes.storage import cache_directory
 
 DROP_INS_VARIABLE = "INTELLIPERF_DROP_INS"  # redirect.cpp reads it
 _SOURCE = Path(__file__).with_name("redirect.cpp")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from intelliperf.endings import check_ended_well, ended_well
 from intelliperf.errors import ApplicationFailed, BackendUnavailable
-from intelliperf.process import Completed
+from intelliperf.processes.endings import check_ended_well, ended_well
+from intelliperf.processes.process import Completed
 from intelliperf.profiling.rocprofv3.blocks import base_name
 from intelliperf.profiling.rocprofv3.recordings import CountedDispatch
 from intelliperf.profiling.rocprofv3.tool import Rocprof

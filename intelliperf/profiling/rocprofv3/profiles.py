@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.profiling.ranking import ranked, with_shares
 from intelliperf.profiling.rocprofv3.recordings import Dispatch, Trace
 from intelliperf.protocols import ApplicationProfile

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
-from intelliperf.process import Completed, run
+from intelliperf.processes.process import Completed, run
 from intelliperf.profiling.rocprofv3 import tool
 from intelliperf.profiling.rocprofv3.csvfiles import parse_kernel_trace
 from intelliperf.profiling.rocprofv3.diagnosis import (

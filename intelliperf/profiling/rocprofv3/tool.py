@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 
 OLDEST = (6, 2)
 PREFIX = "%pid%"  # rocprofv3 puts the process's number in, so that processes do not overwrite each other's files

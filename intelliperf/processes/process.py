@@ -19,7 +19,7 @@ from typing import IO
 
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
-from intelliperf.storage import refuse_full_disk, storage_errors
+from intelliperf.processes.storage import refuse_full_disk, storage_errors
 
 TAIL_BYTES = 64 * 1024
 OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024

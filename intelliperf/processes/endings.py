@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
-from intelliperf.process import Completed
+from intelliperf.processes.process import Completed
 from intelliperf.records import Application, is_own_status
 
 _SAID_LINES = 6

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 
-from intelliperf.process import output_of
+from intelliperf.processes.process import output_of
 from intelliperf.records import Check, CheckStatus
 
 _CONFINE = Path(__file__).with_name("confine.py")
