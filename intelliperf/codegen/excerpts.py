@@ -9,8 +9,8 @@ from pathlib import Path
 
 from intelliperf.codegen.disclosure import fenced, shown_lines
 from intelliperf.codegen.syntax.outline import Region, functions, launch_sites
-from intelliperf.evidence import main_reading
 from intelliperf.protocols import Task
+from intelliperf.sentences import main_reading
 
 _WHOLE_FILE_LINES = 400  # shorter files are shown as they are
 _NAMED = 20  # files and ranges that are listed by name where they are not shown

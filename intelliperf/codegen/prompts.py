@@ -9,9 +9,9 @@ from pathlib import Path
 from intelliperf.codegen.disclosure import fenced, shown_text
 from intelliperf.codegen.excerpts import annotated_source, hot_lines, source_path
 from intelliperf.codegen.exchange import Prompt
-from intelliperf.evidence import finding_sentence, line_sentence, number
 from intelliperf.protocols import Task
 from intelliperf.records import Attempt, CheckStatus, Device, OriginKind, Outcome, Verdict
+from intelliperf.sentences import finding_sentence, line_sentence, number
 
 _EVIDENCE_LINES = 12
 _HIP_SUFFIXES = (".hip",)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intelliperf.evidence import number
 from intelliperf.records import CheckStatus, Device, Report, SourceEvidence
 from intelliperf.report import wording
+from intelliperf.sentences import number
 
 _TOP_KERNELS = 10
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from intelliperf.evidence import figures, percent, readings
 from intelliperf.records import (
     SHELL,
     Application,
@@ -22,6 +21,7 @@ from intelliperf.records import (
     SourceEvidence,
     Usage,
 )
+from intelliperf.sentences import figures, percent, readings
 
 
 def gain(measurement: Measurement, device: Device) -> str:

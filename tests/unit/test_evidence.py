@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rewrite_task import counted, device, evidence, finding
 
-from intelliperf.evidence import confidence, finding_sentence, line_sentence, main_reading, number, percent, readings
 from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
+from intelliperf.sentences import confidence, finding_sentence, line_sentence, main_reading, number, percent, readings
 
 
 def access(**changes: Any) -> Any:
