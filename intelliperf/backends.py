@@ -60,7 +60,7 @@ def open_backend(
 
 
 def _chosen(target: str | None, application: Application) -> tuple[str, str]:
-    from intelliperf.discover import is_hip_only
+    from intelliperf.project.recipes import is_hip_only
 
     if target is not None:
         return "emulator", f"because --target {target} names a chip to emulate"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from intelliperf.errors import BudgetExhausted, ProviderError
+from intelliperf.project.versions import Version
 from intelliperf.records import Attempt, Ending, Report
 from intelliperf.run import Run
-from intelliperf.state import State
 
 
 def improve(run: Run) -> Report:
@@ -42,5 +42,5 @@ def improve(run: Run) -> Report:
     return run.finish(_ending(best, reference), reference, best)
 
 
-def _ending(best: State, reference: State) -> Ending:
+def _ending(best: Version, reference: Version) -> Ending:
     return Ending.NO_ACCEPTED_CANDIDATE if best is reference else Ending.IMPROVED

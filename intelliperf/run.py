@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 from intelliperf import __version__
-from intelliperf.building import Builder
 from intelliperf.errors import (
     ApplicationFailed,
     BudgetExhausted,
@@ -22,7 +21,11 @@ from intelliperf.errors import (
     UsageError,
 )
 from intelliperf.frozen import record
-from intelliperf.journal import Journal
+from intelliperf.project.builder import Builder
+from intelliperf.project.diff import unified_diff
+from intelliperf.project.journal import Journal
+from intelliperf.project.scratch import Built
+from intelliperf.project.versions import Version, evidence_at_home, profile_at_home, sources
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
     SCHEMA_VERSION,
@@ -38,9 +41,7 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.state import State, evidence_at_home, profile_at_home, sources
 from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
-from intelliperf.workspace import Built, unified_diff
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 _WORTH_A_NOTE = 1.01  # gain of the whole: of kernels beside the one that was diagnosed
@@ -79,9 +80,9 @@ class Judge(Protocol):
         candidate: Candidate,
         finding: Finding,
         evidence: Sequence[SourceEvidence],
-        reference: State,
-        baseline: State,
-        build: Callable[[], tuple[State, Built]],
+        reference: Version,
+        baseline: Version,
+        build: Callable[[], tuple[Version, Built]],
         logs: Path,
     ) -> Verdict: ...
 
@@ -98,7 +99,7 @@ class Run:
     judge: Judge
     journal: Journal
     while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
-    read_ahead: Callable[[State], None] = lambda state: None  # called with each version whose sources a rule may want
+    read_ahead: Callable[[Version], None] = lambda state: None  # called with each version whose sources a rule may want
     notes: list[str] = field(default_factory=list)
     _attempts: list[Attempt] = field(default_factory=list)
     _profile: ApplicationProfile | None = None
@@ -121,7 +122,7 @@ class Run:
 
     # ---- stages, in the order of the main loop ------------------------------------------------
 
-    def build_reference(self) -> State:
+    def build_reference(self) -> Version:
         self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             work = self.journal.directory / "work" / "reference"
@@ -138,7 +139,7 @@ class Run:
         self._refuse_other_sources(state)
         return state
 
-    def _refuse_other_sources(self, state: State) -> None:
+    def _refuse_other_sources(self, state: Version) -> None:
         """A resumed run goes on with the sources that it began with, or not at all."""
         now = {path: content_hash(text) for path, text in sources(state, ()).items()}
         before = self.journal.stage("sources", dict[str, str], lambda: now)
@@ -146,13 +147,13 @@ class Run:
         if changed:
             raise UsageError(f"{changed[0]} is not what it was when this run began: start a new run")
 
-    def profile(self, reference: State) -> ApplicationProfile:
+    def profile(self, reference: Version) -> ApplicationProfile:
         self.read_ahead(reference)
         with self.stage("profile"):
             self._profile = self.journal.stage("profile", ApplicationProfile, lambda: self._measure(reference))
         return self._profile
 
-    def _measure(self, state: State) -> ApplicationProfile:
+    def _measure(self, state: Version) -> ApplicationProfile:
         deadline = self.settings.run_deadline_s
         profile = self.backend.profile(state.application, deadline)
         if not profile.kernels:
@@ -202,7 +203,7 @@ class Run:
     def ending_without_finding(self) -> Ending:
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 
-    def locate(self, state: State, findings: Sequence[Finding]) -> tuple[Finding, tuple[SourceEvidence, ...]]:
+    def locate(self, state: Version, findings: Sequence[Finding]) -> tuple[Finding, tuple[SourceEvidence, ...]]:
         """The first finding that can be pinned to the project's source; those of libraries are passed over.
 
         Raises `SourceNotFound` where none can.
@@ -218,7 +219,7 @@ class Run:
                     self.note(f"{finding.profile.kernel.name} shows {finding.formula}: {finding.sentence}")
         return self.adopt(findings[located.finding]), located.evidence
 
-    def _first_located(self, state: State, findings: Sequence[Finding]) -> Located:
+    def _first_located(self, state: Version, findings: Sequence[Finding]) -> Located:
         reasons: list[str] = []
         for number, finding in enumerate(findings):
             try:
@@ -230,7 +231,7 @@ class Run:
         more = f" (and so with {len(reasons) - 1} further kernels)" if len(reasons) > 1 else ""
         raise SourceNotFound(reasons[0] + more)
 
-    def _blame(self, state: State, finding: Finding) -> tuple[SourceEvidence, ...]:
+    def _blame(self, state: Version, finding: Finding) -> tuple[SourceEvidence, ...]:
         lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)
         for note in self.backend.line_notes():
             if note not in self.notes:
@@ -247,7 +248,7 @@ class Run:
         return written
 
     def relocate(
-        self, state: State, finding: Finding, evidence: tuple[SourceEvidence, ...]
+        self, state: Version, finding: Finding, evidence: tuple[SourceEvidence, ...]
     ) -> tuple[SourceEvidence, ...]:
         """Lines move with an accepted edit; the old ones serve if the new ones cannot be had."""
         try:
@@ -271,7 +272,7 @@ class Run:
         if limit is not None and time.monotonic() - self._started > limit * 60:
             raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
 
-    def task(self, best: State, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> Task:
+    def task(self, best: Version, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> Task:
         return Task(
             finding=finding,
             evidence=evidence,
@@ -284,8 +285,8 @@ class Run:
         )
 
     def attempt(
-        self, rewriter: Rewriter, task: Task, attempts: Sequence[Attempt], reference: State, best: State
-    ) -> tuple[Attempt | None, State | None]:
+        self, rewriter: Rewriter, task: Task, attempts: Sequence[Attempt], reference: Version, best: Version
+    ) -> tuple[Attempt | None, Version | None]:
         """One proposal, judged. The state is given where it was accepted."""
         index = len(attempts) + 1
         kept = self.journal.attempt(index)
@@ -299,10 +300,10 @@ class Run:
             attempt = Attempt(index, None, None, proposal.declined, proposal.usage)
             return self._keep(attempt), None
         candidate = proposal.candidate
-        states: list[State] = []
+        states: list[Version] = []
         logs = self.journal.attempt_directory(index)
 
-        def build() -> tuple[State, Built]:
+        def build() -> tuple[Version, Built]:
             state, built = self._build_on(best, candidate, index)
             states.append(state)
             if built.ok:
@@ -320,7 +321,7 @@ class Run:
             self._discard(state)
         return attempt, None
 
-    def _watched(self, verdict: Verdict, finding: Finding, states: Sequence[State]) -> Verdict:
+    def _watched(self, verdict: Verdict, finding: Finding, states: Sequence[Version]) -> Verdict:
         """The verdict with the formula's own metric before and after, where the candidate came as far as its timing."""
         if verdict.outcome not in _TIMED or not states:
             return verdict
@@ -333,19 +334,19 @@ class Run:
             return verdict
         return dataclasses.replace(verdict, metric_before=before, metric_after=after)
 
-    def _counted(self, state: State, finding: Finding) -> tuple[KernelProfile, ...]:
+    def _counted(self, state: Version, finding: Finding) -> tuple[KernelProfile, ...]:
         """The finding's kernel in another version of the project, with what formulas need."""
         profile = self.backend.profile(state.application, self.settings.run_deadline_s)
         same = [k for k in profile.kernels if k.kernel.symbol == finding.profile.kernel.symbol]
         return self.backend.quantities(state.application, same, self.settings.run_deadline_s)
 
-    def still_shows(self, finding: Finding, best: State) -> bool:
+    def still_shows(self, finding: Finding, best: Version) -> bool:
         """Does the kernel of the finding still show the bottleneck in the accepted state?"""
         with self.stage("profile"):
             counted = self._counted(best, finding)
         return any(self.formula.diagnose(kernel, self.backend.probe()) is not None for kernel in counted)
 
-    def finish(self, ending: Ending, reference: State, best: State, note: str | None = None) -> Report:
+    def finish(self, ending: Ending, reference: Version, best: Version, note: str | None = None) -> Report:
         """Measure the final state anew and put the report together."""
         timing = Timing(())
         if best is not reference and self._finding is not None:
@@ -394,14 +395,14 @@ class Run:
     def _builder(self) -> Builder:
         return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building)
 
-    def _build_on(self, best: State, candidate: Candidate, index: int) -> tuple[State, Built]:
+    def _build_on(self, best: Version, candidate: Candidate, index: int) -> tuple[Version, Built]:
         """The candidate on top of the best accepted state, with what both declare."""
         root = self.journal.directory / "work" / f"{index:03d}"
         builder = self._builder()
         state, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
         return dataclasses.replace(state, declares=best.declares.joined(candidate.declares)), built
 
-    def _restore(self, kept: Attempt, best: State) -> State | None:
+    def _restore(self, kept: Attempt, best: Version) -> Version | None:
         """The state of an attempt that an earlier process of this run accepted."""
         self._attempts.append(kept)
         if kept.verdict is None or not kept.verdict.accepted or kept.candidate is None:
@@ -424,6 +425,6 @@ class Run:
         )
         return attempt
 
-    def _discard(self, state: State) -> None:
+    def _discard(self, state: Version) -> None:
         if not self.settings.keep_work:
             state.workspace.remove()

@@ -17,7 +17,7 @@ _EMULATORS = frozenset({"rocjitsu", "mirage", "gfx90a-run"})  # launchers that p
 
 def application_of(options: Options) -> tuple[Application, str]:
     """The application and, in words, where its build command comes from."""
-    from intelliperf.discover import build_recipe
+    from intelliperf.project.recipes import build_recipe
 
     check_pattern(options)
     if not options.command:

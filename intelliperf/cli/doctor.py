@@ -15,7 +15,7 @@ from intelliperf import __version__
 from intelliperf.errors import IntelliPerfError
 
 
-class State(Enum):
+class Health(Enum):
     GOOD = "ok"
     OPTIONAL = "--"  # absent, and only wanted for something extra
     BAD = "!!"
@@ -26,7 +26,7 @@ class Observation:
     """One line of the examination; `remedy` is the command or step that fixes it."""
 
     subject: str
-    state: State
+    state: Health
     detail: str
     remedy: str = ""
 
@@ -66,9 +66,9 @@ def examine() -> int:
     bad = False
     for look in _LOOKS:
         for seen in _observed(look):
-            bad |= seen.state is State.BAD
+            bad |= seen.state is Health.BAD
             print(f"[{seen.state.value}] {seen.subject}: {seen.detail}")
-            if seen.remedy and seen.state is not State.GOOD:
+            if seen.remedy and seen.state is not Health.GOOD:
                 print(f"     remedy: {seen.remedy}")
     print("not ready: see the lines marked !!" if bad else "ready: intelliperf --formula atomicContention -- ./app")
     return 1 if bad else 0
@@ -79,7 +79,7 @@ def _observed(look: Callable[[], Iterator[Observation]]) -> Iterator[Observation
     try:
         yield from look()
     except (IntelliPerfError, OSError) as error:
-        yield Observation(look.__name__.strip("_").replace("_", "-"), State.BAD, str(error))
+        yield Observation(look.__name__.strip("_").replace("_", "-"), Health.BAD, str(error))
 
 
 def _cache() -> Iterator[Observation]:
@@ -87,7 +87,7 @@ def _cache() -> Iterator[Observation]:
 
     cache = cache_directory()
     free = shutil.disk_usage(cache).free
-    state = State.GOOD if free > _CACHE_BYTES else State.BAD
+    state = Health.GOOD if free > _CACHE_BYTES else Health.BAD
     yield Observation(
         "cache", state, f"{cache}, {free / 2**30:.1f} GiB free", "free 1 GiB, or set XDG_CACHE_HOME to a larger disk"
     )
@@ -97,7 +97,7 @@ def _compiler() -> Iterator[Observation]:
     from intelliperf.emulator.toolchain import find_toolchain
 
     found = find_toolchain()
-    yield Observation("compiler", State.GOOD, f"{found.version}, host code with {found.standard_library}")
+    yield Observation("compiler", Health.GOOD, f"{found.version}, host code with {found.standard_library}")
 
 
 def _sandbox() -> Iterator[Observation]:
@@ -106,7 +106,7 @@ def _sandbox() -> Iterator[Observation]:
 
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         check = Sandbox.probe(Path(name)).check()
-    state = State.GOOD if check.status is CheckStatus.PASSED else State.OPTIONAL
+    state = Health.GOOD if check.status is CheckStatus.PASSED else Health.OPTIONAL
     yield Observation(
         "sandbox", state, check.detail or check.status.value, "allow unprivileged user namespaces to confine candidates"
     )
@@ -121,7 +121,7 @@ def _tools() -> Iterator[Observation]:
         found = shutil.which(tool)
         yield Observation(
             tool,
-            State.GOOD if found else State.OPTIONAL,
+            Health.GOOD if found else Health.OPTIONAL,
             found or f"not on PATH; wanted for {purpose}",
             f"install {tool}",
         )
@@ -133,7 +133,7 @@ def _keys() -> Iterator[Observation]:
     names = sorted({key for provider in PROVIDERS.values() for key in provider.keys if os.environ.get(key)})
     detail = f"keys in the environment: {', '.join(names)}" if names else "no key in the environment; rules need none"
     yield Observation(
-        "models", State.GOOD if names else State.OPTIONAL, detail, "export OPENAI_API_KEY=… or --api-base"
+        "models", Health.GOOD if names else Health.OPTIONAL, detail, "export OPENAI_API_KEY=… or --api-base"
     )
 
 
@@ -145,16 +145,16 @@ def _nvidia() -> Iterator[Observation]:
     try:
         name = driver_api.device_name()
     except IntelliPerfError as error:
-        yield Observation("NVIDIA GPU", State.OPTIONAL, str(error))
+        yield Observation("NVIDIA GPU", Health.OPTIONAL, str(error))
         return
     version = ".".join(map(str, driver_api.driver_version()))
-    yield Observation("NVIDIA GPU", State.GOOD, f"{name}, driver for CUDA {version}")
+    yield Observation("NVIDIA GPU", Health.GOOD, f"{name}, driver for CUDA {version}")
 
     def found(subject: str, look: Callable[[], object], purpose: str) -> Observation:
         try:
-            return Observation(subject, State.GOOD, str(look()))
+            return Observation(subject, Health.GOOD, str(look()))
         except IntelliPerfError as error:
-            return Observation(subject, State.OPTIONAL, f"{error}; wanted for {purpose}")
+            return Observation(subject, Health.OPTIONAL, f"{error}; wanted for {purpose}")
 
     yield found("CUDA toolkit", lambda: toolkit.find_toolkit().nvcc, "--backend cuda")
     yield found("CUPTI library", native.injection_library, "device time and interception")
@@ -162,7 +162,7 @@ def _nvidia() -> Iterator[Observation]:
     sanitizer = toolkit.find_toolkit().tool("compute-sanitizer") if shutil.which("nvcc") else None
     yield Observation(
         "compute-sanitizer",
-        State.GOOD if sanitizer else State.OPTIONAL,
+        Health.GOOD if sanitizer else Health.OPTIONAL,
         str(sanitizer or "not found; wanted for races and accesses out of bounds"),
         "install compute-sanitizer, part of the CUDA toolkit",
     )
@@ -171,8 +171,8 @@ def _nvidia() -> Iterator[Observation]:
 def _self_test() -> Iterator[Observation]:
     from intelliperf.backends import BACKENDS
     from intelliperf.processes.sandbox import UNCONFINED
+    from intelliperf.project.scratch import Workspace
     from intelliperf.records import Application, Metric
-    from intelliperf.workspace import Workspace
 
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
@@ -185,16 +185,16 @@ def _self_test() -> Iterator[Observation]:
             workspace = Workspace.create(application, root / "work")
             built = workspace.build(backend.build_environment(), 300.0, root / "logs")
             if not built.ok:
-                yield Observation("self-test", State.BAD, f"the probe does not build: {'; '.join(built.errors)}")
+                yield Observation("self-test", Health.BAD, f"the probe does not build: {'; '.join(built.errors)}")
                 return
             (profile,) = backend.profile(workspace.application, 60.0).kernels
         except IntelliPerfError as error:
-            yield Observation("self-test", State.BAD, str(error))
+            yield Observation("self-test", Health.BAD, str(error))
             return
         lanes = profile.quantity(Metric.ATOMIC_LANES).value
         good = lanes == SELF_TEST_THREADS
         detail = f"one kernel built, run and counted: {lanes:.0f} atomic lanes of {SELF_TEST_THREADS}"
-        yield Observation("self-test", State.GOOD if good else State.BAD, detail)
+        yield Observation("self-test", Health.GOOD if good else Health.BAD, detail)
 
 
 _LOOKS: tuple[Callable[[], Iterator[Observation]], ...] = (

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from intelliperf import __version__
 from intelliperf.cli.application import launcher_of
-from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Observation, State
+from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Health, Observation
 from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Launcher
@@ -47,7 +47,7 @@ def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
 
     def tell(seen: Observation) -> None:
         for line in (f"[{seen.state.value}] {seen.subject}: {seen.detail}", f"     remedy: {seen.remedy}"):
-            if not line.endswith("remedy: ") and (seen.state is not State.GOOD or line.startswith("[")):
+            if not line.endswith("remedy: ") and (seen.state is not Health.GOOD or line.startswith("[")):
                 said.append(line)
                 print(line)
 
@@ -60,7 +60,7 @@ def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
         bad = False
         for step, work in _STEPS.items():
             seen = _verdict(step, work, chain)
-            bad |= seen.state is State.BAD
+            bad |= seen.state is Health.BAD
             tell(seen)
         (root / "doctor.txt").write_text("\n".join(said) + "\n")
         with tarfile.open(bundle, "w:gz") as archive:
@@ -81,10 +81,10 @@ def _small(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 def _verdict(step: str, work: Callable[[_Chain], str], chain: _Chain) -> Observation:
     """What is wrong with one step must not hide what is wrong with the next."""
     try:
-        return Observation(step, State.GOOD, work(chain))
+        return Observation(step, Health.GOOD, work(chain))
     except (IntelliPerfError, OSError) as error:
         has_substitute = work is _instrumentation and isinstance(error, ToolchainError)  # the line table
-        return Observation(step, State.OPTIONAL if has_substitute else State.BAD, str(error))
+        return Observation(step, Health.OPTIONAL if has_substitute else Health.BAD, str(error))
 
 
 def _versions() -> Iterator[Observation]:
@@ -93,7 +93,7 @@ def _versions() -> Iterator[Observation]:
     from intelliperf.profiling.rocprofv3 import find_rocprof
     from intelliperf.rocm import stack, toolchain
 
-    yield Observation("intelliperf", State.GOOD, f"{__version__} on Linux {platform.release()}")
+    yield Observation("intelliperf", Health.GOOD, f"{__version__} on Linux {platform.release()}")
     looks: dict[str, Callable[[], object]] = {
         "compiler": lambda: toolchain.find_compiler().version,
         "HSA headers": lambda: (
@@ -103,20 +103,20 @@ def _versions() -> Iterator[Observation]:
     }
     for subject, look in looks.items():
         try:
-            yield Observation(subject, State.GOOD, str(look()))
+            yield Observation(subject, Health.GOOD, str(look()))
         except IntelliPerfError as error:
-            yield Observation(subject, State.BAD, str(error))
+            yield Observation(subject, Health.BAD, str(error))
     try:
-        yield Observation("hip-python", State.GOOD, version("hip-python"))
+        yield Observation("hip-python", Health.GOOD, version("hip-python"))
     except PackageNotFoundError:
-        yield Observation("hip-python", State.OPTIONAL, "not installed: buffers are opened by HSA itself")
+        yield Observation("hip-python", Health.OPTIONAL, "not installed: buffers are opened by HSA itself")
 
 
 def _permissions() -> Iterator[Observation]:
     from intelliperf.profiling.rocprofv3 import permission_problem
 
     readable = os.access(_KFD, os.R_OK | os.W_OK)
-    state = State.GOOD if readable else State.OPTIONAL
+    state = Health.GOOD if readable else Health.OPTIONAL
     detail = "open to you" if readable else "closed to you" if _KFD.exists() else "absent: no AMD kernel driver here"
     remedy = "sudo usermod -a -G render,video $USER, then log in again" if _KFD.exists() else "load the amdgpu driver"
     yield Observation(str(_KFD), state, detail, remedy)
@@ -124,9 +124,9 @@ def _permissions() -> Iterator[Observation]:
     inside = [name for name in _GROUPS if name in own]
     told = f"you are in {' and '.join(inside)}" if inside else f"you are in neither {' nor '.join(_GROUPS)}"
     enter = "sudo usermod -a -G render,video $USER, then log in again; in a container, --group-add render"
-    yield Observation("groups", State.GOOD if inside else State.OPTIONAL, told, enter)
+    yield Observation("groups", Health.GOOD if inside else Health.OPTIONAL, told, enter)
     problem = permission_problem()
-    yield Observation("performance counters", State.OPTIONAL if problem else State.GOOD, problem or "allowed")
+    yield Observation("performance counters", Health.OPTIONAL if problem else Health.GOOD, problem or "allowed")
 
 
 def _device(chain: _Chain) -> str:
@@ -136,7 +136,7 @@ def _device(chain: _Chain) -> str:
 
 
 def _build(chain: _Chain) -> str:
-    from intelliperf.workspace import Workspace
+    from intelliperf.project.scratch import Workspace
 
     source = chain.root / "source"
     source.mkdir()

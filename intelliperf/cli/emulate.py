@@ -14,8 +14,8 @@ from rich.console import Console
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import Options
 from intelliperf.errors import BuildFailed
+from intelliperf.project.scratch import Workspace
 from intelliperf.report.wording import command_line
-from intelliperf.workspace import Workspace
 
 
 def emulate_application(options: Options) -> int:

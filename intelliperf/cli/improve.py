@@ -21,13 +21,13 @@ from intelliperf.cli.options import Options
 from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
-from intelliperf.journal import Journal, read_json, to_json
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory, storage_errors
+from intelliperf.project.journal import Journal, read_json, to_json
+from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
 from intelliperf.run import STARTED, Run, Settings
-from intelliperf.state import State, sources
 
 if TYPE_CHECKING:
     from intelliperf.codegen.rulebook import RuleRewriter
@@ -217,7 +217,7 @@ class _Rules:
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
         return self._rewriter.propose(task, attempts)
 
-    def read_ahead(self, state: State) -> None:
+    def read_ahead(self, state: Version) -> None:
         """In the background: parse what a rule will want, if the program turns out to need one."""
         rewriter = self._rewriter
         wanted = sources(state, ()), state.compile_arguments, state.workspace.tree

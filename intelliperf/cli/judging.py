@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from intelliperf import run as runs
 from intelliperf.cli.options import Options
 from intelliperf.processes.sandbox import Sandbox
+from intelliperf.project.scratch import Built, Workspace
+from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
-from intelliperf.state import State, sources
-from intelliperf.workspace import Built, Workspace
 
 if TYPE_CHECKING:
     from intelliperf.validation.judge import Judge
@@ -42,9 +42,9 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
         candidate: Candidate,
         finding: Finding,
         evidence: Sequence[SourceEvidence],
-        reference: State,
-        baseline: State,
-        build: Callable[[], tuple[State, Built]],
+        reference: Version,
+        baseline: Version,
+        build: Callable[[], tuple[Version, Built]],
         logs: Path,
     ) -> Verdict:
         from intelliperf.validation.trial import BuildFailure, Case
@@ -73,7 +73,7 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
     return judged
 
 
-def rounded_build(backend: Backend, reference: State, way: str, deadline_s: float) -> Application | None:
+def rounded_build(backend: Backend, reference: Version, way: str, deadline_s: float) -> Application | None:
     """The original in a scratch copy beside the reference's, built to round `way`; None where it cannot be had."""
     environment = backend.rounded_build(way)
     if not environment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.journal import RUNS
+from intelliperf.project.journal import RUNS
 from intelliperf.records import FileEdit, Report, content_hash
 
 
@@ -53,7 +53,7 @@ def write_in_place(report: Report) -> tuple[str, ...]:
     Every file is checked first against the text that the run started from, so that nothing is
     written if one was changed since. Raises `UsageError` then, and where nothing was accepted.
     """
-    from intelliperf.workspace import read_text, replace_text
+    from intelliperf.project.scratch import read_text, replace_text
 
     if report.accepted is None:
         raise UsageError(f"run {report.run_id} accepted no candidate: there is nothing to apply")
@@ -81,7 +81,7 @@ def write_in_place(report: Report) -> tuple[str, ...]:
 
 
 def _holds(path: Path, text: str) -> bool:
-    from intelliperf.workspace import read_text
+    from intelliperf.project.scratch import read_text
 
     return path.is_file() and read_text(path) == text
 

@@ -12,8 +12,9 @@ from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
 from intelliperf.codegen.syntax.outline import functions
 from intelliperf.errors import UsageError
-from intelliperf.journal import Journal
 from intelliperf.processes.process import output_of
+from intelliperf.project.journal import Journal
+from intelliperf.project.scratch import Workspace, read_text
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
 from intelliperf.records import (
     NO_FILE,
@@ -30,7 +31,6 @@ from intelliperf.records import (
     OriginKind,
     content_hash,
 )
-from intelliperf.workspace import Workspace, read_text
 
 _GIT_DEADLINE_S = 60.0
 _DEEPEST = 8  # directories between the top of a repository and the project

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from intelliperf.codec import decode
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.journal import Journal, read_json, to_json
+from intelliperf.project.codec import decode
+from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.records import SCHEMA_VERSION, Report
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary

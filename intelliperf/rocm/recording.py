@@ -13,12 +13,12 @@ from intelliperf.errors import ApplicationFailed, ToolchainError
 from intelliperf.interception.building import built, run_tool
 from intelliperf.processes.endings import ended_well
 from intelliperf.processes.process import output_of, run
+from intelliperf.project.scratch import Workspace
 from intelliperf.records import AccessKind, Application, Device, Kernel, MemorySpace
 from intelliperf.rocm import native, toolchain
 from intelliperf.rocm.machinesites import MachineAccess, Module, read_module
 from intelliperf.rocm.passplugin import pass_plugin
 from intelliperf.rocm.symbols import plain
-from intelliperf.workspace import Workspace
 
 _HERE = Path(__file__).resolve().parent
 _RUNTIME = _HERE.parent / "emulator" / "runtime"  # the rules of LDS banks are the emulator's

@@ -13,12 +13,12 @@ import pytest
 
 from intelliperf.emulator import devices
 from intelliperf.errors import ToolchainError
+from intelliperf.project.scratch import Workspace
 from intelliperf.records import AccessKind, Application, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity
 from intelliperf.rocm.instructions import operation
 from intelliperf.rocm.machinesites import MachineAccess, Module, Part, Site
 from intelliperf.rocm.recording import RecordedDispatch, Recording, counted
 from intelliperf.rocm.recordlines import recorded_lines
-from intelliperf.workspace import Workspace
 
 CHIP = devices.record("mi250x")
 KERNEL = Kernel("_Z1kPf", "k")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rewrite_task import device, evidence, finding
 
+from intelliperf.project.diff import unified_diff
 from intelliperf.records import (
     SCHEMA_VERSION,
     Application,
@@ -28,7 +29,6 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.workspace import unified_diff
 
 
 def accepted_report(project: Path, path: str, before: str, after: str) -> Report:

@@ -14,7 +14,9 @@ from rewrite_task import device
 from rewrite_task import evidence as tally_evidence
 
 from intelliperf.errors import SourceNotFound
-from intelliperf.journal import Journal
+from intelliperf.project.journal import Journal
+from intelliperf.project.scratch import Built
+from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Memory, Proposal, Rewriter, Task, Timing
 from intelliperf.records import (
     Application,
@@ -42,8 +44,6 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.run import Run, Settings
-from intelliperf.state import State
-from intelliperf.workspace import Built
 
 SOURCE = "app.hip"
 BUILD = (
@@ -187,9 +187,9 @@ def judge(
     candidate: Candidate,
     finding: Finding,
     evidence: Sequence[SourceEvidence],
-    reference: State,
-    baseline: State,
-    build: Callable[[], tuple[State, Built]],
+    reference: Version,
+    baseline: Version,
+    build: Callable[[], tuple[Version, Built]],
     logs: Path,
 ) -> Verdict:
     """Accepted where it builds and takes less time than the baseline."""

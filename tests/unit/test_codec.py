@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from intelliperf.codec import decode, encode
 from intelliperf.errors import ProtocolError
 from intelliperf.frozen import record
+from intelliperf.project.codec import decode, encode
 from intelliperf.records import (
     Attempt,
     Candidate,

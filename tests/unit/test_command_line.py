@@ -16,7 +16,7 @@ from intelliperf.cli import main
 from intelliperf.cli.app import COMMANDS, parser_for
 from intelliperf.cli.runs import write_in_place
 from intelliperf.errors import UsageError
-from intelliperf.journal import RUNS
+from intelliperf.project.journal import RUNS
 
 
 @pytest.fixture

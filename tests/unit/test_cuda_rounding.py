@@ -9,8 +9,8 @@ from scripted import TextBackend, application
 
 from intelliperf.cli.judging import rounded_build
 from intelliperf.cuda.rounding import rounded_ptx
-from intelliperf.state import State
-from intelliperf.workspace import Workspace
+from intelliperf.project.scratch import Workspace
+from intelliperf.project.versions import Version
 
 EXCHANGED = {
     "	add.f32 	%f22, %f30, %f21;": "	add.rp.f32 	%f22, %f30, %f21;",
@@ -54,7 +54,7 @@ class RoundingBackend(TextBackend):
 
 def test_the_original_is_built_again_beside_itself_with_what_the_backend_adds(tmp_path):
     project = application(tmp_path / "project", "text", ("/bin/sh", "-c", 'echo "$WAY" >app; test "$WAY" != fails'))
-    state = State(Workspace.create(project, tmp_path / "work" / "reference"), (), {})
+    state = Version(Workspace.create(project, tmp_path / "work" / "reference"), (), {})
     built = rounded_build(RoundingBackend(), state, "up", 20.0)
     assert built is not None
     assert (built.project / "app").read_text() == "up\n"

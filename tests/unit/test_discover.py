@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.discover import build_recipe
 from intelliperf.errors import UsageError
+from intelliperf.project.recipes import build_recipe
 
 HIP = "#include <hip/hip_runtime.h>\nint main() {}\n"
 

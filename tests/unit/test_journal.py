@@ -10,7 +10,7 @@ import pytest
 from test_codec import accepted_attempt
 
 from intelliperf.errors import StorageFull, UsageError
-from intelliperf.journal import Journal
+from intelliperf.project.journal import Journal
 from intelliperf.records import Kernel
 
 

@@ -17,9 +17,9 @@ from intelliperf.errors import (
     StorageFull,
     UsageError,
 )
-from intelliperf.journal import Journal
 from intelliperf.pipeline import improve
 from intelliperf.processes.storage import refuse_full_disk
+from intelliperf.project.journal import Journal
 from intelliperf.records import Ending, Outcome, Report
 from intelliperf.run import Run
 

@@ -19,7 +19,7 @@ from intelliperf.codegen.model import ModelRewriter
 from intelliperf.codegen.prompts import rewrite_prompt
 from intelliperf.codegen.replay import RecordedModel, read_exchanges, replay_rewriter
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.journal import Journal
+from intelliperf.project.journal import Journal
 from intelliperf.records import Attempt, OriginKind, Usage
 
 
@@ -61,7 +61,7 @@ from rewrite_task import GOOD_REPLY, task
 from test_model import Script
 from intelliperf.codegen.budget import Budget
 from intelliperf.codegen.model import ModelRewriter
-from intelliperf.journal import Journal
+from intelliperf.project.journal import Journal
 
 class Fatal(Journal):
     def keep_exchange(self, prompt_hash, exchange):

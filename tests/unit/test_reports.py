@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from reported import accepted_report, healthy_report
 
-from intelliperf.journal import Journal
+from intelliperf.project.journal import Journal
 from intelliperf.records import Report
 from intelliperf.report import files
 from intelliperf.report.html import page

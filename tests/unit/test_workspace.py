@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.project.diff import unified_diff
+from intelliperf.project.scratch import Workspace, read_text
 from intelliperf.records import Application, FileEdit, content_hash
-from intelliperf.workspace import Workspace, read_text, unified_diff
 
 
 def application(project: Path, *command: str) -> Application:

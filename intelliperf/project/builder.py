@@ -8,10 +8,10 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
+from intelliperf.project.scratch import Built, Workspace, read_text
+from intelliperf.project.versions import Version, compile_arguments
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
-from intelliperf.state import State, compile_arguments
-from intelliperf.workspace import Built, Workspace, read_text
 
 
 @record(frozen=True)
@@ -23,7 +23,7 @@ class Builder:
     deadline_s: float
     while_building: Callable[[], None]
 
-    def build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[State, Built]:
+    def build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[Version, Built]:
         """The project with the edits, in a fresh copy below `root`.
 
         Raises `UsageError` where the project is no longer what the edits were made for.
@@ -38,13 +38,13 @@ class Builder:
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
         built = workspace.build(environment, self.deadline_s, logs)
-        state = State(workspace, edits, compile_arguments(log, workspace))
+        state = Version(workspace, edits, compile_arguments(log, workspace))
         program = self.application.command[0]
         if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
             built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))
         return state, built
 
-    def stacked(self, best: State, candidate: Candidate) -> tuple[FileEdit, ...]:
+    def stacked(self, best: Version, candidate: Candidate) -> tuple[FileEdit, ...]:
         """The candidate's edits on top of the accepted ones, expressed against the original."""
         texts = {edit.path: edit for edit in best.edits}
         originals = self.originals(candidate.edits)

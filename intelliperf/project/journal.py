@@ -15,9 +15,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
-from intelliperf.codec import decode, encode
 from intelliperf.errors import ProtocolError, StorageFull, UsageError
 from intelliperf.processes.storage import storage_errors, write_atomically
+from intelliperf.project.codec import decode, encode
 from intelliperf.records import Attempt
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
-from intelliperf.workspace import read_text
+from intelliperf.project.scratch import read_text
 
 _COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
 _HOST_SUFFIXES = {".cpp", ".cc", ".cxx"}

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.frozen import record
+from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
-from intelliperf.workspace import Workspace
 
 
 @record(frozen=True)
-class State:
+class Version:
     """A version of the project that builds: the original or an accepted candidate on top of it."""
 
     workspace: Workspace
@@ -39,7 +39,7 @@ class State:
         return home.is_file() and copy.is_file() and home.read_bytes() == copy.read_bytes()
 
 
-def sources(state: State, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
+def sources(state: Version, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
     """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence.
 
     Files that the build itself makes are left out: an edit of one would not last.
@@ -80,7 +80,7 @@ def profile_at_home(profile: KernelProfile, workspace: Workspace) -> KernelProfi
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 
 
-def _included(path: str, text: str, state: State) -> list[str]:
+def _included(path: str, text: str, state: Version) -> list[str]:
     """Project headers that the text names, looked up beside it and in the build's -I directories."""
     tree = state.workspace.tree.resolve()
     places = [(tree / path).parent]
