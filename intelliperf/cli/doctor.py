@@ -94,7 +94,7 @@ def _cache() -> Iterator[Observation]:
 
 
 def _compiler() -> Iterator[Observation]:
-    from intelliperf.emulator.toolchain import find_toolchain
+    from intelliperf.dropins.toolchain import find_toolchain
 
     found = find_toolchain()
     yield Observation("compiler", Health.GOOD, f"{found.version}, host code with {found.standard_library}")

@@ -192,9 +192,9 @@ def _symbol(chain: _Chain) -> str:
 
 
 def _interception(chain: _Chain) -> str:
+    from intelliperf.interception.messages import Dispatch
     from intelliperf.records import Kernel
     from intelliperf.validation.lockstep import Setting, record
-    from intelliperf.validation.messages import Dispatch
     from intelliperf.validation.side import Run
 
     setting = Setting(
@@ -214,10 +214,10 @@ def _interception(chain: _Chain) -> str:
 
 def _buffers(chain: _Chain) -> str:
     """Every buffer by its handle, if that can be, and as the application copies it: both must be the same."""
+    from intelliperf.interception.messages import Dispatch
+    from intelliperf.interception.wire import Deadline
     from intelliperf.records import Kernel
-    from intelliperf.validation.messages import Dispatch
     from intelliperf.validation.side import Run, Side
-    from intelliperf.validation.wire import Deadline
 
     deadline = Deadline.after(_DEADLINE_S)
     run = Run("buffers", chain.built(), {"kernels": "*"})

@@ -209,7 +209,7 @@ class _Rules:
     def _rewriter(self) -> RuleRewriter:
         from intelliperf.codegen.rulebook import RuleRewriter
         from intelliperf.codegen.syntax.clang import ClangParser
-        from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+        from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 
         driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
         return RuleRewriter(ClangParser(driver, environment=tool_environment(), kept_headers=headers))

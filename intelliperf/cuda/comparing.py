@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.cuda import driver_api
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.errors import BackendUnavailable, ProtocolError, ToolchainError
+from intelliperf.interception.arena import SharedArena, open_shared_arena
 from intelliperf.interception.building import run_tool
 from intelliperf.processes.storage import cache_directory
 from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer

@@ -15,15 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.formulas.base import MINIMUM_EXCESS
+from intelliperf.interception.messages import Dispatch, End
+from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.profiling.ncu import ProfiledKernel
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Kernel, KernelProfile, Metric, Provenance, Quantity
 from intelliperf.validation.lockstep import Paused
-from intelliperf.validation.messages import Dispatch, End
 from intelliperf.validation.reach import reachable_bytes
 from intelliperf.validation.side import Run, Side, SideFailed
-from intelliperf.validation.wire import Deadline
 
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
 BESIDES_BYTES = 16 << 20

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intelliperf.cuda.toolkit import Toolkit
-from intelliperf.interception.programs import python_script
+from intelliperf.dropins.programs import python_script
 from intelliperf.processes.storage import cache_directory
 
 WAY = "INTELLIPERF_CUDA_ROUNDING"

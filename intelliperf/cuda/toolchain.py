@@ -14,11 +14,9 @@ from pathlib import Path
 
 from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.emulator.compiler.arguments import parse
-from intelliperf.emulator.compiler.build import Build
-from intelliperf.emulator.toolchain import find_toolchain
+from intelliperf.dropins.compilelog import log_command
+from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.interception.programs import kept_programs, python_script
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 
@@ -105,7 +103,7 @@ def nvcc(words: Sequence[str]) -> None:
     """Log the GPU sources, then become the real nvcc."""
     if os.environ.get("INTELLIPERF_COMPILE_LOG"):
         try:
-            _log(words)
+            log_command("nvcc", ["-c" if word in _MODULE_STAGES else word for word in words])
         except (IntelliPerfError, OSError, ValueError) as error:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
     real = os.environ.get(REAL_NVCC) or _nvcc_behind_us()
@@ -124,19 +122,3 @@ def _nvcc_behind_us() -> str:
         if own not in place.parents and os.access(place, os.X_OK):
             return str(place)
     sys.exit("intelliperf: the real nvcc is not to be found: put it on PATH or set CUDA_HOME")
-
-
-def _log(words: Sequence[str]) -> None:
-    command = parse("nvcc", ["-c" if word in _MODULE_STAGES else word for word in words], None)
-    if command.stage not in ("link", "object"):
-        return
-    build = Build(
-        command=command,
-        words=tuple(words),
-        directory=Path.cwd(),
-        environment=os.environ,
-        toolchain=find_toolchain(),
-    )
-    for source in command.sources:
-        if source.is_gpu:
-            build.log(source, command.object_of(source))

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from intelliperf.emulator import devices
-from intelliperf.emulator.toolchain import build_environment
+from intelliperf.devices import models as devices
+from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, Memory, Timing
@@ -116,7 +116,7 @@ class EmulatorBackend:
         }
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
-        from intelliperf.arena import open_shared_arena
+        from intelliperf.interception.arena import open_shared_arena
 
         return open_shared_arena(hello, descriptors)
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from intelliperf.emulator import sampling
+from intelliperf.counting import sampling
+from intelliperf.dropins.toolchain import include_directory
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
-from intelliperf.emulator.toolchain import include_directory
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.protocols import ApplicationProfile

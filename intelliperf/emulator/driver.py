@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.frontend import CompilerMessage
+from intelliperf.dropins.queries import answer, nvcc_plan
+from intelliperf.dropins.toolchain import find_toolchain, include_directory, tool_environment
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.compiler.explain import explanation
-from intelliperf.emulator.compiler.frontend import CompilerMessage
-from intelliperf.emulator.compiler.queries import answer, nvcc_plan
-from intelliperf.emulator.toolchain import find_toolchain, include_directory, tool_environment
 from intelliperf.errors import IntelliPerfError
 
 CLANGS = ("clang", "clang++")

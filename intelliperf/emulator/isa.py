@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from intelliperf.emulator.compiler.arguments import parse
-from intelliperf.emulator.compiler.spelling import overlay_flags
-from intelliperf.emulator.toolchain import (
+from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.spelling import overlay_flags
+from intelliperf.dropins.toolchain import (
     Toolchain,
     find_toolchain,
     include_directory,

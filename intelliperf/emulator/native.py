@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.emulator.toolchain import (
+from intelliperf.counting import NATIVE
+from intelliperf.dropins.toolchain import (
     Toolchain,
     find_toolchain,
     host_processor,
@@ -24,13 +25,16 @@ from intelliperf.emulator.toolchain import (
     tool_environment,
 )
 from intelliperf.errors import StorageFull, ToolchainError
+from intelliperf.interception.building import PROTOCOL
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 
 LIBRARY_NAME = "libintelliperf_simt.so"
 _COMPILE_DEADLINE_S = 300.0
 _LINK_DEADLINE_S = 600.0  # zig builds its C++ library at the first link
+_PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = Path(__file__).resolve().parent / "runtime"
+_PLACES = (_SOURCES, PROTOCOL, NATIVE)
 _COMPILE_FLAGS = (
     "-std=c++17",
     "-O3",
@@ -129,8 +133,8 @@ def _state_of_sources(toolchain: Toolchain) -> str:
 
 
 def _sources() -> list[Path]:
-    found = [path for suffix in ("cpp", "h", "map") for path in _SOURCES.glob(f"*.{suffix}")]
-    if not any(path.suffix == ".cpp" for path in found):
+    found = [path for place in _PLACES for suffix in ("cpp", "h", "map") for path in place.glob(f"*.{suffix}")]
+    if not any(path.parent == _SOURCES for path in found):
         raise ToolchainError(f"the runtime's sources are missing from {_SOURCES}; reinstall intelliperf")
     found += [include_directory() / name for name in _API_HEADERS]
     return sorted(found)
@@ -138,7 +142,7 @@ def _sources() -> list[Path]:
 
 def _read_sources() -> dict[str, bytes]:
     """Every file of the build by its path in this package."""
-    return {str(path.relative_to(_SOURCES.parent)): path.read_bytes() for path in _sources()}
+    return {str(path.relative_to(_PACKAGE)): path.read_bytes() for path in _sources()}
 
 
 def _digest(words: list[str], files: dict[str, bytes]) -> str:
@@ -175,7 +179,9 @@ def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
     made = into.with_suffix(f".{os.getpid()}")
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
-    places = [f"-I{copy / 'include'}", f"-ffile-prefix-map={copy}={_SOURCES.parent}"]
+    folders = (include_directory(), *_PLACES)
+    places = [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in folders]
+    places.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
     flags = [f"-march={host_processor()}", *_COMPILE_FLAGS]
     argv = [*compiler, *flags, *places, "-c", str(copy / source), "-o", str(made)]
     _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
@@ -185,7 +191,7 @@ def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
 def _link(toolchain: Toolchain, copy: Path, objects: list[Path], library: Path) -> None:
     library.parent.mkdir(exist_ok=True)
     made = library.with_suffix(f".{os.getpid()}")
-    exports = f"-Wl,--version-script={copy / 'runtime' / 'exports.map'}"
+    exports = f"-Wl,--version-script={copy / _SOURCES.relative_to(_PACKAGE) / 'exports.map'}"
     argv = [*toolchain.host_linker, *map(str, objects), *_LINK_FLAGS, exports, "-o", str(made)]
     _run(argv, _LINK_DEADLINE_S, "link the runtime library")
     made.replace(library)

@@ -15,7 +15,7 @@ from pathlib import Path
 from intelliperf.emulator.tracefiles import Location
 from intelliperf.records import Frame
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)

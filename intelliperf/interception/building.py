@@ -16,9 +16,9 @@ from intelliperf.processes.storage import cache_directory
 
 FLAGS = ("-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall", "-Wextra")
 _BUILD_DEADLINE_S = 300.0
-_SHARED = Path(__file__).resolve().parent / "native"
-_RUNTIME = Path(__file__).resolve().parents[1] / "emulator" / "runtime"  # what does not need the emulator
-_RUNTIME_FILES = ("alterations.cpp", "alterations.h", "json.cpp", "json.h", "wire.cpp", "wire.h")
+_HERE = Path(__file__).resolve().parent
+PROTOCOL = _HERE / "protocol"  # what both ends speak, the emulator's runtime included
+_SHARED = (PROTOCOL, _HERE / "native")
 
 Compile = Callable[[str, Path, Sequence[str], Path], None]  # compiler, directory of all sources, *.cpp, result
 
@@ -50,8 +50,7 @@ def built(vendor: str, name: str, files: Mapping[str, bytes], key: Sequence[str]
 
 
 def _read(sources: Path) -> dict[str, bytes]:
-    found = [path for place in (_SHARED, sources) for path in sorted(place.iterdir()) if path.suffix in (".cpp", ".h")]
-    found += [_RUNTIME / name for name in _RUNTIME_FILES]
+    found = [path for place in (*_SHARED, sources) for path in sorted(place.iterdir()) if path.suffix in (".cpp", ".h")]
     return {path.name: path.read_bytes() for path in found}
 
 

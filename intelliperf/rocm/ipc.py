@@ -18,8 +18,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.errors import ProtocolError
+from intelliperf.interception.arena import SharedArena, open_shared_arena
 from intelliperf.processes.process import Child
 from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.emulator import devices
+from intelliperf.devices import models as devices
 from intelliperf.errors import BackendUnavailable
 from intelliperf.processes.process import run
 from intelliperf.records import Device, DeviceLimits

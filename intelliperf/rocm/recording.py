@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from intelliperf.counting import NATIVE
 from intelliperf.errors import ApplicationFailed, ToolchainError
 from intelliperf.interception.building import built, run_tool
 from intelliperf.processes.endings import ended_well
@@ -21,11 +22,10 @@ from intelliperf.rocm.passplugin import pass_plugin
 from intelliperf.rocm.symbols import plain
 
 _HERE = Path(__file__).resolve().parent
-_RUNTIME = _HERE.parent / "emulator" / "runtime"  # the rules of LDS banks are the emulator's
 _SOURCES = (
     *sorted((_HERE / "counting").glob("*.[ch]*")),
     *(_HERE / "native" / name for name in ("records.h", "recordfile.h")),
-    *(_RUNTIME / name for name in ("lds.cpp", "lds.h", "hot_addresses.h")),
+    *sorted(NATIVE.glob("*.[ch]*")),
 )
 _FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra")
 _BUFFER_BYTES = 256 << 20

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intelliperf.emulator import sampling
+from intelliperf.counting import sampling
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import (
     AccessKind,

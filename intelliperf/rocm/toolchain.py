@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.emulator.compiler.arguments import parse
-from intelliperf.emulator.compiler.build import Build
-from intelliperf.emulator.toolchain import find_toolchain
+from intelliperf.dropins.compilelog import log_command
+from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.interception.programs import kept_programs, python_script
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 from intelliperf.rocm.stack import roots
@@ -179,7 +177,7 @@ def run(name: str, words: Sequence[str]) -> None:
         sys.exit(f"{name}: error: {error}")
     if os.environ.get("INTELLIPERF_COMPILE_LOG") and (name == "hipcc" or is_hip(words)):
         try:
-            _log(words)
+            log_command("hipcc", words)
         except (IntelliPerfError, OSError, ValueError) as error:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
     os.execv(argv[0], argv)
@@ -206,19 +204,3 @@ def _real_command(name: str, words: Sequence[str]) -> list[str]:
     if not real:
         raise ToolchainError(f"there is no {name} but ours")
     return [str(real[0]), *(completed(words, architecture) if is_hip(words) else words)]
-
-
-def _log(words: Sequence[str]) -> None:
-    command = parse("hipcc", list(words), None)
-    if command.stage not in ("link", "object"):
-        return
-    build = Build(
-        command=command,
-        words=tuple(words),
-        directory=Path.cwd(),
-        environment=os.environ,
-        toolchain=find_toolchain(),
-    )
-    for source in command.sources:
-        if source.is_gpu:
-            build.log(source, command.object_of(source))

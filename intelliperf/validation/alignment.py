@@ -12,8 +12,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from intelliperf.interception.messages import Dispatch, Transfer
 from intelliperf.validation.lockstep import Event
-from intelliperf.validation.messages import Dispatch, Transfer
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from intelliperf.errors import ApplicationFailed
+from intelliperf.interception.messages import Dispatch, Hello
+from intelliperf.interception.wire import Deadline
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed
 from intelliperf.records import Application
@@ -22,14 +24,12 @@ from intelliperf.validation.compare import POISONS, Reordered, moved_together, s
 from intelliperf.validation.content import chunks_that_differ
 from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
-from intelliperf.validation.messages import Dispatch, Hello
 from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.reach import chosen
 from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
-from intelliperf.validation.wire import Deadline
 
 _BOUNDED = ("random-1", "random-2", "random-3")  # more draws of the spread; the others are followed to their end
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from intelliperf.errors import ToolchainError
+from intelliperf.interception.messages import Allocation
+from intelliperf.interception.wire import Deadline
 from intelliperf.protocols import Difference
 from intelliperf.records import Check, CheckStatus, Outcome
 from intelliperf.validation.calibration import Calibration, scalars
@@ -25,12 +27,10 @@ from intelliperf.validation.compare import (
 from intelliperf.validation.content import Content, chunks_that_differ
 from intelliperf.validation.elements import BYTE, Bytes, Scalar
 from intelliperf.validation.lockstep import Divergence, Paused, Sync
-from intelliperf.validation.messages import Allocation
 from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
 from intelliperf.validation.reach import chosen
 from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
-from intelliperf.validation.wire import Deadline
 
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 

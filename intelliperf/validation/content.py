@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from intelliperf.interception.messages import Allocation
+from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.protocols import Difference, Numbers
 from intelliperf.validation.compare import CHUNK_BYTES, as_bytes, differing_chunks
 from intelliperf.validation.elements import Bytes
-from intelliperf.validation.messages import Allocation
 from intelliperf.validation.side import Side
-from intelliperf.validation.wire import Deadline, PeerTimeout
 
 
 class Content:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from intelliperf.validation.messages import Element
+from intelliperf.interception.messages import Element
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from intelliperf.interception.messages import Allocation, Dispatch, End, Message, Transfer
+from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
 from intelliperf.validation.content import Content
-from intelliperf.validation.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.validation.pairing import Pairing, pair
 from intelliperf.validation.remembered import Remembered
 from intelliperf.validation.side import Failure, Run, Side, SideFailed, complaint
-from intelliperf.validation.wire import Deadline, PeerTimeout
 
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share

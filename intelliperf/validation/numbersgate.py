@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from intelliperf.interception.messages import Dispatch
 from intelliperf.records import CheckStatus, Outcome
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, POISON, Calibration
@@ -21,7 +22,6 @@ from intelliperf.validation.lockstep import (
     follow_planned,
     record,
 )
-from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from intelliperf.interception.messages import Allocation, Argument, Dispatch
 from intelliperf.validation.elements import Bytes
-from intelliperf.validation.messages import Allocation, Argument, Dispatch
 
 Key = tuple[str, int, str]  # kind, sequence, symbol name; identity of a reference allocation in every run
 

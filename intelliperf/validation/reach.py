@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from intelliperf.interception.messages import Dispatch
 from intelliperf.validation.lockstep import Paused, Sync
-from intelliperf.validation.messages import Dispatch
 
 _FREELY_BYTES = 1 << 30
 _EVERY = 32

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import Completed
 from intelliperf.validation.calibration import BASE, Calibration, scalars
 from intelliperf.validation.content import chunks_that_differ
@@ -20,7 +21,6 @@ from intelliperf.validation.pairing import Key, Pairing, key_of
 from intelliperf.validation.reach import chosen
 from intelliperf.validation.side import Run, SideFailed
 from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness
-from intelliperf.validation.wire import Deadline
 
 OPTION = "rounding"  # the backend's
 WAYS = ("up", "down")

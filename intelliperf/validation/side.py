@@ -18,14 +18,14 @@ from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import ProtocolError
+from intelliperf.interception.messages import Allocation, Dispatch, End, Hello, Message
+from intelliperf.interception.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
 from intelliperf.processes.endings import ended_well
 from intelliperf.processes.process import Child, Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.validation import othertools
-from intelliperf.validation.messages import Allocation, Dispatch, End, Hello, Message
-from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed, PeerTimeout
 
 _POLL_S = 0.05
 _LOOK_S = 0.2  # between looks at what a process that says nothing has loaded

@@ -14,14 +14,17 @@ from intelliperf.records import Application, Kernel
 
 PACKAGE = Path(__file__).resolve().parents[2] / "intelliperf"
 STAND_IN = Path(__file__).with_name("cudastandin")
-_PLACES = (STAND_IN, PACKAGE / "cuda" / "native", PACKAGE / "interception" / "native", PACKAGE / "emulator" / "runtime")
-_RUNTIME = ("alterations.cpp", "json.cpp", "wire.cpp")
+_PLACES = (
+    STAND_IN,
+    PACKAGE / "cuda" / "native",
+    PACKAGE / "interception" / "native",
+    PACKAGE / "interception" / "protocol",
+)
 
 
 def build(directory: Path) -> Path:
     """The program of all scenarios, with the library linked into it."""
-    sources = [path for place in _PLACES[:3] for path in sorted(place.glob("*.cpp"))]
-    sources += [_PLACES[3] / name for name in _RUNTIME]
+    sources = [path for place in _PLACES for path in sorted(place.glob("*.cpp"))]
     flags = ["-std=c++17", "-O0", "-pthread", *(f"-I{place}" for place in _PLACES)]
 
     def compile_one(source: Path) -> str:

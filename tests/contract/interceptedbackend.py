@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.arena import SharedArena, open_shared_arena
+from intelliperf.interception.arena import SharedArena, open_shared_arena
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Timing
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope

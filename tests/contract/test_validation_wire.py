@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.arena import SharedArena, open_shared_arena
 from intelliperf.errors import ProtocolError
+from intelliperf.interception.arena import SharedArena, open_shared_arena
+from intelliperf.interception.messages import Dispatch, End, Transfer
+from intelliperf.interception.wire import Channel, Deadline, PeerClosed, PeerTimeout
 from intelliperf.protocols import SharedBuffer
-from intelliperf.validation.messages import Dispatch, End, Transfer
-from intelliperf.validation.wire import Channel, Deadline, PeerClosed, PeerTimeout
 
 HELLO = {
     "type": "hello", "protocol": 1, "backend": "emulator", "pid": 1, "device": "MI300X", "wave_size": 64,

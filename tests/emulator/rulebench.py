@@ -9,9 +9,9 @@ from pathlib import Path
 
 from intelliperf.codegen.rulebook import RuleRewriter
 from intelliperf.codegen.syntax.clang import ClangParser
-from intelliperf.emulator.compiler.frontend import Unit, device_reader_flags
-from intelliperf.emulator.devices import device_file_values, resolve
-from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.devices.models import device_file_values, resolve
+from intelliperf.dropins.frontend import Unit, device_reader_flags
+from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 from intelliperf.protocols import Proposal, Task

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.dropins.spelling import join_marks
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.explain import explanation
-from intelliperf.emulator.compiler.spelling import join_marks
 from intelliperf.processes.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"

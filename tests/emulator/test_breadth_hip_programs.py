@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.toolchain import build_environment
+from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"

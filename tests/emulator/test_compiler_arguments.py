@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.compiler.arguments import parse
+from intelliperf.dropins.arguments import parse
 from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
 from intelliperf.emulator.compiler.unit import prerequisites
 from intelliperf.errors import UsageError

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.emulator.native import runtime_objects
-from intelliperf.emulator.toolchain import find_toolchain, tool_environment
 from intelliperf.processes.process import output_of
 
 NATIVE = Path(__file__).parent / "native"

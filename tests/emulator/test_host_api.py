@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.devices import write_device_file
+from intelliperf.devices.models import write_device_file
+from intelliperf.dropins.toolchain import find_toolchain, include_directory
 from intelliperf.emulator.native import runtime_library
-from intelliperf.emulator.toolchain import find_toolchain, include_directory
-from intelliperf.validation.messages import Dispatch, End, Transfer
-from intelliperf.validation.wire import Channel, Deadline, Listener, PeerClosed
+from intelliperf.interception.messages import Dispatch, End, Transfer
+from intelliperf.interception.wire import Channel, Deadline, Listener, PeerClosed
 
 PROGRAMS = Path(__file__).parent / "host"
 VENDORS = {"hip": ("hipcc", "mi300x", ()), "cuda": ("nvcc", "h100", ("-DUSE_CUDA",))}

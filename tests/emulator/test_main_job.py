@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.toolchain import tool_environment
+from intelliperf.dropins.toolchain import tool_environment
 from intelliperf.processes.process import output_of
 
 ROOT = Path(__file__).parents[2]

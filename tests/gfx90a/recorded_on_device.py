@@ -14,7 +14,7 @@ import device
 from instruments import Figures, Place, code_objects, device_lines, kernels_in
 from programs_on_device import PROGRAMS, compile_program, dispatches_in, run_program
 
-from intelliperf.emulator import devices
+from intelliperf.devices import models as devices
 from intelliperf.processes.process import output_of
 from intelliperf.records import AccessKind, Frame
 from intelliperf.rocm import native, recording

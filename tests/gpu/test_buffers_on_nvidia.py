@@ -108,11 +108,11 @@ def test_the_device_finds_what_numpy_finds(tmp_path: Path, encoding: str, size: 
 
 def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     from intelliperf.cuda.backend import CudaBackend
+    from intelliperf.interception.messages import Dispatch, End
+    from intelliperf.interception.wire import Deadline
     from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.records import Application, Kernel
-    from intelliperf.validation.messages import Dispatch, End
     from intelliperf.validation.side import Run, Side
-    from intelliperf.validation.wire import Deadline
 
     program = tmp_path / "kinds"
     source = PROGRAMS / "kinds_of_memory.cu"

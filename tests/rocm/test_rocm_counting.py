@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator import devices
+from intelliperf.devices import models as devices
 from intelliperf.errors import ToolchainError
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import AccessKind, Application, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity

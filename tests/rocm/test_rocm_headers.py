@@ -14,7 +14,7 @@ from intelliperf.rocm import native
 
 ROOT = Path(building.__file__).resolve().parents[1]
 SOURCES = ROOT / "rocm" / "native"
-INCLUDES = [f"-I{ROOT / place}" for place in ("rocm/native", "interception/native", "emulator/runtime")]
+INCLUDES = [f"-I{ROOT / place}" for place in ("rocm/native", "interception/native", "interception/protocol")]
 BUILTIN = "__clang_hip_runtime_wrapper.h"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
 
+from intelliperf.interception.messages import Dispatch
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
@@ -15,7 +16,6 @@ from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
-from intelliperf.validation.messages import Dispatch
 from intelliperf.validation.side import Run, SideFailed
 
 pytestmark = pytest.mark.gfx90a

@@ -14,15 +14,15 @@ import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
 
 from intelliperf.errors import ProtocolError, UsageError
+from intelliperf.interception.messages import Allocation, Dispatch
+from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
 from intelliperf.rocm.ipcreader import mapped_from
-from intelliperf.validation.messages import Allocation, Dispatch
 from intelliperf.validation.side import Failure, Run, Side, SideFailed
-from intelliperf.validation.wire import Deadline
 
 pytestmark = pytest.mark.gfx90a
 FILL = "_Z4fillPhmj"

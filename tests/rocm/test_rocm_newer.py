@@ -13,15 +13,15 @@ sys.path.insert(0, str(HERE.parent / "gfx90a"))
 
 import newer  # noqa: E402  beside the device
 
+from intelliperf.interception.messages import Dispatch  # noqa: E402
+from intelliperf.interception.wire import Deadline  # noqa: E402
 from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
 from intelliperf.records import Application, Kernel, Launcher  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
 from intelliperf.validation.lockstep import Rule, Setting, follow, record  # noqa: E402
-from intelliperf.validation.messages import Dispatch  # noqa: E402
 from intelliperf.validation.side import Run, Side  # noqa: E402
-from intelliperf.validation.wire import Deadline  # noqa: E402
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.newer_rocr]
 SCALE = "_Z5scalePffi"

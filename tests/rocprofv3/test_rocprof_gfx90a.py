@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.devices import record
+from intelliperf.devices.models import record
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.base import Formula

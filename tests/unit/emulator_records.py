@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from intelliperf.emulator import devices
+from intelliperf.devices import models as devices
 from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SITE_DTYPE
 
 KERNEL = "_Z3sumPKfPfi"

@@ -9,7 +9,8 @@ import pytest
 from emulator_records import KERNEL, Recording, site
 
 import intelliperf.emulator
-from intelliperf.emulator import collect, sampling
+from intelliperf.counting import sampling
+from intelliperf.emulator import collect
 from intelliperf.emulator.tracefiles import ABI_VERSION, BLOCK_DTYPE, SITE_DTYPE, IncompleteTrace, Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.records import Metric, Provenance

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from emulator_records import KERNEL, STATIC, Recording, site
 
-import intelliperf.emulator
+import intelliperf.dropins
 from intelliperf.emulator import lines, safety, sourcelines, strict
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric, SourceEvidence
 
-OUR_HEADER = Path(intelliperf.emulator.__file__).parent / "include" / "simt" / "atomics.h"
+OUR_HEADER = Path(intelliperf.dropins.__file__).parent / "include" / "simt" / "atomics.h"
 
 
 @pytest.fixture

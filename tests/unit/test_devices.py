@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator import devices
-from intelliperf.emulator.devicefigures import TARGETS
+from intelliperf.devices import models as devices
+from intelliperf.devices.figures import TARGETS
 from intelliperf.errors import UsageError
 
 

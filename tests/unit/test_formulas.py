@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.codegen.rulebook import RULES
-from intelliperf.emulator import devices
+from intelliperf.devices import models as devices
 from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas import BOTTLENECKS, FORMULAS, find_formula
 from intelliperf.formulas.base import amdahl

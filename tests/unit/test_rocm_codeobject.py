@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
 from intelliperf.rocm import codeobject

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from intelliperf.emulator.devices import record
+from intelliperf.devices.models import record
 from intelliperf.profiling.rocprofv3 import Agent, CountedDispatch, Shape
 from intelliperf.records import Metric
 from intelliperf.rocm.filling import filling

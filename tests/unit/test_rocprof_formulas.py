@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rocprofdata import VCOPY, known_counters, vcopy
 
-from intelliperf.emulator.toolchain import find_toolchain, include_directory, tool_environment
+from intelliperf.dropins.toolchain import find_toolchain, include_directory, tool_environment
 from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict

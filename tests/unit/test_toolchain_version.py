@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator import toolchain
+from intelliperf.dropins import toolchain
 
 
 @pytest.fixture

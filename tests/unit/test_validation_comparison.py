@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intelliperf.interception.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer
+from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import Masks, undefined_bytes
@@ -23,7 +25,6 @@ from intelliperf.validation.compare import (
     wrong_elements,
 )
 from intelliperf.validation.elements import BYTE, FLOAT32, FLOAT64, Scalar, round_to_bfloat, scalar_of
-from intelliperf.validation.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer
 from intelliperf.validation.output import OutputModel
 from intelliperf.validation.pairing import argument_difference, pair, same_pointers
 from intelliperf.validation.tolerance import (
@@ -35,7 +36,6 @@ from intelliperf.validation.tolerance import (
     infer_float,
     wrongly_accepted,
 )
-from intelliperf.validation.wire import Deadline, PeerTimeout
 
 BFLOAT = Scalar("__hip_bfloat16", 2, "bfloat")
 HALF = Scalar("__half", 2, "float")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 
+from intelliperf.interception.messages import Allocation, Argument, Dispatch, Pointer
 from intelliperf.validation.lockstep import Sync
-from intelliperf.validation.messages import Allocation, Argument, Dispatch, Pointer
 from intelliperf.validation.reach import all_due, chosen, reachable_bytes
 
 GIB = 1 << 30

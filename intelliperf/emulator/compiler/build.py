@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from intelliperf.emulator.compiler.cache import compile_cached
-from intelliperf.emulator.compiler.command import Command, Source
-from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
-from intelliperf.emulator.compiler.frontend import (
+from intelliperf.dropins.command import Command, Source
+from intelliperf.dropins.compilelog import log_unit, unit_of
+from intelliperf.dropins.frontend import (
     CompilerMessage,
     Unit,
-    device_reader_flags,
-    dialect_flags,
     host_driver,
-    host_flags,
 )
+from intelliperf.dropins.toolchain import Toolchain, include_directory, tool_environment
+from intelliperf.emulator.compiler.cache import compile_cached
+from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
-from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.compiler.unit import Compiled, compile_module
-from intelliperf.emulator.devices import DEFAULT_TARGETS, device_file_values, resolve
-from intelliperf.emulator.toolchain import Toolchain, include_directory, tool_environment
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import output_of
 
@@ -88,25 +82,7 @@ class Build:
     # -- GPU sources ----------------------------------------------------------------------------
 
     def unit(self, source: Source) -> Unit:
-        command = self.command
-        asked = command.target or self.environment.get("INTELLIPERF_TARGET") or DEFAULT_TARGETS[source.language]
-        target = resolve(asked)
-        return Unit(
-            source=Path(source.path),
-            language=source.language,
-            directory=self.directory,
-            flags=(
-                *command.front,
-                *dialect_flags(command.flavour, command.front),
-                *host_flags(command.openmp, self.toolchain),
-                *overlay_flags(Path(source.path), command.front, self.directory, emulated=True),
-            ),
-            optimisation=command.optimisation or "-O2",
-            target=target,
-            device=dict(device_file_values(target)),
-            relocatable=command.relocatable_device_code,
-            as_written=command.as_written(),
-        )
+        return unit_of(self.command, source, self.directory, self.environment, self.toolchain)
 
     def _compile_gpu(self, source: Source, output: Path) -> None:
         if not (self.directory / source.path).is_file():
@@ -114,7 +90,7 @@ class Build:
         compiled = compile_cached(self.unit(source), output, self.toolchain)
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
-        self.log(source, output)
+        self._log(source, output)
 
     def _compile_module(self, source: Source) -> None:
         """`--genco`: device code alone, in the form that the runtime loads."""
@@ -137,24 +113,8 @@ class Build:
             errors="surrogateescape",
         )
 
-    def log(self, source: Source, output: Path) -> None:
-        """One line per GPU source for the source rewriter; appended in one write, so compiles may share it."""
-        log = self.environment.get("INTELLIPERF_COMPILE_LOG")
-        if not log:
-            return
-        entry = {
-            "source": str((self.directory / source.path).resolve()),
-            "arguments": [self.command.flavour, *self.words],
-            "reader_flags": device_reader_flags(self.unit(source), self.toolchain),
-            "language": source.language,
-            "directory": str(self.directory),
-            "output": str(output),
-        }
-        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(handle, (json.dumps(entry) + "\n").encode())
-        finally:
-            os.close(handle)
+    def _log(self, source: Source, output: Path) -> None:
+        log_unit(self.unit(source), (self.command.flavour, *self.words), output, self.environment, self.toolchain)
 
     # -- everything else ------------------------------------------------------------------------
 

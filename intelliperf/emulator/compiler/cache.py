@@ -15,14 +15,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from intelliperf.emulator.compiler.frontend import Unit
+from intelliperf.dropins.frontend import Unit
+from intelliperf.dropins.toolchain import Toolchain, store_output, write_atomically
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
-from intelliperf.emulator.toolchain import Toolchain, store_output, write_atomically
 from intelliperf.processes.storage import cache_directory
 
 _FORMAT = 1
 _LIMIT_BYTES = 2 * 1024**3
-_PACKAGE = Path(__file__).resolve().parent.parent
+_EMULATOR = Path(__file__).resolve().parents[1]
+_DROP_INS = _EMULATOR.parent / "dropins"
 
 
 def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
@@ -51,11 +52,11 @@ def _key(unit: Unit, toolchain: Toolchain) -> str:
 def _own_code() -> str:
     """A hash over the modules that make the object: a new version of them invalidates old objects."""
     digest = hashlib.sha256()
-    for folder in ("ir", "compiler"):
-        for path in sorted((_PACKAGE / folder).glob("*.py")):
+    for folder in (_EMULATOR / "ir", _EMULATOR / "compiler", _DROP_INS):
+        for path in sorted(folder.glob("*.py")):
             digest.update(path.read_bytes())
     for name in ("container.py", "isa.py"):
-        digest.update((_PACKAGE / name).read_bytes())
+        digest.update((_EMULATOR / name).read_bytes())
     return digest.hexdigest()
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from intelliperf.dropins.frontend import CompilerMessage, optimisation_flags
+from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.emulator.compiler.assembly import readable, translate_assembly
-from intelliperf.emulator.compiler.frontend import CompilerMessage, optimisation_flags
 from intelliperf.emulator.container import ABI_VERSION, pack_container
 from intelliperf.emulator.ir import Instrumented, expose_shared_variables, instrument
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import DEBUG_LOCATION
-from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor
 from intelliperf.emulator.compiler.device import build_container, run_tool
 from intelliperf.emulator.compiler.objectfiles import objects_in, section
-from intelliperf.emulator.toolchain import TRIPLE, Toolchain, host_processor
 from intelliperf.errors import ToolchainError
 
 IR_SECTION = ".intelliperf_device_ir"

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from intelliperf.emulator.compiler.command import Command
+from intelliperf.dropins.command import Command
+from intelliperf.dropins.frontend import CompilerMessage
+from intelliperf.dropins.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S, run_tool
 from intelliperf.emulator.compiler.devicelink import link_device_code
-from intelliperf.emulator.compiler.frontend import CompilerMessage
 from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
-from intelliperf.emulator.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.processes.process import output_of
 
 _CLANG_ONLY_LINK_FLAGS = ("-fuse-ld", "-stdlib", "-rtlib", "-unwindlib", "-static-libgcc-", "--ld-path")

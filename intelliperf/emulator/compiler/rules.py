@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from intelliperf.dropins.toolchain import include_directory
 from intelliperf.emulator.compiler.unit import Compiled
-from intelliperf.emulator.toolchain import include_directory
 
 
 def default_rule_file(output: str) -> str:

@@ -12,12 +12,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
+from intelliperf.dropins.spelling import overlay_flags
+from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.emulator.compiler.device import MOST_THREADS, build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
-from intelliperf.emulator.compiler.frontend import Unit, device_cc1, host_cc1, system_directories
-from intelliperf.emulator.compiler.spelling import overlay_flags
 from intelliperf.emulator.isa import compile_for_target
-from intelliperf.emulator.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.errors import ToolchainError
 
 _PLACEHOLDER = "intelliperf-device-code-goes-here"

@@ -18,7 +18,7 @@ const ErrorEntry kErrors[] = {
 #define SIMT_ERROR(value, hip, cuda, hip_text, cuda_text) {value, {#hip, #cuda}, {hip_text, cuda_text}},
 #define SIMT_ERROR_HIP(value, hip, text) {value, {#hip, nullptr}, {text, nullptr}},
 #define SIMT_ERROR_CUDA(value, cuda, text) {value, {nullptr, #cuda}, {nullptr, text}},
-#include "../include/simt/host_errors.h"
+#include "simt/host_errors.h"
 #undef SIMT_ERROR
 #undef SIMT_ERROR_HIP
 #undef SIMT_ERROR_CUDA

@@ -126,9 +126,9 @@ using cudaFunction_t = Kernel*;
 #define SIMT_COOPERATIVE_SIZE size_t
 #define SIMT_CALL(name, parameters, arguments) int name parameters;
 #define SIMT_QUERY(name, parameters, arguments) int name parameters;
-#include "../include/simt/host_functions.h"
-#include "../include/simt/host_functions_cuda.h"
-#include "../include/simt/host_functions_hip.h"
+#include "simt/host_functions.h"
+#include "simt/host_functions_cuda.h"
+#include "simt/host_functions_hip.h"
 #undef SIMT_CALL
 #undef SIMT_QUERY
 #undef SIMT_T

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../include/cuda_runtime_api.h"
+#include "cuda_runtime_api.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 

@@ -1,7 +1,7 @@
 // The subset of CUDA's driver API: the same core; its error codes are the runtime's where both have one.
 #include "host_api.h"
 
-#include "../include/cuda.h"
+#include "cuda.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 

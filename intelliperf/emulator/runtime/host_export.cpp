@@ -30,8 +30,8 @@ extern "C" {
   SIMT_EXPORT int hip##name parameters {                                            \
     return through(Vendor::kHip, false, [&] { return simt::host::name arguments; }); \
   }
-#include "../include/simt/host_functions.h"
-#include "../include/simt/host_functions_hip.h"
+#include "simt/host_functions.h"
+#include "simt/host_functions_hip.h"
 #undef SIMT_CALL
 #undef SIMT_QUERY
 
@@ -43,8 +43,8 @@ extern "C" {
   SIMT_EXPORT int cuda##name parameters {                                            \
     return through(Vendor::kCuda, false, [&] { return simt::host::name arguments; }); \
   }
-#include "../include/simt/host_functions.h"
-#include "../include/simt/host_functions_cuda.h"
+#include "simt/host_functions.h"
+#include "simt/host_functions_cuda.h"
 #undef SIMT_CALL
 #undef SIMT_QUERY
 
@@ -53,15 +53,15 @@ extern "C" {
   SIMT_EXPORT int hip##name() {                                                              \
     return through(Vendor::kHip, false, [] { return not_supported("hip" #name); });          \
   }
-#include "../include/simt/host_unsupported.h"
-#include "../include/simt/host_unsupported_hip.h"
+#include "simt/host_unsupported.h"
+#include "simt/host_unsupported_hip.h"
 #undef SIMT_UNSUPPORTED
 #define SIMT_UNSUPPORTED(name, parameters)                                                   \
   SIMT_EXPORT int cuda##name() {                                                             \
     return through(Vendor::kCuda, false, [] { return not_supported("cuda" #name); });        \
   }
-#include "../include/simt/host_unsupported.h"
-#include "../include/simt/host_unsupported_cuda.h"
+#include "simt/host_unsupported.h"
+#include "simt/host_unsupported_cuda.h"
 #undef SIMT_UNSUPPORTED
 
 // What clang calls for <<<>>> with -fgpu-default-stream=per-thread; all work is ordered anyway.

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../include/hip/hip_runtime_api.h"
+#include "hip/hip_runtime_api.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 

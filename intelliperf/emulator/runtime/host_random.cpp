@@ -273,14 +273,14 @@ extern "C" {
     const Call call(Vendor::kHip);             \
     return Rand##name arguments;               \
   }
-#include "../include/simt/host_random.h"
+#include "simt/host_random.h"
 #undef SIMT_RAND
 #define SIMT_RAND(name, parameters, arguments) \
   SIMT_EXPORT int curand##name parameters {    \
     const Call call(Vendor::kCuda);            \
     return Rand##name arguments;               \
   }
-#include "../include/simt/host_random.h"
+#include "simt/host_random.h"
 #undef SIMT_RAND
 SIMT_EXPORT int curandSetGeneratorOrdering(Generator* generator, int order) {
   const Call call(Vendor::kCuda);

@@ -138,7 +138,7 @@ int DeviceGetAttribute(int* value, int attribute, int device) {
   case number: *value = expression; return kSuccess;
 #define SIMT_ATTRIBUTE_HIP(number, hip, expression) \
   case number: *value = expression; return kSuccess;
-#include "../include/simt/host_attributes.h"
+#include "simt/host_attributes.h"
 #undef SIMT_ATTRIBUTE
 #undef SIMT_ATTRIBUTE_HIP
     default: return kInvalidValue;

@@ -13,10 +13,10 @@ import shlex
 import sys
 from pathlib import Path
 
+from intelliperf.dropins.toolchain import include_directory, write_atomically
 from intelliperf.emulator.shims.packages import library_links, package_files
 from intelliperf.emulator.shims.programs import script_programs
 from intelliperf.emulator.shims.redirect import DROP_INS_VARIABLE
-from intelliperf.emulator.toolchain import include_directory, write_atomically
 
 COMPILERS = {
     "hipcc": "hipcc",

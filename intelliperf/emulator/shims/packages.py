@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intelliperf.emulator.compiler.queries import HIP_VERSION
+from intelliperf.dropins.queries import HIP_VERSION
 
 _ROOT = 'get_filename_component(_intelliperf_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
 _HOST_TARGET = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intelliperf.emulator.compiler.queries import HIP_VERSION
+from intelliperf.dropins.queries import HIP_VERSION
 
 _HIPCONFIG = f"""#!/bin/sh
 home=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)

@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from intelliperf.emulator.toolchain import find_toolchain, tool_environment
+from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from intelliperf.emulator.compiler.command import SOURCE_LANGUAGES, Command, Source
+from intelliperf.dropins.command import SOURCE_LANGUAGES, Command, Source
 from intelliperf.errors import UsageError
 
 # Options of nvcc by their long names, with the short ones; the value says how the value is given.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from intelliperf.emulator.toolchain import write_atomically
+from intelliperf.dropins.toolchain import write_atomically
 from intelliperf.processes.storage import cache_directory
 
 _LAUNCH = re.compile(r"(<<<|<<[ \t]+<)([^;{}]*?)(>>>|>>[ \t]+>)(?=\s*\()")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from intelliperf.errors import ProtocolError
-from intelliperf.validation.messages import Allocation, Copied, Dispatch, Hello, Message, parse_hello, parse_message
+from intelliperf.interception.messages import Allocation, Copied, Dispatch, Hello, Message, parse_hello, parse_message
 
 T = TypeVar("T")
 MESSAGE_LIMIT_BYTES = 32 * 1024 * 1024

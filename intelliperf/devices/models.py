@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from intelliperf.emulator.devicefigures import TARGETS
+from intelliperf.devices.figures import TARGETS
 from intelliperf.errors import UsageError
 from intelliperf.records import Device, DeviceLimits
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.emulator.toolchain import (
+from intelliperf.dropins.toolchain import (
     TRIPLE,
     Toolchain,
     host_processor,

@@ -1,0 +1,74 @@
+"""The compile log: what each GPU source of a build was compiled with, for those who read its syntax tree later."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, resolve
+from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.command import Command, Source
+from intelliperf.dropins.frontend import Unit, device_reader_flags, dialect_flags, host_flags
+from intelliperf.dropins.spelling import overlay_flags
+from intelliperf.dropins.toolchain import Toolchain, find_toolchain
+
+LOG = "INTELLIPERF_COMPILE_LOG"  # names the file; without it nothing is logged
+
+
+def unit_of(
+    command: Command, source: Source, directory: Path, environment: Mapping[str, str], toolchain: Toolchain
+) -> Unit:
+    """The source with all that decides how it is compiled. Raises `UsageError` for an unknown target."""
+    target = resolve(command.target or environment.get("INTELLIPERF_TARGET") or DEFAULT_TARGETS[source.language])
+    return Unit(
+        source=Path(source.path),
+        language=source.language,
+        directory=directory,
+        flags=(
+            *command.front,
+            *dialect_flags(command.flavour, command.front),
+            *host_flags(command.openmp, toolchain),
+            *overlay_flags(Path(source.path), command.front, directory, emulated=True),
+        ),
+        optimisation=command.optimisation or "-O2",
+        target=target,
+        device=dict(device_file_values(target)),
+        relocatable=command.relocatable_device_code,
+        as_written=command.as_written(),
+    )
+
+
+def log_unit(
+    unit: Unit, words: Sequence[str], output: Path, environment: Mapping[str, str], toolchain: Toolchain
+) -> None:
+    """One line per GPU source, appended in one write, so that concurrent compiles may share the file."""
+    log = environment.get(LOG)
+    if not log:
+        return
+    entry = {
+        "source": str((unit.directory / unit.source).resolve()),
+        "arguments": list(words),
+        "reader_flags": device_reader_flags(unit, toolchain),
+        "language": unit.language,
+        "directory": str(unit.directory),
+        "output": str(output),
+    }
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(handle, (json.dumps(entry) + "\n").encode())
+    finally:
+        os.close(handle)
+
+
+def log_command(flavour: str, words: Sequence[str]) -> None:
+    """All GPU sources of a command line that a real compiler is about to carry out here."""
+    command = parse(flavour, list(words), None)
+    if command.stage not in ("link", "object"):
+        return
+    toolchain = find_toolchain()
+    for source in command.sources:
+        if source.is_gpu:
+            unit = unit_of(command, source, Path.cwd(), os.environ, toolchain)
+            log_unit(unit, (command.flavour, *words), Path(command.object_of(source)), os.environ, toolchain)
