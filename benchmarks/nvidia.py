@@ -26,9 +26,9 @@ from intelliperf.cuda.probe import device_record
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
-from intelliperf.validation.compare import CHUNK_BYTES
-from intelliperf.validation.lockstep import Setting, record
-from intelliperf.validation.side import Run
+from intelliperf.validation.buffers.compare import CHUNK_BYTES
+from intelliperf.validation.runs.lockstep import Setting, record
+from intelliperf.validation.runs.side import Run
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 REPEATS = 9

@@ -194,8 +194,8 @@ def _symbol(chain: _Chain) -> str:
 def _interception(chain: _Chain) -> str:
     from intelliperf.interception.messages import Dispatch
     from intelliperf.records import Kernel
-    from intelliperf.validation.lockstep import Setting, record
-    from intelliperf.validation.side import Run
+    from intelliperf.validation.runs.lockstep import Setting, record
+    from intelliperf.validation.runs.side import Run
 
     setting = Setting(
         chain.backend, Kernel(chain.symbol or "*", "probe"), UNCONFINED, chain.root / "tools", _DEADLINE_S
@@ -217,7 +217,7 @@ def _buffers(chain: _Chain) -> str:
     from intelliperf.interception.messages import Dispatch
     from intelliperf.interception.wire import Deadline
     from intelliperf.records import Kernel
-    from intelliperf.validation.side import Run, Side
+    from intelliperf.validation.runs.side import Run, Side
 
     deadline = Deadline.after(_DEADLINE_S)
     run = Run("buffers", chain.built(), {"kernels": "*"})

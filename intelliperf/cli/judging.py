@@ -25,8 +25,8 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
 
     @lru_cache(maxsize=1)
     def judge() -> Judge:
+        from intelliperf.validation.buffers.tolerance import UserTolerance
         from intelliperf.validation.judge import Judge
-        from intelliperf.validation.tolerance import UserTolerance
         from intelliperf.validation.trial import Settings
 
         tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()

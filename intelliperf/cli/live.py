@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from intelliperf.cli.view import describe
+from intelliperf.cli.eventlines import describe
 
 STAGES = ("build", "profile", "diagnose", "locate", "propose", "validate", "time", "report")
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from intelliperf.report.wording import command_line
+from intelliperf.cli.eventlines import describe
 
 if TYPE_CHECKING:
     from intelliperf.cli.live import LiveView
@@ -48,29 +48,6 @@ class PlainView:
 
     def __exit__(self, *_: object) -> None:
         self._out.flush()
-
-
-def describe(event: dict[str, Any], verbose: bool) -> str:
-    """One line for a person, or nothing."""
-    name = event["event"]
-    if name == "stage":
-        return _stage_line(event, verbose)
-    if name == "note":
-        return str(event["text"])
-    if name == "finding":
-        return f"finding: {event['sentence']}" if event["sentence"] else "finding: none"
-    if name == "attempt":
-        return f"attempt {event['index']} ({event['origin']}): {event['outcome']}: {event['detail']}"
-    return ""
-
-
-def _stage_line(event: dict[str, Any], verbose: bool) -> str:
-    if event["state"] == "end":
-        return f"{event['stage']}: {event['seconds']:.1f} s" if verbose else ""
-    if event["stage"] == "build":
-        return "build: " + "; ".join(command_line(command) for command in event.get("commands", []))
-    suffix = f" {event['attempt']}" if "attempt" in event else ""
-    return f"{event['stage']}{suffix}"
 
 
 def view_for(json_events: bool, verbose: bool, budget_minutes: float | None) -> JsonView | PlainView | LiveView:

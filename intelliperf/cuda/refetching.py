@@ -21,9 +21,9 @@ from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.profiling.ncu import ProfiledKernel
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Kernel, KernelProfile, Metric, Provenance, Quantity
-from intelliperf.validation.lockstep import Paused
-from intelliperf.validation.reach import reachable_bytes
-from intelliperf.validation.side import Run, Side, SideFailed
+from intelliperf.validation.runs.lockstep import Paused
+from intelliperf.validation.runs.reach import reachable_bytes
+from intelliperf.validation.runs.side import Run, Side, SideFailed
 
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
 BESIDES_BYTES = 16 << 20

@@ -20,16 +20,16 @@ from intelliperf.interception.wire import Deadline
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.compare import POISONS, Reordered, moved_together, same_multiset
-from intelliperf.validation.content import chunks_that_differ
-from intelliperf.validation.elements import BYTE, Bytes, Mask, Scalar, scalar_of
-from intelliperf.validation.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
-from intelliperf.validation.output import OutputModel
-from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of
-from intelliperf.validation.reach import chosen
-from intelliperf.validation.remembered import Remembered
-from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
+from intelliperf.validation.buffers.compare import POISONS, Reordered, moved_together, same_multiset
+from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar, scalar_of
+from intelliperf.validation.buffers.output import OutputModel
+from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
+from intelliperf.validation.runs.content import chunks_that_differ
+from intelliperf.validation.runs.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of
+from intelliperf.validation.runs.reach import chosen
+from intelliperf.validation.runs.remembered import Remembered
+from intelliperf.validation.runs.side import Run, SideFailed
 
 _BOUNDED = ("random-1", "random-2", "random-3")  # more draws of the spread; the others are followed to their end
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit

@@ -13,8 +13,7 @@ from intelliperf.interception.messages import Allocation
 from intelliperf.interception.wire import Deadline
 from intelliperf.protocols import Difference
 from intelliperf.records import Check, CheckStatus, Outcome
-from intelliperf.validation.calibration import Calibration, scalars
-from intelliperf.validation.compare import (
+from intelliperf.validation.buffers.compare import (
     Mismatch,
     MismatchBuilder,
     Reordered,
@@ -24,13 +23,14 @@ from intelliperf.validation.compare import (
     same_multiset,
     wrong_elements,
 )
-from intelliperf.validation.content import Content, chunks_that_differ
-from intelliperf.validation.elements import BYTE, Bytes, Scalar
-from intelliperf.validation.lockstep import Divergence, Paused, Sync
-from intelliperf.validation.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
-from intelliperf.validation.reach import chosen
-from intelliperf.validation.remembered import Remembered
-from intelliperf.validation.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
+from intelliperf.validation.buffers.elements import BYTE, Bytes, Scalar
+from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
+from intelliperf.validation.calibration import Calibration, scalars
+from intelliperf.validation.runs.content import Content, chunks_that_differ
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
+from intelliperf.validation.runs.reach import chosen
+from intelliperf.validation.runs.remembered import Remembered
 
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 

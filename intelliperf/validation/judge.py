@@ -24,15 +24,15 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
-from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.gates import examine
-from intelliperf.validation.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
+from intelliperf.validation.edits.gates import examine
+from intelliperf.validation.edits.source import without_mangling
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.reference import Reference
-from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.source import without_mangling
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
+from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Rejection, Settings, Trial
 

@@ -10,18 +10,8 @@ from dataclasses import dataclass
 
 from intelliperf.interception.messages import Dispatch
 from intelliperf.records import CheckStatus, Outcome
-from intelliperf.validation.alignment import align
 from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.lockstep import (
-    Divergence,
-    Observer,
-    Rule,
-    failed_dispatch,
-    follow,
-    follow_planned,
-    record,
-)
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
@@ -37,7 +27,17 @@ from intelliperf.validation.othernumbers import (
 )
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
-from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.lockstep import (
+    Divergence,
+    Observer,
+    Rule,
+    failed_dispatch,
+    follow,
+    follow_planned,
+    record,
+)
+from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from intelliperf.interception.wire import Deadline
+from intelliperf.validation.buffers.compare import as_bytes, equal
+from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, scalars
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.compare import as_bytes, equal
-from intelliperf.validation.lockstep import Divergence, Paused, Sync
-from intelliperf.validation.pairing import Pairing, key_of
-from intelliperf.validation.tolerance import Steadiness
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
 KEPT, SHAPES = "other_kept", "other_shapes"  # likewise

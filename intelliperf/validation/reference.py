@@ -10,12 +10,12 @@ from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, CheckStatus, Metric
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
-from intelliperf.validation.lockstep import ANY_KERNEL, Rule, Setting
 from intelliperf.validation.othernumbers import OPTION
 from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import WAYS, RoundingErrors, widened
 from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
-from intelliperf.validation.side import Run
+from intelliperf.validation.runs.lockstep import ANY_KERNEL, Rule, Setting
+from intelliperf.validation.runs.side import Run
 from intelliperf.validation.trial import Case, Settings, Trial
 
 _PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference

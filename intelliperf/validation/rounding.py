@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import Completed
+from intelliperf.validation.buffers.elements import BYTE
+from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, scalars
-from intelliperf.validation.content import chunks_that_differ
-from intelliperf.validation.elements import BYTE
-from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow
-from intelliperf.validation.pairing import Key, Pairing, key_of
-from intelliperf.validation.reach import chosen
-from intelliperf.validation.side import Run, SideFailed
-from intelliperf.validation.tolerance import BITS, Allowance, Spread, Steadiness
+from intelliperf.validation.runs.content import chunks_that_differ
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.pairing import Key, Pairing, key_of
+from intelliperf.validation.runs.reach import chosen
+from intelliperf.validation.runs.side import Run, SideFailed
 
 OPTION = "rounding"  # the backend's
 WAYS = ("up", "down")

@@ -19,10 +19,10 @@ from intelliperf.records import (
     Kernel,
     Outcome,
 )
+from intelliperf.validation.buffers.tolerance import UserTolerance
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.gates import StaticVerdict
-from intelliperf.validation.tolerance import UserTolerance
+from intelliperf.validation.edits.gates import StaticVerdict
 
 GATES = (
     "edit allowed",

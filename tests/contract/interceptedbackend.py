@@ -13,7 +13,7 @@ from intelliperf.interception.arena import SharedArena, open_shared_arena
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Timing
 from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope
-from intelliperf.validation.lockstep import Setting
+from intelliperf.validation.runs.lockstep import Setting
 
 KERNEL = Kernel("_Z5scalePf", "scale(float*)")
 CHILD = Path(__file__).with_name("interceptedchild.py")

@@ -12,12 +12,12 @@ from interceptedbackend import KERNEL, application, plan_of, setting
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import Outcome
-from intelliperf.validation.alignment import align
+from intelliperf.validation.buffers.tolerance import Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.lockstep import Divergence, Effort, Rule, follow, follow_planned, record
-from intelliperf.validation.side import Run
-from intelliperf.validation.tolerance import Steadiness, UserTolerance
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.lockstep import Divergence, Effort, Rule, follow, follow_planned, record
+from intelliperf.validation.runs.side import Run
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]
 SYMBOL = KERNEL.symbol

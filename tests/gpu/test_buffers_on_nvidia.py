@@ -60,7 +60,7 @@ def test_the_device_finds_what_numpy_finds(tmp_path: Path, encoding: str, size: 
     from intelliperf.cuda.comparing import DeviceComparer
     from intelliperf.cuda.probe import device_record
     from intelliperf.protocols import Numbers, SharedBuffer
-    from intelliperf.validation.elements import Scalar
+    from intelliperf.validation.buffers.elements import Scalar
 
     contents = planted(encoding, size, 5003)  # neither whole chunks nor whole 16-byte words
     paths = []
@@ -112,7 +112,7 @@ def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     from intelliperf.interception.wire import Deadline
     from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.records import Application, Kernel
-    from intelliperf.validation.side import Run, Side
+    from intelliperf.validation.runs.side import Run, Side
 
     program = tmp_path / "kinds"
     source = PROGRAMS / "kinds_of_memory.cu"

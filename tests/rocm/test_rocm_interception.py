@@ -15,8 +15,8 @@ from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
-from intelliperf.validation.side import Run, SideFailed
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
+from intelliperf.validation.runs.side import Run, SideFailed
 
 pytestmark = pytest.mark.gfx90a
 SOURCE = HERE / "programs" / "saxpy.hip"

@@ -22,7 +22,7 @@ from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
 from intelliperf.rocm.ipcreader import mapped_from
-from intelliperf.validation.side import Failure, Run, Side, SideFailed
+from intelliperf.validation.runs.side import Failure, Run, Side, SideFailed
 
 pytestmark = pytest.mark.gfx90a
 FILL = "_Z4fillPhmj"

@@ -20,8 +20,8 @@ from intelliperf.records import Application, Kernel, Launcher  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
-from intelliperf.validation.lockstep import Rule, Setting, follow, record  # noqa: E402
-from intelliperf.validation.side import Run, Side  # noqa: E402
+from intelliperf.validation.runs.lockstep import Rule, Setting, follow, record  # noqa: E402
+from intelliperf.validation.runs.side import Run, Side  # noqa: E402
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.newer_rocr]
 SCALE = "_Z5scalePffi"

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from intelliperf.interception.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
-from intelliperf.validation.alignment import align
-from intelliperf.validation.calibration import Masks, undefined_bytes
-from intelliperf.validation.compare import (
+from intelliperf.validation.buffers.compare import (
     CHUNK_BYTES,
     MismatchBuilder,
     Reordered,
@@ -24,10 +22,9 @@ from intelliperf.validation.compare import (
     same_multiset,
     wrong_elements,
 )
-from intelliperf.validation.elements import BYTE, FLOAT32, FLOAT64, Scalar, round_to_bfloat, scalar_of
-from intelliperf.validation.output import OutputModel
-from intelliperf.validation.pairing import argument_difference, pair, same_pointers
-from intelliperf.validation.tolerance import (
+from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Scalar, round_to_bfloat, scalar_of
+from intelliperf.validation.buffers.output import OutputModel
+from intelliperf.validation.buffers.tolerance import (
     Allowance,
     Spread,
     Steadiness,
@@ -36,6 +33,9 @@ from intelliperf.validation.tolerance import (
     infer_float,
     wrongly_accepted,
 )
+from intelliperf.validation.calibration import Masks, undefined_bytes
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.pairing import argument_difference, pair, same_pointers
 
 BFLOAT = Scalar("__hip_bfloat16", 2, "bfloat")
 HALF = Scalar("__half", 2, "float")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from intelliperf.records import Candidate, Declaration, FileEdit, Origin, OriginKind, content_hash
-from intelliperf.validation.denylist import balanced, violation
-from intelliperf.validation.gates import StaticVerdict, examine
-from intelliperf.validation.source import base_name
+from intelliperf.validation.edits.denylist import balanced, violation
+from intelliperf.validation.edits.gates import StaticVerdict, examine
+from intelliperf.validation.edits.source import base_name
 
 SOURCE = """\
 // A small program.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from intelliperf.validation.othertools import explained, libraries_below
+from intelliperf.validation.runs.othertools import explained, libraries_below
 
 LIBRARIES = "/opt/rocm/lib"
 

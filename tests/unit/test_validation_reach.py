@@ -6,8 +6,8 @@ import struct
 from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Allocation, Argument, Dispatch, Pointer
-from intelliperf.validation.lockstep import Sync
-from intelliperf.validation.reach import all_due, chosen, reachable_bytes
+from intelliperf.validation.runs.lockstep import Sync
+from intelliperf.validation.runs.reach import all_due, chosen, reachable_bytes
 
 GIB = 1 << 30
 TABLE = Allocation(1, 0x1000, 64, "device", 1, None, 0x1000)

@@ -9,9 +9,9 @@ import numpy as np
 from intelliperf.interception.messages import Allocation
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.protocols import Difference, Numbers
-from intelliperf.validation.compare import CHUNK_BYTES, as_bytes, differing_chunks
-from intelliperf.validation.elements import Bytes
-from intelliperf.validation.side import Side
+from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes, differing_chunks
+from intelliperf.validation.buffers.elements import Bytes
+from intelliperf.validation.runs.side import Side
 
 
 class Content:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from intelliperf.interception.messages import Dispatch
-from intelliperf.validation.lockstep import Paused, Sync
+from intelliperf.validation.runs.lockstep import Paused, Sync
 
 _FREELY_BYTES = 1 << 30
 _EVERY = 32

@@ -25,7 +25,7 @@ from intelliperf.processes.process import Child, Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
-from intelliperf.validation import othertools
+from intelliperf.validation.runs import othertools
 
 _POLL_S = 0.05
 _LOOK_S = 0.2  # between looks at what a process that says nothing has loaded

@@ -22,7 +22,7 @@ from enum import IntEnum
 import numpy as np
 
 from intelliperf.protocols import Numbers
-from intelliperf.validation.elements import BYTE, FLOAT32, FLOAT64, Bytes, Floats, Mask, Scalar, round_to_bfloat
+from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Bytes, Floats, Mask, Scalar, round_to_bfloat
 
 FACTOR = 8.0
 FACTOR_FEW = 16.0

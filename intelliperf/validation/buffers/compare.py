@@ -13,8 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intelliperf.interception.wire import Deadline, PeerTimeout
-from intelliperf.validation.elements import BYTE, Bytes, Floats, Mask, Scalar
-from intelliperf.validation.tolerance import Allowance, Steadiness, allowed, infer_float, same_specials, scale_of
+from intelliperf.validation.buffers.elements import BYTE, Bytes, Floats, Mask, Scalar
+from intelliperf.validation.buffers.tolerance import (
+    Allowance,
+    Steadiness,
+    allowed,
+    infer_float,
+    same_specials,
+    scale_of,
+)
 
 POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
 _NEARLY = 1e-2  # a relative difference that another order of summation could explain

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
-from intelliperf.validation.macros import Macro, defined_name, expanded, macros_of
+from intelliperf.validation.edits.macros import Macro, defined_name, expanded, macros_of
 
 BODY = "⟨body⟩"
 _QUALIFIERS = ("__global__", "__device__", "__host__")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from intelliperf.validation.source import Item, Source, leaves, walk
+from intelliperf.validation.edits.source import Item, Source, leaves, walk
 
 _PLAIN = ("unsigned", "signed", "int", "long", "short", "char", "float", "double", "bool")
 _WORDS = frozenset(("__device__", "static", *_PLAIN))

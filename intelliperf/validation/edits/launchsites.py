@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from intelliperf.records import Declaration
-from intelliperf.validation.source import Item, Source, leaves, walk
+from intelliperf.validation.edits.source import Item, Source, leaves, walk
 
 _LAUNCH_CALLS = frozenset(
     ("hipLaunchKernelGGL", "hipLaunchKernel", "hipLaunchCooperativeKernel", "cudaLaunchKernel")

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
-from intelliperf.validation import denylist, launchsites, state
-from intelliperf.validation.macros import Macro, macros_of
-from intelliperf.validation.source import Function, Item, Source, base_name, leaves, walk
+from intelliperf.validation.edits import denylist, launchsites, persistence
+from intelliperf.validation.edits.macros import Macro, macros_of
+from intelliperf.validation.edits.source import Function, Item, Source, base_name, leaves, walk
 
 _INCLUDES = re.compile(
     r"<(?:hip/(?:hip_runtime|hip_cooperative_groups|hip_fp16|hip_bf16|hip_bfloat16|hip_vector_types|hip_complex)\.h"
@@ -113,7 +113,7 @@ def _examine_file(edit: FileEdit, before: str, rules: _Rules) -> StaticVerdict:
         _directive_refusal(before, edit.text, rules)
         or _parse_refusal(file)
         or _compare_items(file, rules)
-        or state.refusal(file.old, file.new)
+        or persistence.refusal(file.old, file.new)
     )
     if refusal:
         return StaticVerdict(f"{edit.path}: {refusal}")
@@ -248,7 +248,7 @@ def _new_function_refusal(source: Source, item: Item, gone: set[str], rules: _Ru
     helper = {"constexpr", "__device__"} & set(source.header(function)) and re.fullmatch(r"[A-Za-z_]\w*", function.name)
     if function.kind == "host" and not helper:
         return f"a new host function: {function.name}"
-    if state.linked_by_plain_name(item):
+    if persistence.linked_by_plain_name(item):
         return f"a new function that may take the place of a library's: {function.name}"
     if function.kind == "kernel" and not rules.declares.kernels:
         return f"a new kernel: {function.name}; not declared"
@@ -280,16 +280,16 @@ def _new_macro_refusal(definition: str, rules: _Rules) -> str:
 def _new_declaration_refusal(source: Source, item: Item, rules: _Rules) -> str:
     if item.name in rules.known and not (rules.declares.geometry and _is_number(item)):
         return f"a new declaration of a name that is in use: {item.name}"
-    if state.linked_by_plain_name(item):
+    if persistence.linked_by_plain_name(item):
         return f"a declaration of something that another library may define: {item.name}"
-    if state.is_prototype(item.node):
+    if persistence.is_prototype(item.node):
         defined = any(function.name == item.name for function in source.functions())
         return "" if defined and "__device__" in item.tokens else f"a function that nothing defines: {item.name}"
     if "__shared__" in item.tokens and "extern" in item.tokens:
         return ""
-    if not state.is_constant(source, item.node):
+    if not persistence.is_constant(source, item.node):
         # Whatever a launch leaves in it is found when buffers are compared.
-        return "" if state.starts_as_zeros(source, item.node) else f"a new global variable: {item.name}"
+        return "" if persistence.starts_as_zeros(source, item.node) else f"a new global variable: {item.name}"
     calls = any(node.type in ("call_expression", "lambda_expression") for node in walk(item.node))
     return f"a global constant that is computed by a call: {item.name}" if calls else ""
 
@@ -298,7 +298,7 @@ def _new_type_refusal(source: Source, item: Item, rules: _Rules) -> str:
     if item.name in rules.known or _KEYWORDS.fullmatch(item.name):
         return f"a new type under a name that is in use: {item.name}"
     for node in walk(item.node):
-        if node.type == "field_declaration" and state.keeps_values(source, node):
+        if node.type == "field_declaration" and persistence.keeps_values(source, node):
             return f"a type with a static variable: {item.name}"
         if node.type == "function_definition":
             words = [source.text(leaf) for leaf in leaves(node)]

@@ -23,10 +23,10 @@ from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
-from intelliperf.validation.content import Content
-from intelliperf.validation.pairing import Pairing, pair
-from intelliperf.validation.remembered import Remembered
-from intelliperf.validation.side import Failure, Run, Side, SideFailed, complaint
+from intelliperf.validation.runs.content import Content
+from intelliperf.validation.runs.pairing import Pairing, pair
+from intelliperf.validation.runs.remembered import Remembered
+from intelliperf.validation.runs.side import Failure, Run, Side, SideFailed, complaint
 
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share

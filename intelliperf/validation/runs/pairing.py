@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from intelliperf.interception.messages import Allocation, Argument, Dispatch
-from intelliperf.validation.elements import Bytes
+from intelliperf.validation.buffers.elements import Bytes
 
 Key = tuple[str, int, str]  # kind, sequence, symbol name; identity of a reference allocation in every run
 

@@ -1,0 +1,1 @@
+"""What a candidate may change: decided on its text, before anything is built."""

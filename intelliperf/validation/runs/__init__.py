@@ -1,0 +1,1 @@
+"""Runs under interception, side by side: processes, their memory, and which of it belongs together."""
