@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 from intelliperf.errors import BudgetExhausted, ProviderError
-from intelliperf.project.versions import Version
-from intelliperf.records import Attempt, Ending, Report
+from intelliperf.records import Ending, Report
 from intelliperf.run import Run
+from intelliperf.search import Target
 
 
 def improve(run: Run) -> Report:
-    """Profile, diagnose, locate, then propose and judge until the bottleneck is gone or nothing is left to try."""
-    reference = run.build_reference()
-    profiles = run.profile(reference)
-    findings = run.diagnose(profiles)
-    if not findings:
-        return run.finish(run.ending_without_finding(), reference, reference)
-    finding, evidence = run.locate(reference, findings)
-    if run.settings.diagnose_only:
-        return run.finish(Ending.DIAGNOSED, reference, reference)
+    """Build and profile once; then pursue each finding, the most promising first, until nothing worthwhile is left."""
+    run.build_reference()
+    profile = run.profile()
+    run.diagnose(profile)
+    if run.settings.diagnose_only or not run.findings:
+        run.locate_all()
+        return run.finish(run.ending())
+    try:
+        while (target := run.next_target()) is not None:
+            pursue(run, target)
+    except BudgetExhausted as error:
+        return run.finish(Ending.BUDGET_EXHAUSTED, note=str(error))
+    except ProviderError as error:
+        return run.finish(Ending.PROVIDER_FAILED, note=str(error))
+    return run.finish(run.ending())
 
-    best = reference
-    attempts: list[Attempt] = []
+
+def pursue(run: Run, target: Target) -> None:
+    """Propose and judge until the kernel no longer shows the bottleneck or no rewriter has anything left to try."""
     for rewriter in run.rewriters:
-        while run.may_continue(rewriter, attempts):
-            task = run.task(best, finding, evidence)
-            try:
-                run.check_budget()
-                attempt, state = run.attempt(rewriter, task, attempts, reference, best)
-            except BudgetExhausted as error:
-                return run.finish(Ending.BUDGET_EXHAUSTED, reference, best, note=str(error))
-            except ProviderError as error:
-                return run.finish(Ending.PROVIDER_FAILED, reference, best, note=str(error))
+        while run.may_continue(rewriter, target):
+            run.check_budget()
+            attempt = run.attempt(rewriter, target)
             if attempt is None:
                 break
-            attempts.append(attempt)
-            if state is not None:
-                best = state
-                if not run.still_shows(finding, best):
-                    return run.finish(Ending.IMPROVED, reference, best)
-                evidence = run.relocate(best, finding, evidence)
-    return run.finish(_ending(best, reference), reference, best)
-
-
-def _ending(best: Version, reference: Version) -> Ending:
-    return Ending.NO_ACCEPTED_CANDIDATE if best is reference else Ending.IMPROVED
+            if attempt.accepted and not run.still_shows(target):
+                return

@@ -205,6 +205,7 @@ class Task:
     project: Path  # directory that holds `sources` on disk
     knowledge: str  # the formula's field knowledge
     rules: tuple[str, ...]  # names of the rule-based rewrites that apply
+    precedents: tuple[Attempt, ...] = ()  # accepted ones of this run, for other findings
 
 
 @record(frozen=True)
@@ -236,8 +237,11 @@ class Formula(Protocol):
     @property
     def rules(self) -> tuple[str, ...]: ...
 
-    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
-        """None where the kernel does not show the bottleneck beyond the threshold."""
+    def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
+        """What the kernel shows beyond the thresholds, the most promising first.
+
+        Raises `MissingMetric` where a single formula lacks a quantity; one that asks several leaves those out.
+        """
         ...
 
     def of(self, finding: Finding) -> Formula:

@@ -329,6 +329,7 @@ class Measurement:
     high: float
     provenance: Provenance
     samples: int
+    kernel: str = ""  # the kernel's name, where a report tells of several
 
 
 @record(frozen=True)
@@ -377,13 +378,27 @@ class Attempt:
     verdict: Verdict | None
     declined: Declined | None
     usage: Usage = Usage()
-    diff: str = ""
+    diff: str = ""  # against the sources that it was proposed for
+    kernel: str = ""  # the finding that it is for: its kernel's name …
+    formula: str = ""  # … and its formula
 
     def __post_init__(self) -> None:
         if (self.verdict is None) == (self.declined is None):
             raise ValueError("an attempt has a verdict or a reason for declining, not both")
         if self.verdict is not None and self.candidate is None:
             raise ValueError("a verdict without a candidate")
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict is not None and self.verdict.accepted
+
+    @property
+    def origin(self) -> Origin:
+        if self.candidate is not None:
+            return self.candidate.origin
+        if self.declined is None:
+            raise ValueError("an attempt without a candidate or a reason for declining")
+        return self.declined.origin
 
 
 class Ending(str, Enum):
@@ -395,6 +410,17 @@ class Ending(str, Enum):
     NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
     BUDGET_EXHAUSTED = "budget exhausted"
     PROVIDER_FAILED = "model provider failed"
+
+
+@record(frozen=True)
+class Diagnosis:
+    """A finding of the run with the lines that cause it, and what became of it."""
+
+    finding: Finding
+    evidence: tuple[SourceEvidence, ...]  # empty where it was not looked at closer, or has no line
+    attempts: tuple[int, ...] = ()  # indices, in order
+    accepted: tuple[int, ...] = ()
+    note: str = ""  # why it has no line, or was not pursued
 
 
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
@@ -413,8 +439,8 @@ class Report:
     formula: str
     ending: Ending
     profiles: tuple[KernelProfile, ...]
-    finding: Finding | None
-    evidence: tuple[SourceEvidence, ...]
+    finding: Finding | None  # the main one: the first that was cured, else the first that was pursued
+    evidence: tuple[SourceEvidence, ...]  # of that one
     attempts: tuple[Attempt, ...]
     accepted: int | None  # index of the last accepted attempt; the patch holds all accepted ones
     measurements: tuple[Measurement, ...]  # original against final state, measured anew
@@ -423,6 +449,7 @@ class Report:
     not_checked: tuple[str, ...]
     notes: tuple[str, ...] = ()
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
+    diagnoses: tuple[Diagnosis, ...] = ()  # every finding, by what could be gained for the whole application
 
     @property
     def exit_status(self) -> int:

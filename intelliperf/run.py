@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from intelliperf import __version__
+from intelliperf.conclusion import (
+    diagnoses,
+    diagnosis_at_home,
+    final_timing,
+    finding_at_home,
+    main_target,
+    not_checked,
+    rewriter_of,
+    started_at,
+    total_usage,
+)
 from intelliperf.errors import (
-    ApplicationFailed,
     BudgetExhausted,
     BuildFailed,
     MissingMetric,
@@ -21,17 +32,19 @@ from intelliperf.errors import (
     UsageError,
 )
 from intelliperf.frozen import record
+from intelliperf.observer import Observer, Settings, of_kernel, renewed
 from intelliperf.project.builder import Builder
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version, evidence_at_home, profile_at_home, sources
-from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
 from intelliperf.records import (
     SCHEMA_VERSION,
     Application,
     Attempt,
     Candidate,
+    Diagnosis,
     Ending,
     Finding,
     KernelProfile,
@@ -41,35 +54,20 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.tally import not_checked, origin_name, rewriter_of, total_usage
+from intelliperf.search import WORTHWHILE, Agenda, Target, key_of, ranked
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
-_WORTH_A_NOTE = 1.01  # gain of the whole: of kernels beside the one that was diagnosed
+# Of the kernel: a judge accepts no less, so that no model is paid for a finding that promises less.
+_LEAST_KERNEL_GAIN = 1.02
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
 @record(frozen=True)
-class Settings:
-    """What the user chose. All deadlines are seconds."""
-
-    formula: str = "diagnoseOnly"
-    kernel: str | None = None  # regular expression on the display name
-    top_n: int = 10
-    num_attempts: int = 10  # of the model
-    diagnose_only: bool = False
-    build_deadline_s: float = 900.0
-    run_deadline_s: float = 300.0
-    budget_minutes: float | None = None
-    keep_work: bool = False
-
-
-@record(frozen=True)
 class Located:
-    """Which of the findings was pinned to source lines, and why those before it were not."""
+    """The lines that cause a finding; none, and the reason, where it has none to edit."""
 
-    finding: int
     evidence: tuple[SourceEvidence, ...]
-    passed_over: tuple[str, ...]
+    reason: str
 
 
 class Judge(Protocol):
@@ -99,14 +97,34 @@ class Run:
     judge: Judge
     journal: Journal
     while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
-    read_ahead: Callable[[Version], None] = lambda state: None  # called with each version whose sources a rule may want
+    read_ahead: Callable[[Version], None] = lambda version: None  # called with each version that a rule may want
     notes: list[str] = field(default_factory=list)
-    _attempts: list[Attempt] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()  # of the original, by what could be gained
+    targets: list[Target] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    _agenda: Agenda = field(default_factory=lambda: Agenda(WORTHWHILE))
+    _told: tuple[Diagnosis, ...] = ()
+    _reference: Version | None = None
+    _best: Version | None = None
     _profile: ApplicationProfile | None = None
-    _finding: Finding | None = None
-    _evidence: tuple[SourceEvidence, ...] = ()
+    _kernels: tuple[KernelProfile, ...] = ()  # of the best version
+    _remeasured: ApplicationProfile | None = None  # of the candidate that was judged last
     _started: float = field(default_factory=time.monotonic)
     _stage_seconds: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def _observer(self) -> Observer:
+        return Observer(self.settings, self.backend, self.formula, self.note)
+
+    @property
+    def reference(self) -> Version:
+        if self._reference is None:
+            raise RuntimeError("the original is not built yet")
+        return self._reference
+
+    @property
+    def best(self) -> Version:
+        return self._best or self.reference
 
     @contextmanager
     def stage(self, name: str, **details: object) -> Iterator[None]:
@@ -126,145 +144,124 @@ class Run:
         self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             work = self.journal.directory / "work" / "reference"
-            state, built = self._builder().build(work, (), self.journal.directory / "build")
+            version, built = self._builder().build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
-        if not state.compile_arguments:
+        if not version.compile_arguments:
             raise BuildFailed(
                 "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
                 "absolute path, or is everything up to date? Give the whole build with -b"
             )
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
-        self._refuse_other_sources(state)
-        return state
+        self._refuse_other_sources(version)
+        self._reference = version
+        return version
 
-    def _refuse_other_sources(self, state: Version) -> None:
-        """A resumed run goes on with the sources that it began with, or not at all."""
-        now = {path: content_hash(text) for path, text in sources(state, ()).items()}
+    def _refuse_other_sources(self, version: Version) -> None:
+        """A resumed run continues with the sources that it began with, or not at all."""
+        now = {path: content_hash(text) for path, text in sources(version, ()).items()}
         before = self.journal.stage("sources", dict[str, str], lambda: now)
         changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
         if changed:
             raise UsageError(f"{changed[0]} is not what it was when this run began: start a new run")
 
-    def profile(self, reference: Version) -> ApplicationProfile:
-        self.read_ahead(reference)
+    def profile(self) -> ApplicationProfile:
+        self.read_ahead(self.reference)
         with self.stage("profile"):
-            self._profile = self.journal.stage("profile", ApplicationProfile, lambda: self._measure(reference))
+            self._profile = self.journal.stage(
+                "profile", ApplicationProfile, lambda: self._observer.measure(self.reference)
+            )
         return self._profile
 
-    def _measure(self, state: Version) -> ApplicationProfile:
-        deadline = self.settings.run_deadline_s
-        profile = self.backend.profile(state.application, deadline)
-        if not profile.kernels:
-            raise ApplicationFailed("the program ran no GPU kernel: nothing to profile")
-        top = [kernel for kernel in profile.kernels if self._wanted(kernel)][: self.settings.top_n]
-        if not top:
-            names = ", ".join(sorted({kernel.kernel.name for kernel in profile.kernels}))
-            raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; it ran: {names}")
-        return dataclasses.replace(profile, kernels=self.backend.quantities(state.application, top, deadline))
-
-    def _wanted(self, profile: KernelProfile) -> bool:
-        pattern = self.settings.kernel
-        if pattern is None:
-            return True
-        return pattern == profile.kernel.symbol or re.search(pattern, profile.kernel.name) is not None
-
-    def diagnose(self, profile: ApplicationProfile) -> tuple[Finding, ...]:
-        """Those of the top N that show the formula's bottleneck, by falling device time."""
+    def diagnose(self, profile: ApplicationProfile) -> None:
+        """What the top N show, by what could be gained for the whole application."""
+        self._kernels = profile.kernels
         with self.stage("diagnose"):
-            found = self._diagnosed(profile.kernels)
-        if not any(found):
+            self.findings = ranked(self._observer.diagnosed(profile.kernels, told=True))
+        narrowed = len({self.formula.of(finding).name for finding in self.findings} | {self.formula.name}) == 1
+        self._agenda = Agenda(1.0 if narrowed else WORTHWHILE)
+        self._agenda.renew(self.findings)
+        if not self.findings:
             self.journal.event("finding", sentence=None)
-        return tuple(finding for finding in found if finding is not None)
 
-    def _diagnosed(self, kernels: Sequence[KernelProfile]) -> list[Finding | None]:
-        """Kernels that lack a quantity are passed over with a note. Raises `MissingMetric` where all do."""
-        device = self.backend.probe()
-        found: list[Finding | None] = []
-        missing: list[str] = []
-        for kernel in kernels:
-            try:
-                found.append(self.formula.diagnose(kernel, device))
-            except MissingMetric as error:
-                missing.append("; ".join([str(error), *kernel.notes]))
-        if missing and not found:
-            raise MissingMetric(missing[0])
-        for reason in missing:
-            self.note(f"not diagnosed: {reason}")
-        return found
-
-    def adopt(self, finding: Finding) -> Finding:
-        """A finding that was not diagnosed but given: the kernel of a patch under verification."""
-        self._finding = finding
-        self.journal.event("finding", sentence=finding.sentence)
-        return finding
-
-    def ending_without_finding(self) -> Ending:
-        return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
-
-    def locate(self, state: Version, findings: Sequence[Finding]) -> tuple[Finding, tuple[SourceEvidence, ...]]:
-        """The first finding that can be pinned to the project's source; those of libraries are passed over.
-
-        Raises `SourceNotFound` where none can.
-        """
+    def locate_all(self) -> None:
+        """The lines of every finding, for a run that changes nothing."""
+        told = []
         with self.stage("locate"):
-            located = self.journal.stage("located", Located, lambda: self._first_located(state, findings))
-        for reason in located.passed_over:
-            self.note(f"no source line for {reason}")
-        self._evidence = located.evidence
-        if self.settings.diagnose_only:
-            for finding in (*findings[: located.finding], *findings[located.finding + 1 :]):
-                if finding.gain_ceiling >= _WORTH_A_NOTE:
-                    self.note(f"{finding.profile.kernel.name} shows {finding.formula}: {finding.sentence}")
-        return self.adopt(findings[located.finding]), located.evidence
+            for number, finding in enumerate(self.findings, 1):
+                located = self._located(number, finding)
+                home = tuple(evidence_at_home(item, self.reference.workspace) for item in located.evidence)
+                told.append(Diagnosis(finding, home, note=located.reason))
+        self._told = tuple(told)
+        if told:
+            self.journal.event("finding", sentence=told[0].finding.sentence)
 
-    def _first_located(self, state: Version, findings: Sequence[Finding]) -> Located:
+    def next_target(self) -> Target | None:
+        """The most promising finding that is still open and has lines in the project's sources.
+
+        Raises `SourceNotFound` where the run has nothing to pursue because none has.
+        """
         reasons: list[str] = []
-        for number, finding in enumerate(findings):
+        for finding in self._agenda.open():
+            self._agenda.close(finding)
+            with self.stage("locate"):
+                located = self._located(len(self._agenda.closed), finding)
+            if located.evidence:
+                return self.adopt(finding, located.evidence, self._as_found(finding, located.evidence))
+            reasons.append(located.reason)
+            self._agenda.close(finding, f"no source line: {located.reason}")
+            self.note(f"no source line for {located.reason}")
+        if reasons and not self.targets:
+            more = f" (and {len(reasons) - 1} further findings likewise)" if len(reasons) > 1 else ""
+            raise SourceNotFound(reasons[0] + more)
+        return None
+
+    def _located(self, number: int, finding: Finding) -> Located:
+        """`number` counts the findings that were looked up, in a fixed order: a resumed run reads them back."""
+
+        def look() -> Located:
             try:
-                return Located(number, self._blame(state, finding), tuple(reasons))
+                return Located(self._observer.blame(self.best, finding), "")
             except SourceNotFound as error:
-                reasons.append(str(error).replace(str(state.workspace.tree), str(self.application.project)))
-        if self.settings.diagnose_only:
-            return Located(0, (), tuple(reasons[:1]))
-        more = f" (and so with {len(reasons) - 1} further kernels)" if len(reasons) > 1 else ""
-        raise SourceNotFound(reasons[0] + more)
+                home = str(self.application.project)
+                return Located((), str(error).replace(str(self.best.workspace.tree), home))
 
-    def _blame(self, state: Version, finding: Finding) -> tuple[SourceEvidence, ...]:
-        lines = self.backend.lines(state.application, finding.profile.kernel, self.settings.run_deadline_s)
-        for note in self.backend.line_notes():
-            if note not in self.notes:
-                self.note(note)
-        blamed = self.formula.of(finding).blame(lines)
-        if self.settings.diagnose_only:
-            return blamed or self.formula.blame(lines)
-        if not blamed:
-            raise SourceNotFound(f"{finding.profile.kernel.name}: no line of the project causes the {finding.formula}")
-        written = tuple(item for item in blamed if state.holds(item.file))
-        if not written:
-            place = f"{state.workspace.outside(blamed[0].file)}:{blamed[0].line}"
-            raise SourceNotFound(f"{finding.profile.kernel.name}: {place} is made by the build, not a source to edit")
-        return written
+        return self.journal.stage(f"located-{number:03d}", Located, look)
 
-    def relocate(
-        self, state: Version, finding: Finding, evidence: tuple[SourceEvidence, ...]
-    ) -> tuple[SourceEvidence, ...]:
-        """Lines move with an accepted edit; the old ones serve if the new ones cannot be had."""
-        try:
-            return self._blame(state, finding)
-        except SourceNotFound as error:
-            self.note(f"after the accepted change: {error}")
-            return evidence
+    def _as_found(self, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> tuple[SourceEvidence, ...]:
+        """The lines as the user has them: those of the original, where it showed the finding already."""
+        version = self.best
+        if version is not self.reference and key_of(finding) in {key_of(known) for known in self.findings}:
+            try:
+                version, evidence = self.reference, self._observer.blame(self.reference, finding)
+            except SourceNotFound:
+                return ()
+        return tuple(evidence_at_home(item, version.workspace) for item in evidence)
+
+    def adopt(
+        self,
+        finding: Finding,
+        evidence: tuple[SourceEvidence, ...] = (),
+        told: tuple[SourceEvidence, ...] = (),
+    ) -> Target:
+        """Begin to pursue a finding; also one that was given, as the kernel of a patch under verification."""
+        target = Target(finding, finding, evidence, told, self.best)
+        self.targets.append(target)
+        self.journal.event("finding", sentence=finding.sentence)
+        return target
 
     def note(self, text: str) -> None:
         """For the report, and said at once."""
         self.notes.append(text)
         self.journal.event("note", text=text)
 
-    def may_continue(self, rewriter: Rewriter, attempts: Sequence[Attempt]) -> bool:
-        own = [a for a in attempts if rewriter_of(a) == rewriter.name]
-        return rewriter.name == "rules" or len(own) < self.settings.num_attempts
+    def may_continue(self, rewriter: Rewriter, target: Target) -> bool:
+        if rewriter.name == "rules":
+            return True
+        own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]
+        promising = target.kernel_ceiling >= _LEAST_KERNEL_GAIN
+        return promising and len(own) < self.settings.num_attempts
 
     def check_budget(self) -> None:
         """Raises `BudgetExhausted` where the minutes are spent."""
@@ -272,122 +269,146 @@ class Run:
         if limit is not None and time.monotonic() - self._started > limit * 60:
             raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
 
-    def task(self, best: Version, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> Task:
+    def _task(self, target: Target) -> Task:
+        best, formula = self.best, self.formula.of(target.current)
         return Task(
-            finding=finding,
-            evidence=evidence,
+            finding=target.current,
+            evidence=target.evidence,
             device=self.backend.probe(),
-            sources=sources(best, evidence),
+            sources=sources(best, target.evidence),
             compile_arguments=best.compile_arguments,
             project=best.workspace.tree,
-            knowledge=self.formula.knowledge,
-            rules=self.formula.rules,
+            knowledge=formula.knowledge,
+            rules=formula.rules,
+            precedents=tuple(a for a in self.attempts if a.accepted and a not in target.attempts),
         )
 
-    def attempt(
-        self, rewriter: Rewriter, task: Task, attempts: Sequence[Attempt], reference: Version, best: Version
-    ) -> tuple[Attempt | None, Version | None]:
-        """One proposal, judged. The state is given where it was accepted."""
-        index = len(attempts) + 1
+    def attempt(self, rewriter: Rewriter, target: Target) -> Attempt | None:
+        """One proposal, judged; an accepted one makes the best version. None where the rewriter has nothing more."""
+        index = len(self.attempts) + 1
         kept = self.journal.attempt(index)
         if kept is not None:
-            return kept, self._restore(kept, best)
+            return self._restored(kept, target)
+        task = self._task(target)
         with self.stage("propose", attempt=index, rewriter=rewriter.name):
-            proposal = rewriter.propose(task, attempts)
+            proposal = rewriter.propose(task, target.attempts)
         if proposal is None:
-            return None, None
+            return None
+        name, formula = target.finding.profile.kernel.name, target.finding.formula
         if proposal.candidate is None:
-            attempt = Attempt(index, None, None, proposal.declined, proposal.usage)
-            return self._keep(attempt), None
+            return self._keep(Attempt(index, None, None, proposal.declined, proposal.usage, "", name, formula), target)
         candidate = proposal.candidate
-        states: list[Version] = []
-        logs = self.journal.attempt_directory(index)
+        verdict, versions = self._judged(candidate, task, index)
+        diff = unified_diff({edit.path: task.sources.get(edit.path, "") for edit in candidate.edits}, candidate.edits)
+        attempt = self._keep(Attempt(index, candidate, verdict, None, proposal.usage, diff, name, formula), target)
+        if attempt.accepted:
+            self._best = target.after = versions[-1]
+        else:
+            for version in versions:
+                self._discard(version)
+        return attempt
+
+    def _judged(self, candidate: Candidate, task: Task, index: int) -> tuple[Verdict, list[Version]]:
+        """The verdict, and the versions that were built for it."""
+        versions: list[Version] = []
 
         def build() -> tuple[Version, Built]:
-            state, built = self._build_on(best, candidate, index)
-            states.append(state)
+            version, built = self._build_on_best(candidate, index)
+            versions.append(version)
             if built.ok:
-                self.read_ahead(state)
-            return state, built
+                self.read_ahead(version)
+            return version, built
 
+        logs = self.journal.attempt_directory(index)
         with self.stage("validate", attempt=index, origin=candidate.origin.name):
-            verdict = self.judge(candidate, task.finding, task.evidence, reference, best, build, logs)
-            verdict = self._watched(verdict, task.finding, states)
-        diff = unified_diff({e.path: task.sources.get(e.path, "") for e in candidate.edits}, candidate.edits)
-        attempt = self._keep(Attempt(index, candidate, verdict, None, proposal.usage, diff))
-        if verdict.accepted:
-            return attempt, states[-1]
-        for state in states:
-            self._discard(state)
-        return attempt, None
+            verdict = self.judge(candidate, task.finding, task.evidence, self.reference, self.best, build, logs)
+            return self._watched(verdict, task.finding, versions), versions
 
-    def _watched(self, verdict: Verdict, finding: Finding, states: Sequence[Version]) -> Verdict:
+    def _watched(self, verdict: Verdict, finding: Finding, versions: Sequence[Version]) -> Verdict:
         """The verdict with the formula's own metric before and after, where the candidate came as far as its timing."""
-        if verdict.outcome not in _TIMED or not states:
+        self._remeasured = None
+        if verdict.outcome not in _TIMED or not versions:
             return verdict
-        counted = self._counted(states[-1], finding)
+        self._remeasured = self._observer.counted(versions[-1], finding)
+        counted = of_kernel(self._remeasured, finding)
         if len(counted) != 1:
             return verdict
         try:
-            before, after = self.formula.value(finding.profile), self.formula.value(counted[0])
+            formula = self.formula.of(finding)
+            before, after = formula.value(finding.profile), formula.value(counted[0])
         except MissingMetric:
             return verdict
         return dataclasses.replace(verdict, metric_before=before, metric_after=after)
 
-    def _counted(self, state: Version, finding: Finding) -> tuple[KernelProfile, ...]:
-        """The finding's kernel in another version of the project, with what formulas need."""
-        profile = self.backend.profile(state.application, self.settings.run_deadline_s)
-        same = [k for k in profile.kernels if k.kernel.symbol == finding.profile.kernel.symbol]
-        return self.backend.quantities(state.application, same, self.settings.run_deadline_s)
-
-    def still_shows(self, finding: Finding, best: Version) -> bool:
-        """Does the kernel of the finding still show the bottleneck in the accepted state?"""
+    def still_shows(self, target: Target) -> bool:
+        """Does the best version still show the bottleneck? Brings the agenda, finding and lines up to date."""
         with self.stage("profile"):
-            counted = self._counted(best, finding)
-        return any(self.formula.diagnose(kernel, self.backend.probe()) is not None for kernel in counted)
+            index = len(self.attempts)
+            again = self.journal.stage(
+                f"profile-{index:03d}",
+                ApplicationProfile,
+                lambda: self._remeasured or self._observer.counted(self.best, target.current),
+            )
+        self._kernels = tuple(renewed(kernel, again, target.current) for kernel in self._kernels)
+        found = self._observer.diagnosed([kernel for kernel in self._kernels if kernel.dispatches])
+        self._agenda.renew(found)
+        symbol, formula = target.current.profile.kernel.symbol, target.current.formula
+        same = [f for f in found if f.formula == formula and f.profile.kernel.symbol == symbol]
+        if not same:
+            return False
+        target.current = same[0]
+        try:
+            target.evidence = self._observer.blame(self.best, target.current)
+        except SourceNotFound as error:
+            self.note(f"after the accepted change: {error}")
+        return True
 
-    def finish(self, ending: Ending, reference: Version, best: Version, note: str | None = None) -> Report:
-        """Measure the final state anew and put the report together."""
-        timing = Timing(())
-        if best is not reference and self._finding is not None:
-            with self.stage("time"):
-                kernel = self._finding.profile.kernel
-                timing = self.backend.time(
-                    reference.application, best.application, kernel, self.settings.run_deadline_s
-                )
-        accepted = [a.index for a in self._attempts if a.verdict is not None and a.verdict.accepted]
+    def ending(self) -> Ending:
+        if any(attempt.accepted for attempt in self.attempts):
+            return Ending.IMPROVED
+        if self.targets:
+            return Ending.NO_ACCEPTED_CANDIDATE
+        return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
+
+    def finish(self, ending: Ending, note: str | None = None) -> Report:
+        """Measure the final version anew and put the report together."""
+        with self.stage("time") if self._best is not None else contextlib.nullcontext():
+            timing = final_timing(self.backend, self.targets, self.settings.run_deadline_s)
+        home = self.reference.workspace
+        main = main_target(self.targets)
+        told = tuple(
+            diagnosis_at_home(item, home) for item in self._told or diagnoses(self.findings, self.targets, self._agenda)
+        )
+        first = next(iter(told), None)
+        profile = self._profile
+        accepted = [attempt.index for attempt in self.attempts if attempt.accepted]
+        seconds = time.monotonic() - self._started
         report = Report(
             schema_version=SCHEMA_VERSION,
             tool_version=__version__,
             run_id=self.journal.run_id,
-            started_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - time.monotonic() + self._started)),
-            seconds=round(time.monotonic() - self._started, 3),
+            started_at=started_at(seconds),
+            seconds=round(seconds, 3),
             application=self.application,
             device=self.backend.probe(),
             backend=self.backend.name,
             formula=self.formula.name,
             ending=ending,
-            profiles=tuple(profile_at_home(p, reference.workspace) for p in self._profile.kernels)
-            if self._profile
-            else (),
-            finding=dataclasses.replace(
-                self._finding, profile=profile_at_home(self._finding.profile, reference.workspace)
-            )
-            if self._finding
-            else None,
-            evidence=tuple(evidence_at_home(item, reference.workspace) for item in self._evidence),
-            attempts=tuple(self._attempts),
+            profiles=tuple(profile_at_home(kernel, home) for kernel in profile.kernels) if profile else (),
+            finding=finding_at_home(main.finding, home) if main else first.finding if first else None,
+            evidence=main.told if main else first.evidence if first else (),
+            attempts=tuple(self.attempts),
             accepted=accepted[-1] if accepted else None,
             measurements=timing.measurements,
-            patch=unified_diff(self._builder().originals(best.edits), best.edits),
-            usage=total_usage(self._attempts),
-            not_checked=not_checked(self._attempts),
-            notes=(*self.notes, *(self._profile.notes if self._profile else ()), *timing.notes, *filter(None, [note])),
+            patch=unified_diff(self._builder().originals(self.best.edits), self.best.edits),
+            usage=total_usage(self.attempts),
+            not_checked=not_checked(self.attempts),
+            notes=(*self.notes, *(profile.notes if profile else ()), *timing.notes, *filter(None, [note])),
             stage_seconds=dict(self._stage_seconds),
+            diagnoses=told,
         )
-        if not self.settings.keep_work:
-            for state in {id(reference): reference, id(best): best}.values():
-                self._discard(state)
+        for version in {id(one): one for one in (self.reference, self.best)}.values():
+            self._discard(version)
         return report
 
     # ---- scratch copies ---------------------------------------------------------------------
@@ -395,36 +416,39 @@ class Run:
     def _builder(self) -> Builder:
         return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building)
 
-    def _build_on(self, best: Version, candidate: Candidate, index: int) -> tuple[Version, Built]:
-        """The candidate on top of the best accepted state, with what both declare."""
+    def _build_on_best(self, candidate: Candidate, index: int) -> tuple[Version, Built]:
+        """The candidate on top of the best accepted version, with what both declare."""
         root = self.journal.directory / "work" / f"{index:03d}"
-        builder = self._builder()
-        state, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
-        return dataclasses.replace(state, declares=best.declares.joined(candidate.declares)), built
+        builder, best = self._builder(), self.best
+        version, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
+        return dataclasses.replace(version, declares=best.declares.joined(candidate.declares)), built
 
-    def _restore(self, kept: Attempt, best: Version) -> Version | None:
-        """The state of an attempt that an earlier process of this run accepted."""
-        self._attempts.append(kept)
-        if kept.verdict is None or not kept.verdict.accepted or kept.candidate is None:
-            return None
-        state, built = self._build_on(best, kept.candidate, kept.index)
-        if not built.ok:
-            raise BuildFailed(f"attempt {kept.index} was accepted but does not build any more: {built.errors[0]}")
-        return state
+    def _restored(self, kept: Attempt, target: Target) -> Attempt:
+        """An attempt of an earlier process of this run; an accepted one is built again."""
+        self.attempts.append(kept)
+        target.attempts.append(kept)
+        self._remeasured = None
+        if kept.accepted and kept.candidate is not None:
+            version, built = self._build_on_best(kept.candidate, kept.index)
+            if not built.ok:
+                raise BuildFailed(f"attempt {kept.index} was accepted but no longer builds: {built.errors[0]}")
+            self._best = target.after = version
+        return kept
 
-    def _keep(self, attempt: Attempt) -> Attempt:
+    def _keep(self, attempt: Attempt, target: Target) -> Attempt:
         self.journal.keep_attempt(attempt)
-        self._attempts.append(attempt)
+        self.attempts.append(attempt)
+        target.attempts.append(attempt)
         verdict, declined = attempt.verdict, attempt.declined
         self.journal.event(
             "attempt",
             index=attempt.index,
-            origin=origin_name(attempt),
+            origin=attempt.origin.name,
             outcome=verdict.outcome if verdict else "DECLINED",
             detail=verdict.detail if verdict else declined.reason if declined else "",
         )
         return attempt
 
-    def _discard(self, state: Version) -> None:
+    def _discard(self, version: Version) -> None:
         if not self.settings.keep_work:
-            state.workspace.remove()
+            version.workspace.remove()

@@ -18,7 +18,8 @@ from intelliperf.cli.parsing import command_of
 from intelliperf.errors import UsageError
 
 Formula = Annotated[
-    str, typer.Option("-f", "--formula", help="The bottleneck to look for; see `intelliperf formulas`.")
+    str,
+    typer.Option("-f", "--formula", help="The bottleneck to look for; default: each. See `intelliperf formulas`."),
 ]
 Build = Annotated[
     list[str] | None,
@@ -54,7 +55,7 @@ RunArgument = Annotated[Path | None, typer.Argument(help="A run directory; defau
 
 def improve(
     context: typer.Context,
-    formula: Formula = "diagnoseOnly",
+    formula: Formula = "all",
     build_command: Build = None,
     project_directory: Project = None,
     kernel: KernelName = None,
@@ -139,7 +140,7 @@ def improve(
 
 def diagnose(
     context: typer.Context,
-    formula: Formula = "diagnoseOnly",
+    formula: Formula = "all",
     build_command: Build = None,
     project_directory: Project = None,
     kernel: KernelName = None,

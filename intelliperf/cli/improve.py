@@ -21,13 +21,14 @@ from intelliperf.cli.options import Options
 from intelliperf.cli.runs import find_run, write_in_place
 from intelliperf.cli.view import view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
+from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory, storage_errors
 from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
-from intelliperf.run import STARTED, Run, Settings
+from intelliperf.run import STARTED, Run
 
 if TYPE_CHECKING:
     from intelliperf.codegen.rulebook import RuleRewriter
@@ -149,6 +150,10 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
         if not options.keep_work:
             shutil.rmtree(journal.directory / "work", ignore_errors=True)
             shutil.rmtree(journal.directory / "device" / "traces", ignore_errors=True)
+            for probed in journal.directory.glob(
+                "sandbox-*"
+            ):  # of a process that was killed while it tried the sandbox
+                shutil.rmtree(probed, ignore_errors=True)
         if not (journal.directory / STARTED).exists():
             shutil.rmtree(journal.directory, ignore_errors=True)
 
@@ -196,7 +201,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         judge=judge_for(options, backend, sandbox),
         journal=journal,
         while_building=_preparation(sandbox),
-        read_ahead=rules.read_ahead if rewriters and formula.rules else lambda state: None,
+        read_ahead=rules.read_ahead if rewriters else lambda version: None,
     )
 
 

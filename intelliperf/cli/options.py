@@ -12,7 +12,7 @@ class Options:
     """Field names are option names; deadlines in seconds."""
 
     command: tuple[str, ...]
-    formula: str = "diagnoseOnly"
+    formula: str = "all"
     build_command: tuple[str, ...] = ()
     project_directory: Path | None = None
     kernel: str | None = None

@@ -22,7 +22,6 @@ from intelliperf.records import (
     Attempt,
     Candidate,
     Declaration,
-    Ending,
     FileEdit,
     Finding,
     KernelProfile,
@@ -64,17 +63,13 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
         edits = patched_files(application, patch.resolve(), journal.directory / "work" / "patched")
         candidate = Candidate(edits, f"the patch {patch.name}", Origin(OriginKind.USER, patch.name), declares)
         run = open_run(options, application, journal)
-        reference = run.build_reference()
-        profile = run.profile(reference)
+        run.build_reference()
+        profile = run.profile()
         originals = {
             edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
         }
-        finding = run.adopt(_target(profile, originals, edits))
-        task = run.task(reference, finding, ())
-        attempt, best = run.attempt(GivenPatch(candidate), task, (), reference, reference)
-        accepted = attempt is not None and attempt.verdict is not None and attempt.verdict.accepted
-        ending = Ending.IMPROVED if accepted else Ending.NO_ACCEPTED_CANDIDATE
-        report = finish_report(run, run.finish(ending, reference, best or reference))
+        run.attempt(GivenPatch(candidate), run.adopt(_target(profile, originals, edits)))
+        report = finish_report(run, run.finish(run.ending()))
     return conclude(options, report, journal.directory)
 
 

@@ -43,6 +43,7 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
         ("evidence", _evidence(task, shown)),
         ("device", device_facts(task.device)),
         ("source", annotated_source(task, hot, size.source)),
+        ("accepted_elsewhere", _precedents(task, size)),
         ("earlier_attempts", _attempts(attempts, size, _roots(task))),
     )
     return Prompt(len(attempts) + 1, sections)
@@ -135,6 +136,15 @@ def _attempts(attempts: Sequence[Attempt], size: Size, roots: Sequence[Path]) ->
         used += len(text)
         told.append(text)
     return "\n\n".join(reversed(told))
+
+
+def _precedents(task: Task, size: Size) -> str:
+    """What this run accepted for other findings, the newest in full: a sibling kernel may want the same."""
+    told = [f"{a.formula} in {a.kernel}, by {_origin(a)}" for a in task.precedents]
+    if not told:
+        return "none"
+    last = task.precedents[-1]
+    return "\n".join([*told, fenced("diff", _cut(shown_text(last.diff), size.diff))])
 
 
 def _origin(attempt: Attempt) -> str:

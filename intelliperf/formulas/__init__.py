@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from intelliperf.errors import UsageError
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.base import Formula
 from intelliperf.formulas.branch_divergence import BranchDivergence
-from intelliperf.formulas.diagnose_only import DiagnoseOnly
+from intelliperf.formulas.every import DiagnoseOnly, Every
 from intelliperf.formulas.launch_config import LaunchConfig
 from intelliperf.formulas.memory_access import MemoryAccess
 from intelliperf.formulas.memory_locality import MemoryLocality
@@ -28,7 +29,8 @@ BOTTLENECKS: tuple[Formula, ...] = (
     Occupancy(),
     LaunchConfig(),
 )
-FORMULAS: Mapping[str, Formula] = {formula.name: formula for formula in (*BOTTLENECKS, DiagnoseOnly(BOTTLENECKS))}
+_TOGETHER = (Every(BOTTLENECKS), DiagnoseOnly(BOTTLENECKS))
+FORMULAS: Mapping[str, Formula] = {formula.name: formula for formula in (*BOTTLENECKS, *_TOGETHER)}
 
 
 def find_formula(name: str) -> Formula:
@@ -37,4 +39,6 @@ def find_formula(name: str) -> Formula:
     for known, formula in FORMULAS.items():
         if known.lower() == spelled:
             return formula
-    raise UsageError(f"unknown formula {name!r}; there are {', '.join(FORMULAS)}")
+    near = get_close_matches(spelled, [known.lower() for known in FORMULAS], 1)
+    meant = next((f"; did you mean {known}?" for known in FORMULAS if known.lower() in near), "")
+    raise UsageError(f"unknown formula {name!r}{meant or '; choose one of: ' + ', '.join(FORMULAS)}")

@@ -82,7 +82,10 @@ class Formula(ABC):
         """How much of the bottleneck one line causes, in the watched metric's unit; 0 for none."""
 
     def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
-        """See `protocols.Formula`. Raises `MissingMetric` where a needed quantity was not collected."""
+        """None where the kernel does not show the bottleneck beyond the threshold.
+
+        Raises `MissingMetric` where a needed quantity was not collected.
+        """
         serves_instead = bool(self.instead) and profile.has(*self.instead)
         for metric in self.instead if serves_instead and not profile.has(*self.needs) else self.needs:
             if not profile.has(metric):
@@ -107,6 +110,11 @@ class Formula(ABC):
             ideal=symptom.ideal,
             gain_ceiling=ceiling,
         )
+
+    def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
+        """See `protocols.Formula`."""
+        finding = self.diagnose(profile, device)
+        return () if finding is None else (finding,)
 
     def of(self, finding: Finding) -> Formula:
         """See `protocols.Formula`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,16 @@ def schema() -> dict[str, Any]:
 
 
 def write(report: Report, journal: Journal) -> None:
-    """report.json last: its presence means that the run is finished."""
+    """report.json last: its presence means that the run is finished.
+
+    patch.diff is everything that was accepted; where that came in several steps, `patches/` has them in order.
+    """
     if report.patch:
         journal.write("patch.diff", report.patch.encode("utf-8", "surrogateescape"))
+    accepted = [attempt for attempt in report.attempts if attempt.accepted]
+    for number, attempt in enumerate(accepted if len(accepted) > 1 else (), 1):
+        name = re.sub(r"\W+", "-", f"{attempt.kernel.partition('(')[0]} {attempt.origin.name}").strip("-")
+        journal.write(f"patches/{number:04d}-{name}.diff", attempt.diff.encode("utf-8", "surrogateescape"))
     journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
     journal.write("report.html", page(report).encode("utf-8", "replace"))
     journal.write("report.json", to_json(report))

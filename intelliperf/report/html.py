@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from intelliperf.records import Attempt, CheckStatus, Report
+from intelliperf.records import Attempt, CheckStatus, Device, Diagnosis, Report, SourceEvidence
 from intelliperf.report import wording
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --good: #197a3b; --bad: #b3261e; --soft: #8882; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+h3 { font-size: 1rem; }
 table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px solid var(--line);
   padding: .35rem .6rem; text-align: left; vertical-align: top; } td.n { text-align: right; white-space: nowrap; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
@@ -47,10 +48,12 @@ def _sections(report: Report) -> Iterator[str]:
             for m in report.measurements
         )
         yield "<h2>Gain</h2>" + _table(("scope", "before", "after", "gain"), rows)
-    if report.finding is not None:
+    if len(report.diagnoses) > 1:
+        yield "<h2>Findings</h2>" + "".join(_diagnosis(diagnosis, report.device) for diagnosis in report.diagnoses)
+    elif report.finding is not None:
         yield f"<h2>Finding</h2><p>{escape(report.finding.sentence)}</p>"
-    if report.evidence:
-        yield "<h2>Source lines</h2>" + _evidence(report)
+        if report.evidence:
+            yield "<h2>Source lines</h2>" + _evidence(report.evidence, report.device)
     if report.patch:
         yield f"<h2>Patch</h2><pre>{_diff(report.patch)}</pre>"
     if report.attempts:
@@ -88,17 +91,28 @@ def _facts(report: Report) -> str:
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items()) + "</dl>"
 
 
-def _evidence(report: Report) -> str:
+def _diagnosis(diagnosis: Diagnosis, device: Device) -> str:
+    won = ' <span class="tag good">improved</span>' if diagnosis.accepted else ""
+    parts = [f"<h3>{escape(wording.finding_in_short(diagnosis))}{won}</h3>"]
+    parts.append(f"<p>{escape(diagnosis.finding.sentence)}</p>")
+    if diagnosis.evidence:
+        parts.append(_evidence(diagnosis.evidence, device))
+    if diagnosis.note:
+        parts.append(f"<p>{escape(diagnosis.note)}</p>")
+    return "".join(parts)
+
+
+def _evidence(evidence: Sequence[SourceEvidence], device: Device) -> str:
     rows = (
         (
             wording.place_of(item),
             item.text.strip(),
             wording.kind_of(item),
-            wording.counted(item, report.device),
+            wording.counted(item, device),
         )
-        for item in report.evidence
+        for item in evidence
     )
-    ways = "".join(f"<p>Lines found by {escape(way)}.</p>" for way in wording.ways(report.evidence))
+    ways = "".join(f"<p>Lines found by {escape(way)}.</p>" for way in wording.ways(evidence))
     return _table(("line", "source", "access", "counted"), rows) + ways
 
 

@@ -20,7 +20,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# {report.formula}: {wording.headline(report)}"
     yield ""
     yield from _facts(report)
-    if report.finding is not None:
+    if len(report.diagnoses) > 1:
+        yield from _findings(report)
+    elif report.finding is not None:
         yield from ("", "## Finding", "", report.finding.sentence, "")
         yield from (_evidence_line(item, report.device) for item in report.evidence)
         yield from (f"- lines found by {way}" for way in wording.ways(report.evidence))
@@ -36,6 +38,17 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (f"- {note}" for note in report.notes)
     if report.patch:
         yield from ("", "## Patch", "", "```diff", report.patch.rstrip("\n"), "```")
+
+
+def _findings(report: Report) -> Iterator[str]:
+    yield from ("", "## Findings", "")
+    for rank, diagnosis in enumerate(report.diagnoses, 1):
+        won = " **improved**" if diagnosis.accepted else ""
+        yield f"{rank}. {wording.finding_in_short(diagnosis)}{won}: {diagnosis.finding.sentence}"
+        yield from (f"   {_evidence_line(item, report.device)}" for item in diagnosis.evidence)
+        yield from (f"   - lines found by {way}" for way in wording.ways(diagnosis.evidence))
+        if diagnosis.note:
+            yield f"   - {diagnosis.note}"
 
 
 def _facts(report: Report) -> Iterator[str]:

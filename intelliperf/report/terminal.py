@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from intelliperf.records import Ending, Report
+from intelliperf.records import Ending, Report, SourceEvidence
 from intelliperf.report import wording
 
 _SHOWN_LINES = 3
@@ -21,14 +21,14 @@ def _lines(report: Report, directory: Path) -> Iterator[str]:
     yield wording.headline(report)
     if report.ending is Ending.DIAGNOSED or report.finding is None:
         yield from _kernels(report)
-    if report.finding is not None:
-        yield from _where(report)
+    if report.ending is Ending.DIAGNOSED or len(report.diagnoses) > 1:
+        yield from _findings(report)
+    elif report.finding is not None:
+        yield from _where(report.evidence, report, "  ")
     for measurement in report.measurements:
         before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
         yield f"  {wording.scope(measurement)}: {before} → {after}, {wording.gain(measurement, report.device)}"
-    for attempt in report.attempts:
-        name, detail = wording.outcome(attempt)
-        yield f"  attempt {attempt.index}, {wording.origin(attempt)}: {name}: {detail}"
+    yield from _attempts(report)
     if report.not_checked:
         yield f"  not checked: {'; '.join(report.not_checked)}"
     for note in report.notes:
@@ -36,12 +36,38 @@ def _lines(report: Report, directory: Path) -> Iterator[str]:
     if report.patch:
         yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `intelliperf apply`)"
     yield f"report:  {directory / 'summary.md'}, report.html, report.json"
+    if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report)):
+        yield f"next:    {command}"
 
 
-def _where(report: Report) -> Iterator[str]:
-    lines = dict.fromkeys(f"{_shown(item.file, report)}:{item.line}: {item.text.strip()}" for item in report.evidence)
+def _attempts(report: Report) -> Iterator[str]:
+    """What was judged; what was declined only for findings that nothing cured."""
+    cured = {(a.kernel, a.formula) for a in report.attempts if a.accepted}
+    hidden = [a for a in report.attempts if a.verdict is None and (a.kernel, a.formula) in cured]
+    for attempt in report.attempts:
+        if attempt in hidden:
+            continue
+        name, detail = wording.outcome(attempt)
+        whom = f" for {attempt.formula} in {attempt.kernel}" if len(report.diagnoses) > 1 and attempt.kernel else ""
+        yield f"  attempt {attempt.index}, {wording.origin(attempt)}{whom}: {name}: {detail}"
+    if hidden:
+        yield f"  declined, each with its reason in summary.md: {len(hidden)} further proposals by rules"
+
+
+def _findings(report: Report) -> Iterator[str]:
+    for number, diagnosis in enumerate(report.diagnoses, 1):
+        won = ", improved" if diagnosis.accepted else ""
+        yield f"  {number}. {wording.finding_in_short(diagnosis)}{won}"
+        yield f"     {diagnosis.finding.sentence}"
+        yield from _where(diagnosis.evidence, report, "     ")
+        if diagnosis.note:
+            yield f"     {diagnosis.note}"
+
+
+def _where(evidence: Sequence[SourceEvidence], report: Report, margin: str) -> Iterator[str]:
+    lines = dict.fromkeys(f"{_shown(item.file, report)}:{item.line}: {item.text.strip()}" for item in evidence)
     for line in list(lines)[:_SHOWN_LINES]:
-        yield f"  {line}"
+        yield f"{margin}{line}"
 
 
 def _shown(file: Path, report: Report) -> str:

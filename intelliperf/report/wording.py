@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -10,7 +11,9 @@ from intelliperf.records import (
     Application,
     Attempt,
     Device,
+    Diagnosis,
     Ending,
+    Kernel,
     Measurement,
     MemorySpace,
     Metric,
@@ -59,7 +62,8 @@ _SCOPES = {
 
 
 def scope(measurement: Measurement) -> str:
-    return _SCOPES[measurement.scope]
+    """ "the kernel", by its name where it is one of several."""
+    return measurement.kernel or _SCOPES[measurement.scope]
 
 
 def duration(ns: float) -> str:
@@ -115,14 +119,49 @@ def cost(usage: Usage) -> str:
 
 def headline(report: Report) -> str:
     """One sentence: how the run ended."""
-    kernel = next((m for m in report.measurements if m.scope is Scope.KERNEL), None)
-    if report.accepted is not None and kernel is not None and report.finding is not None:
-        return f"{report.finding.profile.kernel.name}: {gain(kernel, report.device)}, validated"
+    kernels = [m for m in report.measurements if m.scope is Scope.KERNEL]
+    if report.accepted is not None and kernels and report.finding is not None:
+        if len(kernels) == 1:
+            return f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}, validated"
+        whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
+        told = f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
+        return f"{len(kernels)} kernels improved, each validated{told}"
     if report.ending is Ending.NOTHING_TO_IMPROVE:
-        return f"nothing to improve: no kernel shows {report.formula} beyond its threshold"
+        shown = "a bottleneck" if report.formula == "all" else report.formula
+        return f"nothing to improve: no kernel shows {shown} beyond its threshold"
+    judged = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
+    if judged:
+        name, detail = outcome(judged[-1])
+        return f"patch refused: {name}: {detail}"
     if report.finding is not None:
-        return f"{report.ending.value}: {report.finding.sentence}"
+        return (
+            f"{report.ending.value}: {finding_in_short(report.diagnoses[0])}"
+            if report.diagnoses
+            else report.finding.sentence
+        )
     return str(report.ending.value)
+
+
+def finding_in_short(diagnosis: Diagnosis) -> str:
+    """ "atomicContention in signal_energy, signal_energy.hip:25"."""
+    finding = diagnosis.finding
+    where = f", {place_of(diagnosis.evidence[0])}" if diagnosis.evidence else ""
+    return f"{finding.formula} in {plain_name(finding.profile.kernel)}{where}"
+
+
+def plain_name(kernel: Kernel) -> str:
+    """The kernel's name without template arguments, parameters and return type: what `--kernel` takes."""
+    head = re.split(r"[<(]", kernel.name, maxsplit=1)[0].split()
+    return head[-1] if head else kernel.name
+
+
+def next_command(report: Report) -> str:
+    """What to type after a diagnosis to have its main finding improved; empty where there is none."""
+    if not report.diagnoses:
+        return ""
+    finding = report.diagnoses[0].finding
+    words = ["intelliperf", "-f", finding.formula, "-k", plain_name(finding.profile.kernel)]
+    return command_line([*words, "--", *report.application.command])
 
 
 def place_of(item: SourceEvidence) -> str:

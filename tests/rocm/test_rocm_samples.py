@@ -12,7 +12,7 @@ from rocmdevice import DEADLINE_S, HERE, LAUNCHER, STAND_IN, compile_hip
 
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.branch_divergence import BranchDivergence
-from intelliperf.formulas.diagnose_only import DiagnoseOnly
+from intelliperf.formulas.every import DiagnoseOnly
 from intelliperf.profiling.rocprofv3 import PcSample, Rocprof, TracedInstruction, find_rocprof
 from intelliperf.records import AccessKind, Application, Kernel, Metric, Provenance, Quantity, SourceEvidence
 from intelliperf.rocm import codeobject, lines

@@ -14,6 +14,7 @@ from rewrite_task import device
 from rewrite_task import evidence as tally_evidence
 
 from intelliperf.errors import SourceNotFound
+from intelliperf.observer import Settings
 from intelliperf.project.journal import Journal
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version
@@ -43,7 +44,7 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.run import Run, Settings
+from intelliperf.run import Run
 
 SOURCE = "app.hip"
 BUILD = (
@@ -144,11 +145,12 @@ class Contention:
     knowledge = "none"
     rules = ()
 
-    def diagnose(self, profile: KernelProfile, device: Device) -> Finding | None:
+    def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
         if profile.quantity(self.watched).value == 1:
-            return None
+            return ()
         sentence = f"{profile.kernel.name} is contended"
-        return Finding(self.name, profile, sentence, 0.5, self.watched, 32.0, 1.0, gain_ceiling=4.0)
+        ceiling = 1 / (1 - 0.9 * profile.share)
+        return (Finding(self.name, profile, sentence, 0.9 * profile.share, self.watched, 32.0, 1.0, ceiling),)
 
     def of(self, finding: Finding) -> Contention:
         return self

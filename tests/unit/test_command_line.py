@@ -40,7 +40,10 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         ((), "no program given: put it after --"),
         (("--",), "no program given: put it after --"),
         (("./app", "3"), "the program goes after --"),
-        (("-f", "atomicContentoin", "--", "./app"), "unknown formula 'atomicContentoin'; there are atomicContention,"),
+        (
+            ("-f", "atomicContentoin", "--", "./app"),
+            "unknown formula 'atomicContentoin'; did you mean atomicContention?",
+        ),
         (("--", ""), "the program's name is empty"),
         (("--", "no-such-program"), "no program no-such-program on PATH"),
         (("--", "./"), "./ is a directory"),

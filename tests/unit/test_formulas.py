@@ -508,7 +508,7 @@ def test_formulas_are_found_in_any_spelling(spelling: str) -> None:
 
 
 def test_an_unknown_formula_is_refused_with_the_list() -> None:
-    with pytest.raises(UsageError, match="memoryAccess, memoryLocality, .*, launchConfig, diagnoseOnly"):
+    with pytest.raises(UsageError, match="memoryAccess, memoryLocality, .*, launchConfig, all, diagnoseOnly"):
         find_formula("cacheMisses")
 
 

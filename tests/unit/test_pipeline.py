@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.journal import Journal
 from intelliperf.records import Ending, Outcome, Report
 from intelliperf.run import Run
+from intelliperf.search import WORTHWHILE, Agenda
 
 SLOW = "tally 900 contended\nother 100\n"
 
@@ -138,13 +140,81 @@ def test_where_no_kernel_has_the_counts_the_run_fails(tmp_path: Path) -> None:
 def test_a_diagnosis_of_a_librarys_kernel_still_lists_the_kernels(tmp_path: Path) -> None:
     report = improved(tmp_path, text="lib_sort 5000 contended\n", diagnose_only=True)
     assert (report.ending, report.evidence) == (Ending.DIAGNOSED, ())
-    assert report.notes == ("no source line for lib_sort: outside the project",)
+    assert [diagnosis.note for diagnosis in report.diagnoses] == ["lib_sort: outside the project"]
     assert [profile.kernel.name for profile in report.profiles] == ["lib_sort"]
 
 
-def test_a_diagnosis_tells_what_the_other_kernels_show(tmp_path: Path) -> None:
+def test_a_diagnosis_tells_of_every_finding_with_its_lines(tmp_path: Path) -> None:
     report = improved(tmp_path, text="tally 5000 contended\nother 3000 contended\n", diagnose_only=True)
-    assert report.notes == ("other shows contention: other is contended",)
+    assert [diagnosis.finding.sentence for diagnosis in report.diagnoses] == [
+        "tally is contended",
+        "other is contended",
+    ]
+    assert all(diagnosis.evidence for diagnosis in report.diagnoses)
+
+
+SIBLINGS = "tally 900 contended\nother 500 contended\nsmall 2 contended\n"
+
+
+def test_every_finding_is_pursued_in_the_order_of_what_it_may_gain(tmp_path: Path) -> None:
+    rules = Scripted("rules", [("900 contended", "90"), "no rule", ("500 contended", "50")])
+    report = improved(tmp_path, rules, text=SIBLINGS)
+    assert [(a.index, a.kernel, a.accepted) for a in report.attempts] == [
+        (1, "tally", True),
+        (2, "other", False),
+        (3, "other", True),
+    ]
+    assert [(d.finding.profile.kernel.name, d.attempts, d.accepted) for d in report.diagnoses] == [
+        ("tally", (1,), (1,)),
+        ("other", (2, 3), (3,)),
+        ("small", (), ()),
+    ]
+    assert "+tally 90\n" in report.patch and "+other 50\n" in report.patch
+    assert [(m.kernel, m.ratio) for m in report.measurements][:2] == [
+        ("tally", pytest.approx(1402 / 592)),
+        ("other", pytest.approx(592 / 142)),
+    ]
+
+
+def test_a_rewriter_hears_of_the_attempts_for_its_finding_and_of_what_others_had_accepted(tmp_path: Path) -> None:
+    model = Scripted("model", [("900 contended", "90"), ("500", "400")])
+    improved(tmp_path, model, text=SIBLINGS)
+    told = [([a.index for a in attempts], [a.index for a in task.precedents]) for task, attempts in model.seen]
+    assert told[:3] == [([], []), ([], [1]), ([2], [1])]
+
+
+def test_what_is_not_worth_one_per_cent_is_told_and_not_pursued_where_no_formula_is_named(tmp_path: Path) -> None:
+    agenda = Agenda(WORTHWHILE)
+    with Journal(tmp_path / "run") as journal:
+        run = scripted_run(application(tmp_path / "project", SIBLINGS), journal)
+        run.build_reference()
+        run.diagnose(run.profile())
+        agenda.renew(run.findings)
+    assert [finding.profile.kernel.name for finding in agenda.open()] == ["tally", "other"]
+    assert "less than 1% of the application" in agenda.why_not(run.findings[-1])
+
+
+def test_a_search_continues_after_a_kill_where_it_stopped(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SIBLINGS)
+    first = Scripted("model", [("900 contended", "90"), ("500", "600"), KeyboardInterrupt()])  # type: ignore[list-item]
+    with Journal(tmp_path / "run") as journal, pytest.raises(KeyboardInterrupt):
+        improve(_run(project, journal, _Dying(first)))
+    second = Scripted("model", [("500 contended", "50")])
+    with Journal(tmp_path / "run") as journal:
+        report = improve(_run(project, journal, second))
+    assert outcomes(report) == ["ACCEPTED", "NOT_FASTER", "ACCEPTED"]
+    assert "+tally 90\n" in report.patch and "+other 50\n" in report.patch
+
+
+def test_no_model_is_asked_for_less_than_a_judge_accepts(tmp_path: Path) -> None:
+    rules, model = Scripted("rules", ["no"]), Scripted("model", [("900", "800")])
+    with Journal(tmp_path / "run") as journal:
+        run = scripted_run(application(tmp_path / "project", SLOW), journal, rules, model)
+        run.build_reference()
+        run.diagnose(run.profile())
+        target = run.adopt(dataclasses.replace(run.findings[0], severity=0.001))
+        assert run.may_continue(rules, target)
+        assert not run.may_continue(model, target)
 
 
 def test_a_kernel_that_nothing_matches_is_named_with_those_that_ran(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Looks for every bottleneck and changes nothing."""
+"""Every bottleneck at once: what a run looks for that names no formula."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from intelliperf.formulas.base import Formula, Symptom
 from intelliperf.records import Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
 
 
-class DiagnoseOnly(Formula):
-    """The finding of whichever formula promises most for the kernel; it keeps that formula's name."""
+class Every(Formula):
+    """Asks the formulas that it is made of; each finding keeps the name of the one that made it."""
 
-    name = "diagnoseOnly"
-    summary = "ranks the kernels and names their bottlenecks, without changing anything"
+    name = "all"
+    summary = "looks for every bottleneck in every kernel, the most promising first"
     watched = Metric.DEVICE_TIME_NS
     needs = (Metric.DEVICE_TIME_NS,)
     knowledge = ""
@@ -22,7 +22,7 @@ class DiagnoseOnly(Formula):
         self._formulas = tuple(formulas)
 
     def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
-        """What each formula finds in the kernel, the most promising first; uncollected ones are left out."""
+        """What each formula finds in the kernel, the most promising first; those that lack a quantity are left out."""
         found = []
         for formula in self._formulas:
             try:
@@ -46,3 +46,10 @@ class DiagnoseOnly(Formula):
         """Lines by their time: what is blamed on a line is not known without a formula."""
         quantity: Quantity | None = evidence.quantities.get(Metric.DEVICE_TIME_NS)
         return quantity.value if quantity is not None else 0.0
+
+
+class DiagnoseOnly(Every):
+    """The same, to be told and not to be changed."""
+
+    name = "diagnoseOnly"
+    summary = "ranks the kernels and names their bottlenecks, without changing anything"

@@ -1,0 +1,110 @@
+"""How a run is put together into its report: what was found, tried, won, spent, and left open."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+from intelliperf.project.scratch import Workspace
+from intelliperf.project.versions import profile_at_home
+from intelliperf.protocols import Backend, Timing
+from intelliperf.records import (
+    Attempt,
+    CheckStatus,
+    Diagnosis,
+    Finding,
+    Measurement,
+    OriginKind,
+    Scope,
+    Usage,
+)
+from intelliperf.search import Agenda, Target, key_of
+
+_REWRITERS = {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay", OriginKind.USER: "user"}
+
+
+def rewriter_of(attempt: Attempt) -> str:
+    """The name of the `Rewriter` that made the proposal."""
+    return _REWRITERS[attempt.origin.kind]
+
+
+def started_at(seconds_ago: float) -> str:
+    """ISO 8601, UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seconds_ago))
+
+
+def total_usage(attempts: Sequence[Attempt]) -> Usage:
+    """The price is known only where that of every attempt is."""
+    priced = [a.usage.usd for a in attempts if a.usage.input_tokens]
+    return Usage(
+        input_tokens=sum(a.usage.input_tokens for a in attempts),
+        output_tokens=sum(a.usage.output_tokens for a in attempts),
+        usd=None if not priced or None in priced else sum(p for p in priced if p is not None),
+        seconds=sum(a.usage.seconds for a in attempts),
+    )
+
+
+def not_checked(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """What the validation of the accepted attempts left open."""
+    verdicts = [a.verdict for a in attempts if a.verdict is not None and a.verdict.accepted]
+    open_checks = {
+        f"{check.name}: {check.detail}"
+        for verdict in verdicts
+        for check in verdict.checks
+        if check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
+    }
+    return tuple(sorted(open_checks))
+
+
+def final_timing(backend: Backend, targets: Sequence[Target], deadline_s: float) -> Timing:
+    """Each improved kernel before and after its own changes, the application before and after all of them.
+
+    Measured anew: what was measured to decide on acceptance is the best of several, and so too good.
+    """
+    improved = [target for target in targets if target.after is not None]
+    if not improved:
+        return Timing(())
+    first, last = improved[0].before, improved[-1].after
+    assert last is not None
+    measured: list[Measurement] = []
+    notes: list[str] = []
+    for target in improved:
+        assert target.after is not None
+        kernel = target.finding.profile.kernel
+        timing = backend.time(target.before.application, target.after.application, kernel, deadline_s)
+        own = [m for m in timing.measurements if m.scope is Scope.KERNEL or len(improved) == 1]
+        measured += [dataclasses.replace(m, kernel=kernel.name) if m.scope is Scope.KERNEL else m for m in own]
+        notes += timing.notes
+    if len(improved) > 1:
+        whole = backend.time(first.application, last.application, improved[0].finding.profile.kernel, deadline_s)
+        measured += [m for m in whole.measurements if m.scope is not Scope.KERNEL]
+        notes += whole.notes
+    return Timing(tuple(measured), notes=tuple(dict.fromkeys(notes)))
+
+
+def main_target(targets: Sequence[Target]) -> Target | None:
+    """The first that was improved, else the first that was pursued."""
+    return next((target for target in targets if target.accepted), targets[0] if targets else None)
+
+
+def diagnoses(findings: Sequence[Finding], targets: Sequence[Target], agenda: Agenda) -> tuple[Diagnosis, ...]:
+    """Every finding of the original in order, then those that only a later version showed."""
+    pursued = {key_of(target.finding): target.diagnosis() for target in targets}
+    told = [
+        dataclasses.replace(pursued[key_of(finding)], finding=finding)  # its shares of the original, as all others
+        if key_of(finding) in pursued
+        else Diagnosis(finding, (), note=agenda.why_not(finding))
+        for finding in findings
+    ]
+    known = {key_of(finding) for finding in findings}
+    return (*told, *(later for key, later in pursued.items() if key not in known))
+
+
+def finding_at_home(finding: Finding, workspace: Workspace) -> Finding:
+    """With the user's own paths instead of the scratch copy's."""
+    return dataclasses.replace(finding, profile=profile_at_home(finding.profile, workspace))
+
+
+def diagnosis_at_home(diagnosis: Diagnosis, workspace: Workspace) -> Diagnosis:
+    return dataclasses.replace(diagnosis, finding=finding_at_home(diagnosis.finding, workspace))
