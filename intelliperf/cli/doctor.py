@@ -67,10 +67,10 @@ def examine() -> int:
     for look in _LOOKS:
         for seen in _observed(look):
             bad |= seen.state is Health.BAD
-            print(f"[{seen.state.value}] {seen.subject}: {seen.detail}")
+            print(f"[{seen.state.value}] {seen.subject}: {seen.detail}", flush=True)
             if seen.remedy and seen.state is not Health.GOOD:
                 print(f"     remedy: {seen.remedy}")
-    print("not ready: see the lines marked !!" if bad else "ready: intelliperf --formula atomicContention -- ./app")
+    print("not ready: see the lines marked !!" if bad else "ready: intelliperf -- ./app")
     return 1 if bad else 0
 
 
@@ -170,10 +170,13 @@ def _nvidia() -> Iterator[Observation]:
 
 def _self_test() -> Iterator[Observation]:
     from intelliperf.backends import BACKENDS
+    from intelliperf.emulator.native import FIRST_USE, runtime_is_ready
     from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.project.scratch import Workspace
     from intelliperf.records import Application, Metric
 
+    if not runtime_is_ready():
+        print(f"     {FIRST_USE}", flush=True)
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
         (root / "source").mkdir()

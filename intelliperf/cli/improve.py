@@ -183,6 +183,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     device = journal.directory / "device"
     backend, why = open_backend(options.backend, device, options.target, sandbox, application, options.flush_l2)
     journal.event("note", text=f"backend: {why}")
+    if backend.name == "emulator":
+        _announce_runtime(journal)
     return Run(
         settings=Settings(
             kernel=options.kernel,
@@ -203,6 +205,13 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         while_building=_preparation(sandbox),
         read_ahead=rules.read_ahead if rewriters else lambda version: None,
     )
+
+
+def _announce_runtime(journal: Journal) -> None:
+    from intelliperf.emulator.native import FIRST_USE, runtime_is_ready
+
+    if not runtime_is_ready():
+        journal.event("note", text=FIRST_USE)
 
 
 class _Rules:

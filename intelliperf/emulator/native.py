@@ -1,8 +1,9 @@
-"""Builds the runtime library that stands in for the HIP and CUDA runtimes, once per content.
+"""The runtime library that stands in for the HIP and CUDA runtimes: as it came with the package, or built once.
 
-The sources are part of the package. The library is kept in the cache directory under a hash of the
-compiler, the flags and every source; objects are kept by their own hashes, so that an edit rebuilds
-little. Several processes may ask at once: one builds, the others wait.
+The sources are part of the package, and so is the library where the package was installed from a wheel
+(`build_shipped`). Where the two do not belong together, or none was shipped, it is built and kept in the cache
+directory under a hash of the compiler, the flags and every source; objects are kept by their own hashes, so
+that an edit rebuilds little. Several processes may ask at once: one builds, the others wait.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,6 +33,9 @@ from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 
 LIBRARY_NAME = "libintelliperf_simt.so"
+FIRST_USE = "the emulator's runtime is compiled first, once for this version: about 20 s on two cores"
+SHIPPED = Path(__file__).resolve().parent / "shipped"  # filled where a wheel is built, see packaging.py
+_MANIFEST = "manifest.json"
 _COMPILE_DEADLINE_S = 300.0
 _LINK_DEADLINE_S = 600.0  # zig builds its C++ library at the first link
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -80,27 +86,69 @@ def runtime_library() -> Path:
         library = _directory() / known.read_text(encoding="utf-8") / LIBRARY_NAME
         if library.exists():
             return library
-    library = _library_of(toolchain, _read_sources())
+    files = _read_sources()
+    library = _shipped_library(files) or _library_of(toolchain, files)
     with contextlib.suppress(StorageFull):  # remembered next time, if the disk has room again
-        write_atomically(known, library.parent.name.encode())
+        write_atomically(known, str(library.parent).encode())
     return library
 
 
-def _library_of(toolchain: Toolchain, files: dict[str, bytes]) -> Path:
-    objects = _objects(toolchain, files)
+def runtime_is_ready() -> bool:
+    """Whether `runtime_library` returns at once; False where it would compile for a while."""
+    toolchain = find_toolchain()
+    with contextlib.suppress(OSError):
+        known = _directory() / f"of-{_state_of_sources(toolchain)}"
+        return (_directory() / known.read_text(encoding="utf-8") / LIBRARY_NAME).exists()
+    return _shipped_library(_read_sources()) is not None
+
+
+def build_shipped(processors: Sequence[str]) -> list[Path]:
+    """Builds the library for each processor (clang's names) into the package, for a wheel; with a manifest of hashes.
+
+    Raises `ToolchainError` with the compiler's words.
+    """
+    toolchain, files = find_toolchain(), _read_sources()
+    made, manifest = [], {"sources": _digest([], files)}
+    for processor in processors:
+        built = _library_of(toolchain, files, processor)
+        shipped = SHIPPED / processor / LIBRARY_NAME
+        shipped.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(built, shipped)
+        manifest[processor] = hashlib.sha256(shipped.read_bytes()).hexdigest()
+        made.append(shipped)
+    listed = SHIPPED / _MANIFEST
+    listed.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return [*made, listed]
+
+
+def _shipped_library(files: dict[str, bytes]) -> Path | None:
+    """The one that came with the package, if it is of these sources, for this machine, and whole."""
+    try:
+        manifest = json.loads((SHIPPED / _MANIFEST).read_text(encoding="utf-8"))
+        library = SHIPPED / host_processor() / LIBRARY_NAME
+        whole = hashlib.sha256(library.read_bytes()).hexdigest() == manifest.get(host_processor())
+    except (OSError, ValueError):
+        return None
+    return library if whole and manifest.get("sources") == _digest([], files) else None
+
+
+def _library_of(toolchain: Toolchain, files: dict[str, bytes], processor: str | None = None) -> Path:
+    processor = processor or host_processor()
+    objects = _objects(toolchain, files, processor)
     library = _directory() / _digest([path.name for path in objects.values()], {}) / LIBRARY_NAME
     if not library.exists():
         library.parent.parent.mkdir(parents=True, exist_ok=True)
         with _locked(_directory() / "lock"):
             if not library.exists():
-                _build(toolchain, files, objects, library)
+                _build(toolchain, files, objects, library, processor)
     return library
 
 
 def runtime_objects() -> dict[str, Path]:
     """The object files that `runtime_library` is linked from, by the name of their source without its ending."""
-    runtime_library()
-    objects = _objects(find_toolchain(), _read_sources())
+    toolchain, files = find_toolchain(), _read_sources()
+    _library_of(toolchain, files)
+    objects = _objects(toolchain, files, host_processor())
     return {Path(source).stem: path for source, path in objects.items()}
 
 
@@ -108,10 +156,10 @@ def _directory() -> Path:
     return cache_directory() / "runtime"
 
 
-def _objects(toolchain: Toolchain, files: dict[str, bytes]) -> dict[str, Path]:
+def _objects(toolchain: Toolchain, files: dict[str, bytes], processor: str) -> dict[str, Path]:
     """Where the object of each source is kept, whether it is there or not."""
     common = _digest(
-        _settings(toolchain),
+        _settings(toolchain, processor),
         {name: content for name, content in files.items() if not name.endswith(".cpp")},
     )
     return {
@@ -121,15 +169,15 @@ def _objects(toolchain: Toolchain, files: dict[str, bytes]) -> dict[str, Path]:
     }
 
 
-def _settings(toolchain: Toolchain) -> list[str]:
-    return [*toolchain.host_linker, toolchain.identity, host_processor(), *_COMPILE_FLAGS, *_LINK_FLAGS]
+def _settings(toolchain: Toolchain, processor: str) -> list[str]:
+    return [*toolchain.host_linker, toolchain.identity, processor, *_COMPILE_FLAGS, *_LINK_FLAGS]
 
 
 def _state_of_sources(toolchain: Toolchain) -> str:
     """Changes whenever a source may have changed; found without reading them, which takes a while."""
     known = [(str(path), path.stat()) for path in _sources()]
     states = [f"{path} {state.st_ctime_ns} {state.st_mtime_ns} {state.st_size} {state.st_ino}" for path, state in known]
-    return _digest([*_settings(toolchain), *states], {})
+    return _digest([*_settings(toolchain, host_processor()), *states], {})
 
 
 def _sources() -> list[Path]:
@@ -159,7 +207,9 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _build(toolchain: Toolchain, files: dict[str, bytes], wanted: dict[str, Path], library: Path) -> None:
+def _build(
+    toolchain: Toolchain, files: dict[str, bytes], wanted: dict[str, Path], library: Path, processor: str
+) -> None:
     """From a copy: what was hashed is what is compiled, whoever edits meanwhile."""
     from concurrent.futures import ThreadPoolExecutor  # hardly any process comes here
 
@@ -171,18 +221,18 @@ def _build(toolchain: Toolchain, files: dict[str, bytes], wanted: dict[str, Path
             (copy / path).write_bytes(content)
         with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as pool:
             missing = [source for source, target in wanted.items() if not target.exists()]
-            list(pool.map(lambda source: _compile(toolchain, copy, source, wanted[source]), missing))
+            list(pool.map(lambda source: _compile(toolchain, copy, source, wanted[source], processor), missing))
         _link(toolchain, copy, [wanted[source] for source in sorted(wanted)], library)
 
 
-def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path) -> None:
+def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path, processor: str) -> None:
     made = into.with_suffix(f".{os.getpid()}")
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
     folders = (include_directory(), *_PLACES)
     places = [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in folders]
     places.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
-    flags = [f"-march={host_processor()}", *_COMPILE_FLAGS]
+    flags = [f"-march={processor}", *_COMPILE_FLAGS]
     argv = [*compiler, *flags, *places, "-c", str(copy / source), "-o", str(made)]
     _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
     made.replace(into)
