@@ -210,6 +210,47 @@ def emulate(
     raise typer.Exit(emulate_application(options))
 
 
+def survey(
+    context: typer.Context,
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    output_file: Annotated[Path | None, typer.Option("-o", "--output-file", help="Where the JSON goes.")] = None,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Profile every kernel with its lines and all findings, as one JSON document for programs."""
+    from intelliperf.cli.survey import survey_application
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        output_file=output_file,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        run_root=run_root,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(survey_application(options))
+
+
 def verify(
     context: typer.Context,
     patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
@@ -305,7 +346,7 @@ def formulas() -> None:
     raise typer.Exit(list_formulas())
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (diagnose, emulate, verify, apply, report, resume, doctor, formulas)
+COMMANDS: tuple[Callable[..., None], ...] = (diagnose, emulate, survey, verify, apply, report, resume, doctor, formulas)
 
 
 def parser_for(words: Sequence[str]) -> Any:
