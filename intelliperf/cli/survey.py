@@ -8,8 +8,8 @@ from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.improve import check_output, keep_options, open_run, scratch
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
-from intelliperf.journal import Journal, to_json
-from intelliperf.storage import write_atomically
+from intelliperf.processes.storage import write_atomically
+from intelliperf.project.journal import Journal, to_json
 
 
 def survey_application(options: Options) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intelliperf.codec import decode, encode
 from intelliperf.history.records import (
     Cost,
     Decision,
@@ -22,6 +21,7 @@ from intelliperf.history.records import (
     Visit,
 )
 from intelliperf.metrics import Metric, Quantity
+from intelliperf.project.codec import decode, encode
 
 Row = Mapping[str, Any]
 

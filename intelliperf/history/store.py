@@ -15,7 +15,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from intelliperf.codec import encode
 from intelliperf.errors import HistoryUnavailable, UsageError
 from intelliperf.history import rows, schema
 from intelliperf.history.records import (
@@ -33,6 +32,7 @@ from intelliperf.history.records import (
     Survey,
     Visit,
 )
+from intelliperf.project.codec import encode
 
 _STANDING_AFTER = {
     Choice.ACCEPT: Standing.ACCEPTED,

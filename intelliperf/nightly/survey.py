@@ -9,9 +9,9 @@ from intelliperf.errors import MissingMetric, SourceNotFound
 from intelliperf.formulas import BOTTLENECKS
 from intelliperf.frozen import record
 from intelliperf.history.records import Found
+from intelliperf.project.versions import evidence_at_home, profile_at_home
 from intelliperf.records import AccessKind, Application, Device, KernelProfile, SourceEvidence
 from intelliperf.run import Run
-from intelliperf.state import evidence_at_home, profile_at_home
 
 SURVEY = "survey.json"  # in the run directory
 SCHEMA_VERSION = 1
