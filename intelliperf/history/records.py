@@ -71,6 +71,7 @@ class Found:
     value: float
     ideal: float
     gain_ceiling: float
+    lines: tuple[tuple[str, int], ...] = ()  # what the formula blames, worst first: file, line
 
 
 @record(frozen=True)

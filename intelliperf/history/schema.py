@@ -126,6 +126,7 @@ findings = Table(
     Column("value", Float, nullable=False),
     Column("ideal", Float, nullable=False),
     Column("gain_ceiling", Float, nullable=False),
+    Column("lines", JSON, nullable=False),
 )
 searches = Table(
     "searches",

@@ -231,12 +231,21 @@ class History:
         table = schema.visits
         return tuple(rows.to_visit(row) for row in self._all(_visits().where(table.c.night_id == night)))
 
-    def latest_visit(self, place: Place, fingerprint: str | None = None) -> Visit | None:
-        """The latest that was surveyed, of that fingerprint where one is given."""
+    def visit(self, number: int) -> Visit:
+        """Raises `UsageError` where there is none."""
+        found = self._all(_visits().where(schema.visits.c.id == number))
+        if not found:
+            raise UsageError(f"there is no visit {number} in {self.url}")
+        return rows.to_visit(found[0])
+
+    def latest_visit(self, place: Place, fingerprint: str | None = None, before: int | None = None) -> Visit | None:
+        """The latest that was surveyed: with that fingerprint, in a night before that one, where they are given."""
         table = schema.visits
         query = _visits().where(_at(table, place), table.c.state == "surveyed").order_by(table.c.id.desc()).limit(1)
         if fingerprint is not None:
             query = query.where(table.c.fingerprint == fingerprint)
+        if before is not None:
+            query = query.where(table.c.night_id < before)
         found = self._all(query)
         return rows.to_visit(found[0]) if found else None
 
@@ -306,12 +315,16 @@ class History:
         found = self._all(sa.select(table).where(table.c.patch_id == patch).order_by(table.c.sequence))
         return tuple(rows.to_decision(row) for row in found)
 
-    def regressions(self, night: int | None = None, limit: int = 200) -> tuple[Regression, ...]:
+    def regressions(
+        self, night: int | None = None, place: Place | None = None, limit: int = 1000
+    ) -> tuple[Regression, ...]:
         """The latest first."""
         table = schema.regressions
         query = sa.select(table, schema.targets.c.name.label("target")).join(schema.targets)
         if night is not None:
             query = query.where(table.c.night_id == night)
+        if place is not None:
+            query = query.where(_at(table, place))
         found = self._all(query.order_by(table.c.id.desc()).limit(limit))
         return tuple(rows.to_regression(row) for row in found)
 
@@ -346,8 +359,8 @@ def _where(table: sa.Table, **values: Any) -> sa.ColumnElement[bool]:
     return sa.and_(*(table.c[name] == value for name, value in values.items()))
 
 
-def _at(visits: sa.Table, place: Place) -> sa.ColumnElement[bool]:
-    return sa.and_(schema.targets.c.name == place.target, _where(visits, workload=place.workload, device=place.device))
+def _at(table: sa.Table, place: Place) -> sa.ColumnElement[bool]:
+    return sa.and_(schema.targets.c.name == place.target, _where(table, workload=place.workload, device=place.device))
 
 
 def _visits() -> sa.Select[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from intelliperf import __version__
 from intelliperf.errors import MissingMetric, SourceNotFound
@@ -15,6 +16,7 @@ from intelliperf.run import Run
 
 SURVEY = "survey.json"  # in the run directory
 SCHEMA_VERSION = 1
+_MAX_BLAMED = 5
 
 
 @record(frozen=True)
@@ -48,7 +50,7 @@ def survey(run: Run) -> Seen:
             lines += (evidence_at_home(item, reference.workspace) for item in found)
     device = run.backend.probe()
     with run.stage("diagnose"):
-        findings = diagnosed(profile.kernels, device)
+        findings = diagnosed(profile.kernels, device, lines, run.application.project)
     seen = Seen(
         schema_version=SCHEMA_VERSION,
         tool_version=__version__,
@@ -65,7 +67,9 @@ def survey(run: Run) -> Seen:
     return seen
 
 
-def diagnosed(kernels: Sequence[KernelProfile], device: Device) -> tuple[Found, ...]:
+def diagnosed(
+    kernels: Sequence[KernelProfile], device: Device, lines: Sequence[SourceEvidence], project: Path
+) -> tuple[Found, ...]:
     """All findings of all formulas, by what they could gain for the application. A counter that is not there, and
     that a formula needs, is no finding.
     """
@@ -77,6 +81,8 @@ def diagnosed(kernels: Sequence[KernelProfile], device: Device) -> tuple[Found, 
             except MissingMetric:
                 continue
             if finding is not None:
+                own = [line for line in lines if line.kernel.symbol == kernel.kernel.symbol]
+                blamed = formula.of(finding).blame(own)[:_MAX_BLAMED]
                 found.append(
                     Found(
                         formula=finding.formula,
@@ -88,6 +94,11 @@ def diagnosed(kernels: Sequence[KernelProfile], device: Device) -> tuple[Found, 
                         value=finding.value,
                         ideal=finding.ideal,
                         gain_ceiling=finding.gain_ceiling,
+                        lines=tuple(dict.fromkeys((_inside(item.file, project), item.line) for item in blamed)),
                     )
                 )
     return tuple(sorted(found, key=lambda item: (-item.gain_ceiling, item.symbol, item.formula)))
+
+
+def _inside(file: Path, project: Path) -> str:
+    return (file.relative_to(project) if project in file.parents else file).as_posix()

@@ -129,6 +129,7 @@ def upgrade() -> None:
         sa.Column("value", sa.Float(), nullable=False),
         sa.Column("ideal", sa.Float(), nullable=False),
         sa.Column("gain_ceiling", sa.Float(), nullable=False),
+        sa.Column("lines", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(["visit_id"], ["visits.id"], name=op.f("fk_findings_visit_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_findings")),
     )
