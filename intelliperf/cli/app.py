@@ -427,6 +427,15 @@ def nightly(
     raise typer.Exit(run_night(options))
 
 
+def mcp(
+    root: Annotated[Path, typer.Option("--root", help="No tool looks at projects outside of this directory.")] = Path(),
+) -> None:
+    """Serve diagnose, emulate, verify, improve and report to a coding agent, over standard input and output."""
+    from intelliperf.cli.mcp import serve_tools
+
+    raise typer.Exit(serve_tools(root))
+
+
 def formulas() -> None:
     """List the formulas."""
     from intelliperf.cli.runs import list_formulas
@@ -444,6 +453,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     report,
     resume,
     nightly,
+    mcp,
     doctor,
     formulas,
 )
