@@ -25,8 +25,12 @@ def open_history(url: str, read_only: bool = False) -> History:
     """
     engine = _engine(url, read_only)
     history = History(engine, _shown(url))
-    with history.errors():
-        _upgrade(engine, url, read_only)
+    try:
+        with history.errors():
+            _upgrade(engine, url, read_only)
+    except BaseException:
+        history.close()
+        raise
     return history
 
 

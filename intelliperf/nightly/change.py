@@ -6,9 +6,9 @@ CUSUM adds up z - k (self-starting CUSUM: Hawkins 1987). z is cut at 3: no singl
 
 Two thresholds on the same z. *Suspected* is cheap to be wrong: the night then measures the two versions against each
 other, in pairs. *Certain* stands alone, where no pairs can be measured. Simulated on independent nights of normal,
-Laplace, t4 and spiky noise: 35 suspicions and below 1.5 certainties in 1,000 kernel-nights (0.7 on normal noise); a
+Laplace, t4 and spiky noise: at most 36 suspicions and 0.9 certainties in 1,000 kernel-nights (0.4 on normal noise); a
 step of 5 % at 2 % noise is suspected within 3 nights in 93 % (10 nights of history) to 98 % (20), and certain within 3
-nights in 55 % (20) to 70 % (40). An interval that errs to one side in 2.5 % refutes the other suspicions: below one
+nights in 47 % (20) to 63 % (40). An interval that errs to one side in 2.5 % refutes the other suspicions: below one
 false alarm in 1,000. The figures are those of `tests/unit/test_change.py`.
 """
 
@@ -22,7 +22,7 @@ from intelliperf.frozen import record
 LEAST_HISTORY = 8  # nights before anything is said
 _CUT = 3.0
 _SUSPECTED = (0.8, 1.2)  # k and h of the CUSUM, in standard deviations
-_CERTAIN = (1.0, 2.7)
+_CERTAIN = (1.0, 3.0)
 _NO_NOISE = 1e-4  # relative: what is steadier than this is taken to be as noisy as this
 
 

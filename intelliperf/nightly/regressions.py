@@ -108,12 +108,17 @@ def segment_of(points: Sequence[Point], changed_at: Sequence[int]) -> list[Point
 def changed_lines(before: Sequence[LineCounts], after: Sequence[LineCounts], symbol: str) -> tuple[dict[str, Any], ...]:
     """The kernel's lines whose counters rose, the greatest rise first, each with the count that rose most.
 
-    Lines are known by their text, so that those that only moved are not among them.
+    Lines are known by their text, so that those that only moved are not among them. An edited line is held against the
+    vanished one that made the same kind of access, in their order; what has no counterpart is new.
     """
     old, new = _by_text(before, symbol), _by_text(after, symbol)
+    vanished = {key: value for key, value in old.items() if key not in new}
     risen = []
     for key, (line, counters) in new.items():
-        earlier = old.get(key, (line, {}))[1]
+        same = key if key in old else next((k for k in vanished if _kind(k) == _kind(key)), None)
+        earlier = {} if same is None else old[same][1]
+        if same is not None:
+            vanished.pop(same, None)
         changes = [
             (counters[m] - earlier.get(m, 0.0), m.value, earlier.get(m), counters[m])
             for m in _LINE_COUNTS
@@ -142,6 +147,11 @@ _LINE_COUNTS = (
     Metric.DRAM_SECTORS_AGAIN,
     Metric.DEVICE_TIME_NS,
 )
+
+
+def _kind(key: tuple[str, str, str, str]) -> tuple[str, str, str]:
+    file, _, access, operation = key
+    return file, access, operation
 
 
 def _by_text(
