@@ -293,6 +293,41 @@ def compare(
     raise typer.Exit(compare_versions(options, against))
 
 
+def bisect(
+    context: typer.Context,
+    good: Annotated[str, typer.Option("--good", help="A commit where the kernel was as it should be.")],
+    bad: Annotated[str, typer.Option("--bad", help="A later commit where it does too much.")] = "HEAD",
+    metric: Annotated[str, typer.Option("--metric", help="What is watched: sectors_32b, …")] = "device_time_ns",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    target: Target = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Find the commit that made a kernel slower on the emulator, and the lines that did it."""
+    from intelliperf.cli.bisect import bisect_commits
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend="emulator",
+        target=target,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(bisect_commits(options, good, bad, metric))
+
+
 def verify(
     context: typer.Context,
     patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
@@ -448,6 +483,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     emulate,
     survey,
     compare,
+    bisect,
     verify,
     apply,
     report,

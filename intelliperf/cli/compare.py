@@ -31,7 +31,7 @@ def compare_versions(options: Options, against: Path) -> int:
     ):
         run = open_run(options, application, journal)
         reference = run.build_reference()
-        (kernel, *more) = run.profile(reference).kernels
+        (kernel, *more) = run.profile().kernels
         if more:
             names = ", ".join(item.kernel.name for item in (kernel, *more))
             raise UsageError(f"--kernel {options.kernel} matches more than one kernel: {names}")

@@ -9,7 +9,7 @@ from typing import Any
 from intelliperf.errors import UsageError
 
 FILE_NAME = "intelliperf.toml"
-_COMMANDS = ("diagnose", "emulate", "survey", "compare", "verify")
+_COMMANDS = ("diagnose", "emulate", "survey", "compare", "bisect", "verify")
 _OTHER_NAMES = {"json": "json_events"}
 
 

@@ -435,7 +435,7 @@ class NightRun:
                 minutes=round(self.ledger.wall_s() / 60, 3),
             ),
             targets=tuple(_outcome(course) for _, course in sorted(self.courses.items())),
-            patches=tuple(self.patches[number] for number in sorted(self.patches)),
+            patches=tuple(_ordered(self.patches[number]) for number in sorted(self.patches)),
             regressions=tuple(sorted(self.regressions, key=lambda r: (str(r.place), r.symbol))),
             notes=tuple(self.notes),
         )
@@ -447,6 +447,11 @@ class NightRun:
         Kind.SEARCH: _searched,
         Kind.COMPARE: _compared,
     }
+
+
+def _ordered(item: PatchOutcome) -> PatchOutcome:
+    """Whichever task ended first, the report is the same."""
+    return PatchOutcome(item.patch, item.new, tuple(sorted(item.judgements, key=lambda j: str(j.place))))
 
 
 def places_of(target: Target) -> list[Place]:

@@ -38,7 +38,7 @@ class Seen:
 def survey(run: Run) -> Seen:
     """Build, profile, and look at every kernel of the top N with every formula."""
     reference = run.build_reference()
-    profile = run.profile(reference)
+    profile = run.profile()
     lines: list[SourceEvidence] = []
     with run.stage("locate"):
         for kernel in profile.kernels:
