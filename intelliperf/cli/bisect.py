@@ -60,8 +60,9 @@ def bisect_commits(options: Options, good: str, bad: str, metric: str) -> int:
             view({"event": "note", "text": f"{commit[:12]} {_subject(commit, top)}: looked at"})
             return seen
 
-        symbol = _symbol(look(commits[-1]), options.kernel)
-        found: Bisected = bisect(commits, look, symbol, watched, project)
+        last = look(commits[-1])
+        symbol = _symbol(last, options.kernel)
+        found: Bisected = bisect(commits, lambda c: last if c == commits[-1] else look(c), symbol, watched, project)
     out = sys.stderr if options.json_events else sys.stdout
     for reading in found.looked:
         value = spelled(reading.value) if reading.value is not None else f"passed over: {reading.problem}"

@@ -48,7 +48,7 @@ from intelliperf.nightly.slower import Comparison, find_slower
 from intelliperf.nightly.tasks import MARK, STOP, Kind, State, Task, TaskEnd
 from intelliperf.processes.storage import refuse_full_disk, write_atomically
 from intelliperf.project.journal import Journal
-from intelliperf.records import Usage
+from intelliperf.records import Report, Usage
 from intelliperf.report.files import read
 
 _WAIT_S = 0.5
@@ -359,13 +359,16 @@ class NightRun:
                 course.problems.append(f"{task.formula} at {task.place}: {end.problem}")
             return
         report = read(end.run)
+        self._keep_found(report, task, end, course)
         ending = report.ending.value
-        if ending != "budget exhausted":
+        if ending != "budget exhausted":  # last: a night that ends in between looks at this search again
             key = (course.search_fingerprint, task.subject, task.formula, ending, str(end.run))
             self.history.keep_search(course.name, *key)
+
+    def _keep_found(self, report: Report, task: Task, end: TaskEnd, course: Course) -> None:
         found = readings.patch_of(report, course.name, course.revision.commit, end.run, self.number)
         if found is None:
-            self.tell(f"{task.place}: {task.formula}: {ending}")
+            self.tell(f"{task.place}: {task.formula}: {report.ending.value}")
             return
         patch, new = self.history.keep_patch(found)
         new = new or patch.night == self.number

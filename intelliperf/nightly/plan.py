@@ -75,7 +75,7 @@ def targets_of(file: NightFile, path: Path, text: str, only: Sequence[str] = ())
         if name not in file.targets:
             raise UsageError(f"{path} has no target {name!r}; choose one of: {', '.join(file.targets)}")
     chosen = [name for name in file.targets if not only or name in only]
-    made = [_target(name, _filled(name, file, path, text), path, text) for name in chosen]
+    made = [_target(name, *_filled(name, file, path, text), path, text) for name in chosen]
     # A table that others are like, and that says not what to run, is their pattern.
     patterns = {table.like for table in file.targets.values() if table.like}
     for name, target in zip(chosen, made, strict=True):
@@ -85,16 +85,18 @@ def targets_of(file: NightFile, path: Path, text: str, only: Sequence[str] = ())
     return tuple(target for target in made if target is not None)
 
 
-def _filled(name: str, file: NightFile, path: Path, text: str) -> dict[str, Any]:
-    """The table's own values over those of the one that it is like."""
+def _filled(name: str, file: NightFile, path: Path, text: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The table's own values over those of the one that it is like, and by key which table each comes from."""
     chain = [name]
     values: dict[str, Any] = {}
+    written: dict[str, str] = {}
     while True:
         table: Table = file.targets[chain[-1]]
         own = {key: value for key, value in table if value is not None}
         values = {**own, **values}
+        written = {**dict.fromkeys(own, chain[-1]), **written}
         if table.like is None:
-            return values
+            return values, written
         where = place_of(path, text, ["targets", chain[-1], "like"])
         if table.like not in file.targets:
             raise UsageError(f"{where}: target {chain[-1]} is like {table.like!r}, which is no target")
@@ -103,9 +105,9 @@ def _filled(name: str, file: NightFile, path: Path, text: str) -> dict[str, Any]
         chain.append(table.like)
 
 
-def _target(name: str, values: dict[str, Any], path: Path, text: str) -> Target | None:
+def _target(name: str, values: dict[str, Any], written: dict[str, str], path: Path, text: str) -> Target | None:
     def wrong(problem: str, key: str | None = None) -> UsageError:
-        where = ["targets", name, key] if key else ["targets", name]
+        where = ["targets", written[key], key] if key else ["targets", name]
         return UsageError(f"{place_of(path, text, where)}: target {name}: {problem}")
 
     commands = values.get("commands")

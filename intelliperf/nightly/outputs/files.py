@@ -34,7 +34,7 @@ def schema() -> dict[str, Any]:
 
 def write(report: NightReport, journal: Journal) -> Written:
     text = summary(report)
-    journal.write("summary.md", text.encode("utf-8", "surrogateescape"))
+    journal.write("summary.md", text.encode("utf-8", "replace"))
     journal.write("night.html", page(report).encode("utf-8", "replace"))
     journal.write("junit.xml", junit(report).encode("utf-8", "replace"))
     journal.write("night.sarif", to_json(sarif(report)))

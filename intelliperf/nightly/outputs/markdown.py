@@ -112,7 +112,8 @@ def _folded(item: PatchOutcome) -> Iterator[str]:
     yield from (f"- not checked: {flat(text)}" for text in left_open)
     fence = "`" * max(3, 1 + _longest_run(patch.diff))
     shown = patch.diff if len(patch.diff) <= _MAX_DIFF else patch.diff[:_MAX_DIFF] + "\n… (cut; see patch.diff)"
-    yield from ("", f"{fence}diff", shown.rstrip("\n"), fence, "", "</details>")
+    plain = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in shown)
+    yield from ("", f"{fence}diff", plain.rstrip("\n"), fence, "", "</details>")
 
 
 def _findings(report: NightReport) -> Iterator[str]:
