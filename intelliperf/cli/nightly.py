@@ -83,7 +83,9 @@ def _run_night(options: NightOptions) -> int:
                 written = write(report, journal)
             except (IntelliPerfError, KeyboardInterrupt):
                 with contextlib.suppress(IntelliPerfError):
-                    journal.event("note", text=f"`intelliperf nightly --resume {journal.directory}` goes on from here")
+                    journal.event(
+                        "note", text=f"`intelliperf nightly --resume --night {journal.directory}` goes on from here"
+                    )
                 raise
             finally:
                 pool.close()

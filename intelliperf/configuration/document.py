@@ -14,7 +14,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-FILE_NAME = "intelliperf.toml"
 _LIMIT_BYTES = 4 << 20
 
 

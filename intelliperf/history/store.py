@@ -85,7 +85,7 @@ class History:
             }
             return _inserted(connection, schema.nights, values)
 
-    def end_night(self, night: int, state: NightState, exit_status: int) -> None:
+    def end_night(self, night: int, state: NightState, exit_status: int | None) -> None:
         table = schema.nights
         with self._transaction() as connection:
             connection.execute(

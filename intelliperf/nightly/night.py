@@ -6,6 +6,7 @@ leaves the tasks that ended in the night's directory, from which `--resume` goes
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -113,6 +114,8 @@ class NightRun:
             self._stop()
         except BaseException:
             self._stop()
+            with contextlib.suppress(HistoryUnavailable):
+                self.history.end_night(self.number, NightState.INTERRUPTED, None)
             raise
         report = self._report(state)
         self.history.end_night(self.number, state, report.exit_status)
