@@ -54,3 +54,7 @@ class BudgetExhausted(IntelliPerfError):
 
 class StorageFull(IntelliPerfError):
     """Output could not be written: full disk, quota or permission."""
+
+
+class HistoryUnavailable(IntelliPerfError):
+    """The database of nights is locked, gone, read-only or of a newer schema."""

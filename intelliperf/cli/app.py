@@ -210,6 +210,124 @@ def emulate(
     raise typer.Exit(emulate_application(options))
 
 
+def survey(
+    context: typer.Context,
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    output_file: Annotated[Path | None, typer.Option("-o", "--output-file", help="Where the JSON goes.")] = None,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Profile every kernel with its lines and all findings, as one JSON document for programs."""
+    from intelliperf.cli.survey import survey_application
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        output_file=output_file,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        run_root=run_root,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(survey_application(options))
+
+
+def compare(
+    context: typer.Context,
+    against: Annotated[Path, typer.Option("--against", help="Another version's project directory: the one before.")],
+    kernel: Annotated[str, typer.Option("-k", "--kernel", help="The kernel that is timed in both.")],
+    build_command: Build = None,
+    project_directory: Project = None,
+    top_n: TopN = 10,
+    backend: BackendName = "auto",
+    target: Target = None,
+    launcher: LauncherPrefix = None,
+    emulated_launcher: EmulatedLauncher = False,
+    flush_l2: FlushL2 = False,
+    run_root: RunRoot = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Time two versions of a program against each other: intelliperf compare --against ../before -k NAME -- ./app."""
+    from intelliperf.cli.compare import compare_versions
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend=backend,
+        target=target,
+        launcher=launcher,
+        emulated_launcher=emulated_launcher,
+        flush_l2=flush_l2,
+        run_root=run_root,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(compare_versions(options, against))
+
+
+def bisect(
+    context: typer.Context,
+    good: Annotated[str, typer.Option("--good", help="A commit where the kernel was as it should be.")],
+    bad: Annotated[str, typer.Option("--bad", help="A later commit where it does too much.")] = "HEAD",
+    metric: Annotated[str, typer.Option("--metric", help="What is watched: sectors_32b, …")] = "device_time_ns",
+    build_command: Build = None,
+    project_directory: Project = None,
+    kernel: KernelName = None,
+    top_n: TopN = 10,
+    target: Target = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_events: Json = False,
+) -> None:
+    """Find the commit that made a kernel slower on the emulator, and the lines that did it."""
+    from intelliperf.cli.bisect import bisect_commits
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        kernel=kernel,
+        top_n=top_n,
+        backend="emulator",
+        target=target,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_events,
+        diagnose_only=True,
+    )
+    raise typer.Exit(bisect_commits(options, good, bad, metric))
+
+
 def verify(
     context: typer.Context,
     patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
@@ -298,6 +416,61 @@ def doctor(
     raise typer.Exit(examine())
 
 
+def nightly(
+    file: Annotated[Path | None, typer.Argument(help="Default: nightly.toml or intelliperf.toml here.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="This target alone; may be repeated.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the latest interrupted night, or --night.")
+    ] = False,
+    night: Annotated[Path | None, typer.Option("--night", help="The directory of the night to go on with.")] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", help="postgresql://… or the path of an SQLite file.")
+    ] = None,
+    nights: Annotated[Path | None, typer.Option("--nights", help="Where the directories of nights go.")] = None,
+    ray: Annotated[str | None, typer.Option("--ray", help="auto, or the address of a Ray cluster.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Tasks at once, without Ray.")] = None,
+    budget_usd: Annotated[float | None, typer.Option("--budget-usd", min=0)] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0)] = None,
+    budget_minutes: Annotated[float | None, typer.Option("--budget-minutes", min=0)] = None,
+    budget_device_minutes: Annotated[float | None, typer.Option("--budget-device-minutes", min=0)] = None,
+    search: Annotated[bool, typer.Option("--search/--no-search", help="Look for patches.")] = True,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file.")] = False,
+    json_events: Json = False,
+) -> None:
+    """Survey, search and judge all targets of a file, once."""
+    from intelliperf.cli.nightly import NightOptions, print_schema, run_night
+
+    if schema:
+        raise typer.Exit(print_schema())
+    if night is not None and not resume:
+        raise UsageError("--night goes with --resume")
+    options = NightOptions(
+        file=file,
+        resume=(night or Path()) if resume else None,
+        only=tuple(only or ()),
+        database=database,
+        nights=nights,
+        ray=ray,
+        workers=workers,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_minutes=budget_minutes,
+        budget_device_minutes=budget_device_minutes,
+        search=search,
+        json_events=json_events,
+    )
+    raise typer.Exit(run_night(options))
+
+
+def mcp(
+    root: Annotated[Path, typer.Option("--root", help="No tool looks at projects outside of this directory.")] = Path(),
+) -> None:
+    """Serve diagnose, emulate, verify, improve and report to a coding agent, over standard input and output."""
+    from intelliperf.cli.mcp import serve_tools
+
+    raise typer.Exit(serve_tools(root))
+
+
 def formulas() -> None:
     """List the formulas."""
     from intelliperf.cli.runs import list_formulas
@@ -305,7 +478,21 @@ def formulas() -> None:
     raise typer.Exit(list_formulas())
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (diagnose, emulate, verify, apply, report, resume, doctor, formulas)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    diagnose,
+    emulate,
+    survey,
+    compare,
+    bisect,
+    verify,
+    apply,
+    report,
+    resume,
+    nightly,
+    mcp,
+    doctor,
+    formulas,
+)
 
 
 def parser_for(words: Sequence[str]) -> Any:

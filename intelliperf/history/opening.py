@@ -1,0 +1,101 @@
+"""Opening a database of nights, and bringing it to today's schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from intelliperf.errors import HistoryUnavailable, UsageError
+from intelliperf.history.store import History
+
+_LOCK_WAIT_S = 30
+_MIGRATION_LOCK = 0x496E7465  # any number of our own, for PostgreSQL's advisory locks
+
+
+def open_history(url: str, read_only: bool = False) -> History:
+    """`url` as SQLAlchemy has it, `sqlite:////absolute/path` or `postgresql://…`, or the path of an SQLite file.
+
+    Makes or upgrades the schema unless `read_only`.
+    """
+    engine = _engine(url, read_only)
+    history = History(engine, _shown(url))
+    try:
+        with history.errors():
+            _upgrade(engine, url, read_only)
+    except BaseException:
+        history.close()
+        raise
+    return history
+
+
+def _engine(url: str, read_only: bool) -> sa.Engine:
+    try:
+        parsed = sa.make_url(url if "://" in url else f"sqlite:///{Path(url).resolve()}")
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        if parsed.get_backend_name() != "sqlite":
+            return sa.create_engine(parsed, pool_pre_ping=True)
+        if parsed.database:
+            if not read_only:
+                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            elif not Path(parsed.database).is_file():
+                raise HistoryUnavailable(f"there is no database {parsed.database}: run `intelliperf nightly` first")
+        engine = sa.create_engine(parsed, connect_args={"timeout": _LOCK_WAIT_S})
+    except ModuleNotFoundError as error:
+        raise HistoryUnavailable(f"{error}: pip install 'intelliperf[postgresql]'") from error
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        raise UsageError(f"--database {url!r} is no database URL: {error}") from error
+    except OSError as error:
+        raise HistoryUnavailable(f"cannot open the database {url}: {error.strerror}; choose another --database") from (
+            error
+        )
+    _begin_at_once(engine, read_only)
+    return engine
+
+
+def _begin_at_once(engine: sa.Engine, read_only: bool) -> None:
+    """A writer waits for its lock when it begins; one that only found out when it writes could never wait."""
+
+    @sa.event.listens_for(engine, "connect")
+    def connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the driver's own "begin" would come too late
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+
+def _upgrade(engine: sa.Engine, url: str, read_only: bool) -> None:
+    config = Config()
+    config.set_main_option("script_location", "intelliperf.history:migrations")
+    scripts = ScriptDirectory.from_config(config)
+    head = scripts.get_current_head()
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql" and not read_only:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        current = MigrationContext.configure(connection).get_current_revision()
+        if current == head:
+            return
+        known = {script.revision for script in scripts.walk_revisions()}
+        if current is not None and current not in known:
+            raise HistoryUnavailable(
+                f"the database {_shown(url)} has schema {current}, this intelliperf knows {head}: install the newer one"
+            )
+        if read_only:
+            raise HistoryUnavailable(
+                f"the database {_shown(url)} has schema {current}: run `intelliperf nightly` once to upgrade it"
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _shown(url: str) -> str:
+    """Without the password."""
+    return sa.make_url(url).render_as_string(hide_password=True) if "://" in url else url

@@ -1,0 +1,168 @@
+"""Kernels that became slower than their own history, and the lines that did it.
+
+Times that were measured go through `change`; a suspicion is for the night to settle by a comparison. Modelled times and
+exact counts need no statistics: on the same inputs, more is more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from intelliperf.frozen import record
+from intelliperf.history.records import LineCounts, Place, Point, RegressionKind
+from intelliperf.metrics import Metric, Provenance, Quantity
+from intelliperf.nightly.change import change_at_end
+from intelliperf.report.wording import duration
+from intelliperf.sentences import number
+
+# Counts of what a kernel makes the memory do. More instructions alone may be a feature.
+_COUNTS = (
+    Metric.SECTORS,
+    Metric.LDS_PHASES,
+    Metric.ATOMIC_SERIALIZATION,
+    Metric.LDS_ATOMIC_SERIALIZATION,
+    Metric.LOCAL_REQUESTS,
+    Metric.DRAM_BYTES,
+)
+_MAX_LINES = 10
+
+
+@record(frozen=True)
+class Suspect:
+    """A kernel that seems slower. `settled`: needs no comparison."""
+
+    place: Place
+    symbol: str
+    kernel: str
+    kind: RegressionKind
+    metric: str
+    before: float
+    after: float
+    good: Point
+    bad: Point
+    settled: bool
+
+    @property
+    def sentence(self) -> str:
+        times = self.kind is not RegressionKind.COUNTS
+        spelled = (duration(self.before), duration(self.after)) if times else (number(self.before), number(self.after))
+        change = f"{100 * (self.after / self.before - 1):.1f} %" if self.before else "from nothing"
+        how = {
+            RegressionKind.TIME: "measured time",
+            RegressionKind.MODEL: "modelled time",
+            RegressionKind.COUNTS: self.metric,
+        }[self.kind]
+        return f"{self.kernel}: {how} {spelled[0]} → {spelled[1]} (+{change.removeprefix('+')})"
+
+
+def suspect(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+    """What the last point of the segment gives away. `smallest`: relative; less is not worth a word."""
+    if len(segment) < 2:
+        return None
+    if segment[-1].provenance is Provenance.MEASURED:
+        return _measured(place, kernel, symbol, segment, smallest)
+    comparable = [point for point in segment if point.tool_version == segment[-1].tool_version]
+    return _modelled(place, kernel, symbol, comparable, smallest) if len(comparable) > 1 else None
+
+
+def _measured(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+    change = change_at_end([point.total_ns for point in segment])
+    if change is None or change.ratio < 1 + smallest:
+        return None
+    good, bad = segment[change.first - 1], segment[change.first]
+    kind = RegressionKind.TIME
+    metric = Metric.DEVICE_TIME_NS.value
+    return Suspect(place, symbol, kernel, kind, metric, change.before, change.after, good, bad, change.certain)
+
+
+def _modelled(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+    """Against the best of the segment, so that many small steps add up."""
+    *earlier, bad = segment
+    best = min(point.total_ns for point in earlier)
+    if bad.total_ns > best * (1 + smallest):
+        good = [point for point in earlier if point.total_ns <= best * (1 + smallest / 10)][-1]
+        metric = Metric.DEVICE_TIME_NS.value
+        return Suspect(
+            place, symbol, kernel, RegressionKind.MODEL, metric, good.total_ns, bad.total_ns, good, bad, True
+        )
+    good = earlier[-1]
+    for counted in _COUNTS:
+        before, after = _exact(good.counters.get(counted)), _exact(bad.counters.get(counted))
+        if before is not None and after is not None and after > before * (1 + smallest) and after > before:
+            kind = RegressionKind.COUNTS
+            return Suspect(place, symbol, kernel, kind, counted.value, before, after, good, bad, True)
+    return None
+
+
+def _exact(quantity: Quantity | None) -> float | None:
+    return quantity.value if quantity is not None and not quantity.error else None
+
+
+def segment_of(points: Sequence[Point], changed_at: Sequence[int]) -> list[Point]:
+    """The points since the last regression, whose visit begins the new level."""
+    begins = [number for number, point in enumerate(points) if point.visit in changed_at]
+    return list(points[begins[-1] :]) if begins else list(points)
+
+
+def changed_lines(before: Sequence[LineCounts], after: Sequence[LineCounts], symbol: str) -> tuple[dict[str, Any], ...]:
+    """The kernel's lines whose counters rose, the greatest rise first, each with the count that rose most.
+
+    Lines are known by their text, so that those that only moved are not among them. An edited line is held against the
+    vanished one that made the same kind of access, in their order; what has no counterpart is new.
+    """
+    old, new = _by_text(before, symbol), _by_text(after, symbol)
+    vanished = {key: value for key, value in old.items() if key not in new}
+    risen = []
+    for key, (line, counters) in new.items():
+        same = key if key in old else next((k for k in vanished if _kind(k) == _kind(key)), None)
+        earlier = {} if same is None else old[same][1]
+        if same is not None:
+            vanished.pop(same, None)
+        changes = [
+            (counters[m] - earlier.get(m, 0.0), m.value, earlier.get(m), counters[m])
+            for m in _LINE_COUNTS
+            if m in counters and counters[m] > earlier.get(m, 0.0) * 1.001
+        ]
+        if changes:
+            most, metric, was, now = max(changes, key=lambda change: change[0] / max(change[3], 1.0))
+            shown = {
+                "file": line.file,
+                "line": line.line,
+                "text": line.text,
+                "metric": metric,
+                "before": was,
+                "after": now,
+            }
+            risen.append((most, shown))
+    risen.sort(key=lambda item: -item[0])
+    return tuple(shown for _, shown in risen[:_MAX_LINES])
+
+
+_LINE_COUNTS = (
+    Metric.SECTORS,
+    Metric.LDS_PHASES,
+    Metric.ATOMIC_SERIALIZATION,
+    Metric.REQUESTS,
+    Metric.DRAM_SECTORS_AGAIN,
+    Metric.DEVICE_TIME_NS,
+)
+
+
+def _kind(key: tuple[str, str, str, str]) -> tuple[str, str, str]:
+    file, _, access, operation = key
+    return file, access, operation
+
+
+def _by_text(
+    lines: Sequence[LineCounts], symbol: str
+) -> Mapping[tuple[str, str, str, str], tuple[LineCounts, dict[Metric, float]]]:
+    found: dict[tuple[str, str, str, str], tuple[LineCounts, dict[Metric, float]]] = {}
+    for line in lines:
+        if line.symbol == symbol:
+            key = (line.file, line.text, line.access, line.operation)
+            kept, counters = found.setdefault(key, (line, {}))
+            for metric in _LINE_COUNTS:
+                if metric in line.counters:
+                    counters[metric] = counters.get(metric, 0.0) + line.counters[metric].value
+    return found

@@ -1,0 +1,117 @@
+"""The MCP server over standard input and output, with the SDK's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+mcp = pytest.importorskip("mcp")
+from mcp import Client, StdioServerParameters  # noqa: E402
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "reduction"
+PROGRAM = {"command": ["./app", "4096"], "project": "reduction", "backend": "emulator", "target": "mi300x"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "reduction", ignore=shutil.ignore_patterns(".intelliperf", "app"))
+    return tmp_path
+
+
+def client(root: Path) -> Client:
+    words = ["-m", "intelliperf", "mcp", "--root", str(root)]
+    return Client(StdioServerParameters(command=sys.executable, args=words))
+
+
+async def call(
+    session: Client, tool: str, told: list[str] | None = None, **arguments: Any
+) -> tuple[bool, dict[str, Any], str]:
+    async def progress(step: float, total: float | None, message: str | None) -> None:
+        if told is not None:
+            told.append(message or "")
+
+    answer = await session.call_tool(tool, arguments, progress_callback=progress)
+    text = "".join(part.text for part in answer.content if part.type == "text")
+    return bool(answer.is_error), answer.structured_content or {}, text
+
+
+def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
+    async def session() -> None:
+        async with client(root) as agent:
+            tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+            assert set(tools) == {"diagnose", "emulate", "verify", "improve", "report"}
+            assert all(tool.output_schema and tool.input_schema for tool in tools.values())
+            told: list[str] = []
+            failed, found, text = await call(agent, "diagnose", told, program=PROGRAM)
+            assert not failed, text
+            assert found["formula"] == "atomicContention" and found["lines"][0]["line"] == 25
+            assert told[0] == "build" and "profile" in told
+            failed, improved, text = await call(agent, "improve", program=PROGRAM, formula=found["formula"])
+            assert not failed and improved["accepted"] and "+  block_atomic_add" in improved["patch"], text
+            assert improved["gains"][0]["ratio"] > 1 and improved["gains"][0]["provenance"] == "modelled"
+            wrong = improved["patch"].replace("+    block_part += s * s", "+    block_part += s")
+            failed, judged, text = await call(agent, "verify", program=PROGRAM, patch=wrong)
+            assert not failed and not judged["accepted"], text
+            assert judged["attempts"][-1]["outcome"] == "WRONG_OUTPUT"
+            failed, again, _ = await call(agent, "report", run=improved["run"])
+            assert not failed and again == improved
+
+    asyncio.run(session())
+    assert "block_atomic_add" not in (root / "reduction" / "signal_energy.hip").read_text()
+
+
+def test_what_is_outside_of_the_root_or_no_patch_is_refused(root: Path) -> None:
+    async def session() -> None:
+        async with client(root) as agent:
+            for project in ("..", "/", "reduction/../..", "none"):
+                failed, _, text = await call(agent, "diagnose", program={**PROGRAM, "project": project})
+                assert failed and "is no directory inside" in text
+            failed, _, text = await call(agent, "report", run="/tmp")
+            assert failed and "is no directory inside" in text
+            failed, _, text = await call(agent, "verify", program=PROGRAM, patch="nothing")
+            assert failed and "the patch does not apply" in text
+            failed, _, text = await call(agent, "diagnose", program={**PROGRAM, "command": []})
+            assert failed
+
+    asyncio.run(session())
+
+
+def test_a_cancelled_call_leaves_nothing_running(root: Path) -> None:
+    source = root / "reduction" / "Makefile"
+    source.write_text("app:\n\ttouch $(CURDIR)/building; sleep 300\n")
+
+    async def session() -> None:
+        async with client(root) as agent:
+            calling = asyncio.create_task(call(agent, "diagnose", program=PROGRAM))
+            runs = root / "reduction" / ".intelliperf" / "runs"
+            for _ in range(600):
+                await asyncio.sleep(0.05)
+                if any(runs.glob("*/work/**/building")):
+                    break
+            calling.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await calling
+            for _ in range(200):
+                await asyncio.sleep(0.05)
+                if not sleeping(root):
+                    break
+            assert not sleeping(root)
+            assert (await agent.list_tools()).tools  # it still listens
+
+    asyncio.run(session())
+
+
+def sleeping(root: Path) -> bool:
+    """Does a process below `root` still run?"""
+    for entry in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if entry.resolve(strict=True).is_relative_to(root / "reduction" / ".intelliperf"):
+                return True
+        except OSError:
+            continue
+    return False
