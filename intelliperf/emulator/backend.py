@@ -43,6 +43,7 @@ _OPTIONS = {
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
+    "shadow": "INTELLIPERF_SHADOW",
 }
 
 

@@ -22,6 +22,7 @@ from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_na
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.places import Places, name_locations
+from intelliperf.emulator.ir.shadow import Shader
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
 from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
@@ -73,10 +74,11 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
     reach = shared_reach(module, variables.shared)
     described: dict[str, Any] = {}
     bodies: list[str] = []
+    shader = Shader(text, layout, surroundings.defined)
     for function in module.functions:
         is_kernel = function.name in kernels
         fast, trace = FunctionRewriter(function, surroundings).rewrite()
-        bodies += fast + trace
+        bodies += fast + trace + shader.shade(fast, is_kernel)
         if is_kernel:
             bodies += adapters(function, map_arguments(function, debug))
             described[unquoted(function.name)] = describe_kernel(
@@ -84,6 +86,7 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
             )
     bodies += _resolver(_address_taken(module))
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
+    head += shader.definitions(bodies, module.declarations)
     kept = _kept_metadata(bodies, module)
     metadata = {
         "sites": table.sites,
@@ -91,6 +94,8 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
         "blocks": table.blocks,
         "kernels": described,
         "symbols": variables.symbols,
+        "formats": shader.formats,
+        "lost_shadows": shader.reasons,
     }
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
     text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)
