@@ -62,6 +62,11 @@ std::string hello() {
   json.key("device").string(device.name).key("wave_size").number(device.wave_size).key("memory").string("shared");
   json.key("arena_base").number(arena().base).key("arena_bytes").number(arena().bytes);
   if (shadow_active()) json.key("shadow_offset").number(arena().bytes);
+  json.key("formats").begin_array();
+  for (const auto& module : modules())
+    for (const JsonValue& format : module->metadata["formats"].items())
+      json.begin_object().key("what").string(format.text()).end_object();
+  json.end_array();
   json.key("kernels").begin_object();
   std::map<std::string, const JsonValue*> kernels;
   for (const auto& module : modules())

@@ -11,13 +11,17 @@ from intelliperf.emulator.ir.shadow.memory import FLOATS
 from intelliperf.emulator.ir.shadow.operations import is_number, known_format, scalar
 from intelliperf.emulator.ir.shadow.state import VECTOR, State
 from intelliperf.emulator.ir.shadow.values import NOTHING, ZERO, Shadow
-from intelliperf.emulator.ir.text import CALLEE, NAME, pointer_operand, suffixed, type_of
+from intelliperf.emulator.ir.text import CALLEE, pointer_operand, suffixed, type_of
 
 SHADOW_SUFFIX = "$shadowed"
 _MEMORY = re.compile(r"(?:llvm\.)?(memcpy|memmove|memset)(?:\.|$)")
 _SHUFFLES = 4  # the first of the collectives
-_RETURNED = re.compile(r"\b(?:call|invoke) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|fastcc|ccc|noundef|nofpclass\([^)]*\)) )*")
-_FINE = re.compile(r"llvm\.(?:lifetime|assume|dbg|experimental\.noalias|prefetch|invariant|trap|is\.fpclass|expect)|__simt_")
+_RETURNED = re.compile(
+    r"\b(?:call|invoke) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|fastcc|ccc|noundef|nofpclass\([^)]*\)) )*"
+)
+_FINE = re.compile(
+    r"llvm\.(?:lifetime|assume|dbg|experimental\.noalias|prefetch|invariant|trap|is\.fpclass|expect)|__simt_"
+)
 _MATRIX = re.compile(r"__simt_ptx_mma|__simt_matrix")
 _TWO_RESULTS = re.compile(r"llvm\.(?:frexp|modf|sincos)")
 
@@ -150,7 +154,9 @@ def _scalar(state: State, kind: str, name: str, result: str, values: list[str], 
     return _two_arguments(state, kind, name, result, values, x)
 
 
-def _two_arguments(state: State, kind: str, name: str, result: str, values: list[str], x: list[Shadow]) -> Shadow | None:
+def _two_arguments(
+    state: State, kind: str, name: str, result: str, values: list[str], x: list[Shadow]
+) -> Shadow | None:
     if name == "powi":
         power = state.call("integer", f"i64 {state.emit.make(f'sext i32 {values[1]} to i64')}, i32 0")
         concrete = state.emit.make(f"sitofp i32 {values[1]} to double")
@@ -184,8 +190,10 @@ def _choice(state: State, kind: str, name: str, result: str, values: list[str], 
 
 def _signed(state: State, kind: str, name: str, result: str, values: list[str], x: list[Shadow]) -> Shadow:
     if name == "fabs":
-        below = state.emit.make(f"fcmp olt {kind} {values[0]}, 0.0") if kind != "half" else (
-            state.emit.make(f"fcmp olt half {values[0]}, 0xH0000")
+        below = (
+            state.emit.make(f"fcmp olt {kind} {values[0]}, 0.0")
+            if kind != "half"
+            else (state.emit.make(f"fcmp olt half {values[0]}, 0xH0000"))
         )
         exact = state.compared("olt", x[0], ZERO)
         state.chosen(state.emit.make(f"xor i1 {below}, {exact}"))

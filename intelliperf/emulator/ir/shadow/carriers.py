@@ -28,8 +28,8 @@ def find_carriers(function: Function) -> set[str]:
     for block in function.blocks:
         for instruction in block.instructions:
             _look(instruction, forward, backward, edges)
-    for known, step in ((forward, 1), (backward, -1)):
-        _spread(known, [edge[::step] for edge in edges])
+    _spread(forward, edges)
+    _spread(backward, [(target, source) for source, target in edges])
     return forward & backward
 
 
@@ -47,10 +47,7 @@ def _look(i: Instruction, forward: set[str], backward: set[str], edges: list[tup
         forward.add(result)
     elif i.opcode == "store" and _STORE.match(body):
         backward.update(_REFERENCE.findall(split_top(body)[0]))
-    elif i.opcode == "cmpxchg":
-        forward.add(result)
-        backward.update(names[1:])
-    elif i.opcode == "atomicrmw" and " xchg " in body:
+    elif i.opcode == "cmpxchg" or i.opcode == "atomicrmw" and " xchg " in body:
         forward.add(result)
         backward.update(names[1:])
     elif i.opcode in _PASSING or (i.opcode == "call" and COLLECTIVE in body):

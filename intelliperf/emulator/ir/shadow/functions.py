@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 # One argument, and a function of the runtime.
-UNARY = frozenset(
-    "sqrt rsqrt cbrt exp exp2 exp10 expm1 tanh sinh cosh log log2 log10 log1p sin cos tan asin acos atan "
-    "asinh acosh atanh erf erfc tgamma lgamma".split()
-)
-NEED_EXPONENTS = frozenset("exp exp2 exp10 expm1 tanh sinh cosh".split())
+NEED_EXPONENTS = frozenset({"exp", "exp2", "exp10", "expm1", "tanh", "sinh", "cosh"})
+UNARY = NEED_EXPONENTS | {
+    "sqrt", "rsqrt", "cbrt", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "asinh",
+    "acosh", "atanh", "erf", "erfc", "tgamma", "lgamma",
+}  # fmt: skip
 TURNS = {"sinpi": 0, "cospi": 1}
-CHOICES = frozenset("minnum maxnum minimum maximum minimumnum maximumnum fmin fmax".split())
-WHOLE = frozenset("floor ceil trunc rint nearbyint round roundeven".split())
-SCALINGS = frozenset("ldexp scalbn scalbln".split())
+CHOICES = frozenset(["minnum", "maxnum", "minimum", "maximum", "minimumnum", "maximumnum", "fmin", "fmax"])
+WHOLE = frozenset(["floor", "ceil", "trunc", "rint", "nearbyint", "round", "roundeven"])
+SCALINGS = frozenset(["ldexp", "scalbn", "scalbln"])
 _INTRINSIC = re.compile(r"^llvm\.(\w+)(?:\.\w+)*$")
 _SUFFIX = re.compile(r"(?:_finite)?$")
 

@@ -55,9 +55,7 @@ class Records:
         if FLOATS[number] == 8:
             bits = value if kind == "i64" else make(f"bitcast double {value} to i64")
             low, high = make(f"and i64 {bits}, 4294967295"), make(f"lshr i64 {bits}, 32")
-            return Words(
-                make(f"or i64 {low}, {self.tag('double')}"), make(f"or i64 {high}, {self.tag('second')}")
-            )
+            return Words(make(f"or i64 {low}, {self.tag('double')}"), make(f"or i64 {high}, {self.tag('second')}"))
         width = 8 * FLOATS[number]
         bits = value if kind in INTEGERS else make(f"bitcast {kind} {value} to i{width}")
         return Words(make(f"or i64 {make(f'zext i{width} {bits} to i64')}, {self.tag(number)}"))

@@ -40,7 +40,9 @@ _DECLARATIONS = {
     "turns": "ptr, ptr, i32, i32",
     **dict.fromkeys(sorted(UNARY), _UNARY_ARGUMENTS),
 }
-_INTRINSICS = re.compile(r"@(llvm\.(?:fma|floor|ceil|trunc|rint|nearbyint|round|roundeven)\.f64|llvm\.fpto[su]i\.sat\.(i\d+)\.f64)\(")
+_INTRINSICS = re.compile(
+    r"@(llvm\.(?:fma|floor|ceil|trunc|rint|nearbyint|round|roundeven)\.f64|llvm\.fpto[su]i\.sat\.(i\d+)\.f64)\("
+)
 
 
 class Shader:

@@ -248,8 +248,10 @@ def _atomic_float(state: State, verb: str, pointer: str, kind: str, value: str, 
     state.has[result] = [old]
     if verb in ("fadd", "fsub"):
         new = state.emit.make(f"{verb} {kind} {result}, {value}")
-        made = known_format(state, kind, new, _BINARY[verb](state.emit, old, shadow)) if kind != "float" else (
-            _BINARY[verb](state.emit, old, shadow)
+        made = (
+            known_format(state, kind, new, _BINARY[verb](state.emit, old, shadow))
+            if kind != "float"
+            else (_BINARY[verb](state.emit, old, shadow))
         )
     elif verb == "xchg":
         new, made = value, shadow

@@ -103,9 +103,7 @@ class FunctionShader:
         if vector is None:
             state.has[value] = [state.embedded(kind, value)]
         else:
-            state.has[value] = [
-                state.embedded(vector[2], state.element(kind, value, n)) for n in range(int(vector[1]))
-            ]
+            state.has[value] = [state.embedded(vector[2], state.element(kind, value, n)) for n in range(int(vector[1]))]
 
     # -- phis -------------------------------------------------------------------------------------
 

@@ -195,5 +195,3 @@ class Emitter:
             at = self.make(f"getelementptr i8, ptr {place}, i64 {8 * number}") if number else place
             parts.append(self.make(f"load {kind}, ptr {at}, align 8"))
         return Shadow(*parts)
-
-
