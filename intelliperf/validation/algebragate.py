@@ -6,6 +6,7 @@ rounding alone decides a branch, it proves nothing and says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -32,21 +33,39 @@ OPTION = "shadow"
 NAME = "algebraic equality"
 _CANDIDATE = "candidate with shadows"
 _NORMAL = "original without shadows"
+_NEARLY_EQUAL = 8.0
 _BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
 _SCALARS: Mapping[str, Scalar] = {"float": FLOAT32, "double": FLOAT64}
 
 
-def doubts(original: ShadowState, candidate: ShadowState) -> str:
-    """What both runs say of their shadows, in words; empty where they hold."""
+@dataclass(frozen=True)
+class Doubt:
+    """Why a difference may prove nothing; without a text it does prove something.
+
+    `largest`: in units of the original's error, what it can explain. A comparison that rounding decides in the
+    candidate alone may swap two numbers that are nearly the same, not make another number of them.
+    """
+
+    text: str = ""
+    largest: float = math.inf
+
+    def explains(self, account: Account) -> bool:
+        return bool(self.text) and (account.worst is None or account.worst.units <= self.largest)
+
+
+def doubts(original: ShadowState, candidate: ShadowState) -> Doubt:
+    """What both runs say of their shadows."""
     if original.inputs != candidate.inputs:
-        return "the host has calculated with results of kernels, so that the two were given different numbers"
+        text = "the host has calculated with results of kernels, so that the two were given different numbers"
+        return Doubt(text)
     for name, state in (("original", original), ("candidate", candidate)):
         if state.lost:
-            return f"the {name} has operations that no shadow follows"
-    for name, state in (("original", original), ("candidate", candidate)):
-        if state.undecided:
-            return f"rounding alone decides {state.undecided} comparisons of the {name}"
-    return ""
+            return Doubt(f"the {name} has operations that no shadow follows")
+    if original.undecided:
+        return Doubt(f"rounding alone decides {original.undecided} comparisons of the original")
+    if candidate.undecided:
+        return Doubt(f"rounding alone decides {candidate.undecided} comparisons of the candidate", _NEARLY_EQUAL)
+    return Doubt()
 
 
 @dataclass
@@ -59,7 +78,7 @@ class AlgebraObserver:
     names: dict[Key, str] = field(default_factory=dict)
     scalars: dict[Key, Scalar] = field(default_factory=dict)
     doubtful: dict[Key, Account] = field(default_factory=dict)  # what differs, but proves nothing
-    doubt: str = ""
+    doubt: Doubt = Doubt()
     whole: dict[Key, bool] = field(default_factory=dict)  # it consists of such numbers
     shaded: bool = False  # both runs had shadows
     choices: bool = False  # numbers were compared by either program
@@ -74,7 +93,7 @@ class AlgebraObserver:
         self.shaded = True
         self.compared += 1
         self.choices |= bool(states[0].choices or states[1].choices)
-        self.doubt = self.doubt or doubts(states[0], states[1])
+        self.doubt = doubts(states[0], states[1])
         known = scalars(base.dispatch, base.side.hello)
         named = {id: name for id, (name, _) in known.items()}
         due = chosen(sync, base)
@@ -90,7 +109,7 @@ class AlgebraObserver:
             covered = sum(_BYTES[kind] for kind in account.kinds) * account.elements
             self.whole[key] = self.whole.get(key, True) and len(account.kinds) == 1 and covered == mine.size
             if account.level is Level.DIFFERENT:
-                if not self.doubt:
+                if not self.doubt.explains(account):
                     text = f"{sync.where}: {self.names[key]}: {different(account)}"
                     return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
                 self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
@@ -267,7 +286,7 @@ class AlgebraGate:
         except (SideFailed, ProtocolError) as error:
             return Proof(None, None, f"the original does not run with shadows: {error}")
         if divergence is None:
-            return Proof(observer, None, observer.doubt if observer.doubtful else "", coverage)
+            return Proof(observer, None, observer.doubt.text if observer.doubtful else "", coverage)
         if divergence.outcome is not Outcome.WRONG_OUTPUT:
             return Proof(observer, None, f"the candidate does not run with shadows: {divergence.detail}")
         if unfaithful := self._unfaithful(trial, options):
@@ -311,14 +330,25 @@ class AlgebraGate:
         other = self._run(trial, field_, symbolic=True)
         if other.doubt or other.observer is None:
             return proof
-        if other.rejection is None:
+        detail = other.rejection.detail if other.rejection is not None else _not_equal(other.observer)
+        if not detail:
             trial.note(_SYMBOLIC_NAME, CheckStatus.PASSED, "with unknowns for uploads and arguments: the same function")
             return proof
-        text = f"another formula: it coincides on these inputs only; with unknowns for them, {other.rejection.detail}"
+        text = f"another formula: it coincides on these inputs only; with unknowns for them, {detail}"
         if other.observer.choices:  # what numbers decide may differ where they are equal by chance
             trial.note(_SYMBOLIC_NAME, CheckStatus.WEAK, text)
             return proof
         return replace(proof, rejection=Rejection(Outcome.WRONG_OUTPUT, text))
+
+
+def _not_equal(observer: AlgebraObserver) -> str:
+    """The first buffer in which unknowns give another result; empty where there is none."""
+    for key, account in observer.accounts.items():
+        if account.level is not Level.EQUAL:
+            return (
+                f"{account.close + account.different:,} of {account.elements:,} numbers of {observer.names[key]} differ"
+            )
+    return ""
 
 
 _SYMBOLIC_NAME = "same function of the inputs"

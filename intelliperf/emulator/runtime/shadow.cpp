@@ -81,10 +81,11 @@ bool make_unknown(uintptr_t address, uint64_t bits, double value, Shadow* out) {
   return true;
 }
 
-Shadow initial(uintptr_t address, uint64_t bits, double value) {
+// What lies outside the arena, tables and variables of modules above all, means what literals of the code would.
+Shadow initial(uintptr_t address, uint64_t bits, double value, LiteralKind kind) {
   Shadow shadow;
-  if (!make_unknown(address, bits, value, &shadow)) shadow = embedded(value);
-  return shadow;
+  if (make_unknown(address, bits, value, &shadow)) return shadow;
+  return address == 0 ? of_literal(value, kind) : embedded(value);
 }
 
 void write(ShadowRecord* into, const Shadow& shadow, uint64_t word) { *into = {shadow.a, shadow.b, shadow.d, word}; }
@@ -169,6 +170,14 @@ void shadow_passed(const void* given, void* got) {
   *static_cast<Shadow*>(got) = given ? *static_cast<const Shadow*>(given) : Shadow{~0ull, 0, 0, 0};
 }
 
+size_t shadow_bytes(size_t memory) { return header ? (memory + 3) / 4 * sizeof(ShadowRecord) : 0; }
+
+void swap_shadows(const void* memory, size_t bytes, char* saved, bool out) {
+  if (!header || !bytes) return;
+  void* records = record_at(reinterpret_cast<uint64_t>(memory));
+  memcpy(out ? saved : records, out ? records : saved, shadow_bytes(bytes));
+}
+
 void shadow_launch(const LaunchRequest& request) {
   if (!header) return;
   for (const Parameter& parameter : request.kernel->parameters)
@@ -184,7 +193,7 @@ SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
     record->word = word;
     return;
   }
-  write(record, initial(arena_address(record, false), word & 0xFFFFFFFF, float_of(word)), word);
+  write(record, initial(arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat), word);
 }
 
 SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, uint64_t first) {
@@ -196,7 +205,7 @@ SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, u
     record->word = first;
     return;
   }
-  write(record, initial(arena_address(record, false), bits, value), first);
+  write(record, initial(arena_address(record, false), bits, value, LiteralKind::kDouble), first);
   record[1] = {0, 0, 0, second};
 }
 
@@ -206,7 +215,7 @@ SIMT_EXPORT void __simt_shadow_miss_narrow(ShadowRecord* record, uint64_t word, 
     record->word = word;
     return;
   }
-  write(record, initial(arena_address(record, true), word & 0xFFFF, value), word);
+  write(record, initial(arena_address(record, true), word & 0xFFFF, value, LiteralKind::kNarrow), word);
 }
 
 SIMT_EXPORT void __simt_shadow_copy(void* to, const void* from, uint64_t bytes) {
@@ -251,8 +260,8 @@ SIMT_EXPORT void __simt_shadow_lose(uint32_t why) {
 }
 
 // A plain argument of a kernel.
-SIMT_EXPORT void __simt_shadow_argument(Shadow* out, uint64_t number, double value) {
-  *out = embedded(value);
+SIMT_EXPORT void __simt_shadow_argument(Shadow* out, uint64_t number, double value, uint32_t is_float) {
+  *out = of_literal(value, is_float ? LiteralKind::kFloat : LiteralKind::kDouble);
   if (!wanted().symbolic || value == 0 || !std::isfinite(value)) return;
   const uint64_t key = scrambled(number, 27) ^ scrambled(uint64_t(value * 1048576.0), 28);
   *out = {prime_p().reduced(scrambled(key, 24)), prime_q().reduced(scrambled(key, 25)), value, 0};

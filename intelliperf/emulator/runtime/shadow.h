@@ -49,6 +49,9 @@ void shadow_uploaded(const void* to, size_t bytes);
 void shadow_moved(void* to, const void* from, size_t bytes);
 void shadow_filled(const void* to, size_t bytes);
 void shadow_passed(const void* given, void* got);  // from lane to lane; null: a lane that takes no part
+// LDS of a block that waits, out into `saved` or in from there; 4-byte numbers and wider.
+size_t shadow_bytes(size_t memory);
+void swap_shadows(const void* memory, size_t bytes, char* saved, bool out);
 void shadow_launch(const LaunchRequest& request);
 void shadow_mixed(const void* data, size_t bytes);
 

@@ -3,6 +3,8 @@
 #include "shadow_functions.h"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
@@ -172,7 +174,86 @@ void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& 
   *out = literal.numerator < 0 ? m.negative(value) : value;
 }
 
+constexpr double kLn2 = 0.69314718055994530942;
+
+bool same_number(double x, double y, LiteralKind kind) {
+  return kind == LiteralKind::kFloat ? float(x) == float(y) : x == y;
+}
+
+// The nearest fraction with a denominator up to `most`; x > 0 and less than 2^40.
+void nearest_fraction(double x, int64_t most, int64_t* numerator, int64_t* denominator) {
+  int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  long double rest = x;
+  for (;;) {
+    const auto whole_part = int64_t(rest);
+    const int64_t q2 = q0 + whole_part * q1;
+    if (q2 > most) break;
+    const int64_t p2 = p0 + whole_part * p1;
+    p0 = p1, q0 = q1, p1 = p2, q1 = q2;
+    if (rest - (long double)whole_part < 1e-15L) {
+      *numerator = p1, *denominator = q1;
+      return;
+    }
+    rest = 1 / (rest - (long double)whole_part);
+  }
+  const int64_t k = (most - q0) / q1;
+  const long double first = (long double)(p0 + k * p1) / (long double)(q0 + k * q1), second = (long double)p1 / (long double)q1;
+  const bool take_second = fabsl(second - x) <= fabsl(first - x);
+  *numerator = take_second ? p1 : p0 + k * p1;
+  *denominator = take_second ? q1 : q0 + k * q1;
+}
+
+bool decimal(double value, LiteralKind kind, Literal* out) {
+  char text[40];
+  const int digits = kind == LiteralKind::kFloat ? 7 : 15;
+  snprintf(text, sizeof text, "%.*e", digits - 1, value);
+  if (!same_number(strtod(text, nullptr), value, kind)) return false;
+  int64_t mantissa = 0;
+  const char* at = text;
+  for (; *at && *at != 'e'; ++at)
+    if (*at >= '0' && *at <= '9') mantissa = mantissa * 10 + (*at - '0');
+  *out = {mantissa, 1, 0, atoi(at + 1) - (digits - 1), 0, 0};
+  return true;
+}
+
+// Of a positive number; false: itself.
+bool meant(double value, LiteralKind kind, Literal* out) {
+  const double scaled_value = value * 64;
+  if (kind == LiteralKind::kNarrow || (scaled_value == std::trunc(scaled_value) && value < 0x1p40)) return false;
+  int power, unit_power;
+  const double mantissa = frexp(value, &power);
+  for (int unit = 1; unit <= 2; ++unit) {
+    const double same = frexp(unit == 1 ? kLn2 : 1 / kLn2, &unit_power);
+    if (!same_number(mantissa, same, kind)) continue;
+    *out = {1, 1, power - unit_power, 0, unit, 0};
+    return true;
+  }
+  if (value < 0x1p40) {
+    nearest_fraction(value, 1000, &out->numerator, &out->denominator);
+    if (out->numerator && same_number(double(out->numerator) / double(out->denominator), value, kind)) {
+      out->two = out->ten = out->unit = 0;
+      return true;
+    }
+  }
+  return decimal(value, kind, out);
+}
+
+long double value_of(const Literal& literal) {
+  const long double unit = literal.unit == 0 ? 1 : literal.unit == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
+  return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) * powl(10, literal.ten) * unit;
+}
+
 }  // namespace
+
+Shadow of_literal(double value, LiteralKind kind) {
+  Literal literal{};
+  if (value == 0 || !std::isfinite(value) || !meant(std::fabs(value), kind, &literal)) return embedded(value);
+  if (value < 0) literal.numerator = -literal.numerator;
+  uint64_t a, b;
+  image(field.p, field.twos_p, field.ln2_p, literal, &a);
+  image(field.q, field.twos_q, field.ln2_q, literal, &b);
+  return split(a, b, value_of(literal));
+}
 
 void shadow_constants(const void* literals, uint64_t count, void* into) {
   const auto* from = static_cast<const Literal*>(literals);

@@ -21,6 +21,8 @@ void prepare_field();
 const Modulus& prime_p();
 const Modulus& prime_q();
 Shadow embedded(double value);  // the number itself, exactly
+enum class LiteralKind : uint8_t { kFloat, kDouble, kNarrow };
+Shadow of_literal(double value, LiteralKind kind);  // the number that its author meant, see ir/shadow/constants.py
 
 extern "C" {
 extern ShadowState __simt_shadow;

@@ -84,6 +84,7 @@ class Account:
     close: int = 0
     different: int = 0
     worst: Worst | None = None
+    erring: int = 0  # those in which either program errs
     squares: tuple[float, float] = (0.0, 0.0)  # of the errors in ulp, summed: the original's, the candidate's
     largest: tuple[float, float] = (0.0, 0.0)  # in ulp
     relative: float = 0.0  # how far apart the two may come out, as `tolerance.allowed` measures it
@@ -96,6 +97,7 @@ class Account:
             self.close + other.close,
             self.different + other.different,
             worst,
+            self.erring + other.erring,
             (self.squares[0] + other.squares[0], self.squares[1] + other.squares[1]),
             (max(self.largest[0], other.largest[0]), max(self.largest[1], other.largest[1])),
             max(self.relative, other.relative),
@@ -110,8 +112,8 @@ class Account:
 
     @property
     def errors(self) -> tuple[float, float]:
-        """Root of the mean square, in ulp: of the original and of the candidate."""
-        count = max(1, self.elements)
+        """Root of the mean square over the elements that err, in ulp: of the original and of the candidate."""
+        count = max(1, self.erring)
         return (self.squares[0] / count) ** 0.5, (self.squares[1] / count) ** 0.5
 
     @property
@@ -211,7 +213,7 @@ class _Table:
         if kind == "half":
             return bits32.astype(np.uint16).view(np.float16).astype(np.float64)
         if kind == "bfloat":
-            return (bits32 << np.uint32(16)).view(np.float32).astype(np.float64)
+            return np.asarray((bits32 << np.uint32(16)).view(np.float32), dtype=np.float64)
         floats: Floats = bits32.view(np.float32).astype(np.float64)
         return floats
 
@@ -220,8 +222,8 @@ def ulps(kind: str, values: Floats) -> Floats:
     """The distance between neighbouring numbers of this kind round each value."""
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(np.where(np.isfinite(values), values, 1.0))[1]
-    made: Floats = np.ldexp(1.0, np.maximum(exponents, _LEAST_EXPONENT[kind]) - _DIGITS[kind])
-    return made
+    made = np.ldexp(1.0, np.maximum(exponents, _LEAST_EXPONENT[kind]) - _DIGITS[kind])
+    return np.asarray(made, dtype=np.float64)
 
 
 def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, start: int) -> Account:
@@ -256,6 +258,7 @@ def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | N
         close=int(np.count_nonzero(level_b)),
         different=int(np.count_nonzero(different)),
         worst=_worst(o, c, gap / np.maximum(errors[0], unit), different),
+        erring=int(np.count_nonzero((errors[0] > 0) | (errors[1] > 0))),
         squares=(float(np.sum(in_ulps[0] ** 2)), float(np.sum(in_ulps[1] ** 2))),
         largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
         relative=_apart(kind, o, errors, scale),

@@ -27,7 +27,7 @@ _DECLARATIONS = {
     "copy": "ptr, ptr, i64",
     "clear": "ptr, i64",
     "lose": "i32",
-    "argument": "ptr, i64, double",
+    "argument": "ptr, i64, double, i32",
     "embed": "ptr, double",
     "integer": "ptr, i64, i32",
     "known": "ptr, i64, i64, double, double, double",

@@ -78,7 +78,7 @@ class FunctionShader:
             found = re.search(rf"(%{NAME})$", text)
             kind = type_of(text)
             if found and kind in FLOATS and self._is_kernel:
-                given = f"i64 {number}, double {state.double(kind, found[1])}"
+                given = f"i64 {number}, double {state.double(kind, found[1])}, i32 {int(kind == 'float')}"
                 state.has[found[1]] = [state.call("argument", given)]
             elif found and is_number(kind):
                 self._embed(kind, found[1])
