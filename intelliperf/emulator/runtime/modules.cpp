@@ -131,7 +131,12 @@ T symbol(const Module& module, const std::string& name) {
 }
 
 void resolve(Kernel& kernel) {
-  kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + (shadow_active() ? "$shadow" : "$fast"));
+  kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");
+  if (shadow_active()) {
+    const auto shadow = symbol<KernelEntry>(*kernel.module, kernel.name + "$shadow");
+    if (shadow) kernel.fast = shadow;
+    else shadow_missing();
+  }
   kernel.trace = symbol<KernelEntry>(*kernel.module, kernel.name + "$trace");
 }
 

@@ -148,6 +148,8 @@ void map_shadow(int descriptor, uint64_t offset) {
   prepare_field();
 }
 
+void shadow_missing() { __simt_shadow_lose(~0u); }
+
 void shadow_mixed(const void* data, size_t bytes) {
   if (header) header->inputs = mixed(header->inputs, data, bytes);
 }

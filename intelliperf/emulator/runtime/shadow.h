@@ -42,6 +42,7 @@ bool shadow_active();   // and there is room for it
 uint64_t shadow_file_bytes();
 void map_shadow(int descriptor, uint64_t offset);
 
+void shadow_missing();  // a kernel without that version: built for another purpose
 void shadow_constants(const void* literals, uint64_t count, void* into);
 
 // What the host does to memory that kernels see.

@@ -5,6 +5,6 @@ far as one or two doubles hold it. Sums that were reassociated, distributed, con
 equal in the field, without a tolerance; whatever else was computed does not. `runtime/shadow.h` has the other half.
 """
 
-from intelliperf.emulator.ir.shadow.module import Shader
+from intelliperf.emulator.ir.shadow.module import Shader, formats
 
-__all__ = ["Shader"]
+__all__ = ["Shader", "formats"]

@@ -45,6 +45,11 @@ _INTRINSICS = re.compile(
 )
 
 
+def formats(text: str) -> tuple[str, ...]:
+    """The floating-point formats that a module's code has."""
+    return tuple(name for name in _FORMATS if re.search(rf"\b{name}\b", text))
+
+
 class Shader:
     """Collects shadow versions while a module is instrumented."""
 
@@ -52,7 +57,6 @@ class Shader:
         """`text`: of the whole module, to see what its numbers need."""
         self._needs = Needs(exponents=need_exponents(text), wide=_DOUBLE.search(text) is not None)
         self._around = Surroundings(self._needs, LiteralTable(), frozenset(defined), layout)
-        self.formats = tuple(name for name in _FORMATS if re.search(rf"\b{name}\b", text))
 
     def shade(self, fast: list[str], is_kernel: bool) -> list[str]:
         """The shadow version of a function whose fast version is given. One that cannot be followed says so."""
