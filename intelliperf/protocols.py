@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from intelliperf.frozen import record
 from intelliperf.records import (
@@ -92,6 +92,41 @@ class Difference:
     ulps: int
     absolute: float
     relative: float
+
+
+@record(frozen=True)
+class ShadowPart:
+    """Records of 32 bytes; `start`: bytes from the buffer's begin to what the first of them belongs to."""
+
+    start: int
+    content: bytes
+
+
+@record(frozen=True)
+class ShadowState:
+    """What a child's shadows are worth so far."""
+
+    lost: int  # operations that none could follow
+    why: int  # the first of them, by the module's list
+    undecided: int  # comparisons and conversions that rounding alone decided
+    choices: int  # whether numbers were compared at all
+    inputs: int  # digest of what the host has given the device
+
+
+@runtime_checkable
+class ShadowedMemory(Protocol):
+    """Memory whose numbers have algebraic shadows; see `validation.buffers.algebra`."""
+
+    def shadow_state(self) -> ShadowState | None:
+        """None where this run has no shadow."""
+        ...
+
+    def shadows(self, base: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
+        """Records of `size` bytes at device address `base`: one per 4 bytes, or per 2. Gaps have none.
+
+        Raises `ProtocolError` as `Memory.read`.
+        """
+        ...
 
 
 class Memory(Protocol):

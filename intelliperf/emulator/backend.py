@@ -43,6 +43,7 @@ _OPTIONS = {
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
+    "shadow": "INTELLIPERF_SHADOW",
 }
 
 
@@ -74,7 +75,7 @@ class EmulatorBackend:
     def build_environment(self) -> Mapping[str, str]:
         """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
-        return {**build_environment(), **target}
+        return {**build_environment(), **target, "INTELLIPERF_SHADOWS": "1"}
 
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}

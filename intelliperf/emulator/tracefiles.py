@@ -20,7 +20,7 @@ import numpy.typing as npt
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 _COUNTS = (
     *("requests", "lanes", "bytes", "global_requests", "shared_requests"),

@@ -12,16 +12,23 @@ import fcntl
 import mmap
 import os
 import stat
+import struct
 from collections.abc import Mapping, Sequence
 
 from intelliperf.errors import ProtocolError
-from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
+from intelliperf.protocols import Difference, Numbers, Opened, ShadowPart, ShadowState, SharedBuffer
 
 # Linux; missing from the fcntl module of some Python builds.
 _F_ADD_SEALS = 1033
 _F_GET_SEALS = 1034
 _F_SEAL_SHRINK = 0x0002
 _ADDRESS_LIMIT = 1 << 64
+# runtime/shadow.h and shadow.cpp of the emulator.
+_SHADOW_MAGIC = 0x31574F4441485350
+_SHADOW_HEADER = struct.Struct("<6Q")
+_SHADOW_HEADER_BYTES = 4096
+_SHADOW_RECORD_BYTES = 32
+_SHADOW_NARROW_AT = _SHADOW_RECORD_BYTES << 37
 _SPOIL_BYTES = 1 << 20
 _SPOILT = bytes([0, *([0xD3] * 255)])  # what becomes of each byte: as a float large, as an integer negative
 
@@ -29,9 +36,13 @@ _SPOILT = bytes([0, *([0xD3] * 255)])  # what becomes of each byte: as a float l
 class SharedArena:
     """One arena. Addresses are the child's; file offset 0 is `base`."""
 
-    def __init__(self, descriptor: int, base: int, size: int) -> None:
-        """Takes ownership of `descriptor`, also when it raises `ProtocolError`."""
+    def __init__(self, descriptor: int, base: int, size: int, shadow: int | None = None) -> None:
+        """Takes ownership of `descriptor`, also when it raises `ProtocolError`.
+
+        `shadow`: where the file has the shadows of the arena's numbers.
+        """
         self._descriptor = descriptor
+        self._shadow = shadow
         self._base = base
         self._size = size
         self._map: mmap.mmap | None = None
@@ -72,6 +83,37 @@ class SharedArena:
     ) -> tuple[Difference, ...] | None:
         """See `protocols.Memory.differing`: here buffers are compared on the host."""
         return None
+
+    def shadow_state(self) -> ShadowState | None:
+        """See `protocols.ShadowedMemory`."""
+        if self._shadow is None:
+            return None
+        fields = _SHADOW_HEADER.unpack(self._copy(self._shadow, _SHADOW_HEADER.size))
+        if fields[0] != _SHADOW_MAGIC:
+            raise ProtocolError("the child's shadow has another layout than this release's")
+        return ShadowState(*fields[1:])
+
+    def shadows(self, base: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
+        """See `protocols.ShadowedMemory`. Reading a hole of the file would fill it: only data is read."""
+        if self._shadow is None:
+            return ()
+        times = _SHADOW_RECORD_BYTES // unit
+        first = self._shadow + _SHADOW_HEADER_BYTES + (0 if unit == 4 else _SHADOW_NARROW_AT)
+        offset = self._offset(base, size) // unit * unit
+        begin, end = first + offset * times, first + (offset + size + unit - 1) // unit * unit * times
+        parts = []
+        at = begin
+        while at < end:
+            try:
+                at = os.lseek(self._descriptor, at, os.SEEK_DATA)
+                hole = min(end, os.lseek(self._descriptor, at, os.SEEK_HOLE))
+            except OSError:  # no data behind
+                break
+            if at < end:
+                start = (at - first) // times - (base - self._base)
+                parts.append(ShadowPart(start, self._copy(at, hole - at)))
+            at = hole
+        return tuple(parts)
 
     def spoil(self, base: int, size: int) -> None:
         """See `protocols.Memory.spoil`. Holes of the file, which read as zeros, stay holes."""
@@ -123,7 +165,8 @@ def open_shared_arena(hello: Mapping[str, object], descriptors: Sequence[int]) -
         for descriptor in descriptors:
             os.close(descriptor)
         raise ProtocolError("the hello message must announce one arena with its base, size and descriptor")
-    return SharedArena(descriptors[0], base, size)
+    shadow = hello.get("shadow_offset")
+    return SharedArena(descriptors[0], base, size, shadow if isinstance(shadow, int) else None)
 
 
 def _sealed_against_shrinking(descriptor: int) -> bool:

@@ -53,6 +53,7 @@ class Hello:
     memory: str
     kernels: Mapping[str, tuple[Parameter, ...]]
     raw: Object  # for Backend.open_memory
+    formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,7 @@ def parse_hello(message: Object) -> Hello:
         memory=_text(message, "memory"),
         kernels={str(symbol): _list(_object(entry), "parameters", _parameter) for symbol, entry in kernels.items()},
         raw=message,
+        formats=_list(message, "formats", _words) if "formats" in message else (),
     )
 
 

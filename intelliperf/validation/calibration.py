@@ -100,6 +100,7 @@ class Calibration:
     uncovered: tuple[str, ...] = ()  # what the reference does that cannot be compared
     erratic_at: frozenset[tuple[int, Key]] = frozenset()  # dispatches at which an unordered buffer is not even that
     parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
+    formats: frozenset[str] = frozenset()  # floating-point formats of its kernels, where that is told
     coverage: str = ""  # where not all draws of the spread were followed to their end
 
     def erratic(self) -> tuple[str, ...]:
@@ -153,6 +154,7 @@ class Calibrator:
     written_floats: dict[Key, tuple[Scalar, int]] = field(default_factory=dict)  # with their number of elements
     parallel: dict[tuple[Key, Key], bool] = field(default_factory=dict)
     unordered: set[Key] = field(default_factory=set)
+    formats: set[str] = field(default_factory=set)
     erratic_at: set[tuple[int, Key]] = field(default_factory=set)
     known: Remembered[tuple[dict[int, tuple[str, Scalar]], set[int]]] = field(default_factory=Remembered)
     differing: Remembered[frozenset[int]] = field(default_factory=Remembered)  # arguments
@@ -163,6 +165,7 @@ class Calibrator:
         reordered: dict[Key, Reordered] = {}
         dispatch, hello = base.dispatch, base.side.hello
         self._arguments(dispatch, other.dispatch, pairing)
+        self.formats |= set(hello.formats) if hello else set()
         objects = hello, dispatch.kernel, dispatch.arguments, dispatch.parameters
         known, read_only = self.known.get(objects, lambda: (scalars(dispatch, hello), constant(dispatch, hello)))
         due = chosen(sync, base)
@@ -293,6 +296,7 @@ def calibrate(
         notes=tuple(notes),
         names=calibrator.names,
         uncovered=followed.uncovered,
+        formats=frozenset(calibrator.formats),
         erratic_at=frozenset(calibrator.erratic_at),
         parallel=frozenset(pair for pair, together in calibrator.parallel.items() if together),
         coverage="; ".join(f"{label}: {text}" for label, text in covered.items()),

@@ -24,6 +24,7 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
+from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.gates import examine
@@ -56,6 +57,7 @@ class Judge:
         self._settings = settings
         self._reference = Reference(backend, sandbox, settings)
         self._numbers = NumbersGate(self._reference)
+        self._algebra = AlgebraGate(self._reference)
         self._tests_stand: bool | None = None
 
     def judge(self, case: Case) -> Verdict:
@@ -106,11 +108,18 @@ class Judge:
         if divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED and trial.declared.geometry:
             trial.all_geometry = not trial.declared.kernels  # a block size may be that of several kernels
             divergence = self._lockstep(trial) if trial.all_geometry else divergence
-        if divergence is not None and divergence.near and self._reference.widen(trial):
+        proof = Proof()
+        if divergence is None or divergence.outcome is Outcome.WRONG_OUTPUT:
+            proof = self._algebra.prove(trial)
+            if self._algebra.allow(trial, proof) and divergence is not None:
+                divergence = self._lockstep(trial)
+        if divergence is not None and divergence.near and proof.rejection is None and self._reference.widen(trial):
             divergence = self._lockstep(trial)
-        if divergence is not None:
-            rejection = Rejection(divergence.outcome, divergence.detail)
-            synchronises = trial.static.synchronisation and divergence.outcome is Outcome.WRONG_OUTPUT
+        rejection = proof.rejection
+        if divergence is not None and (rejection is None or not divergence.near):
+            rejection = Rejection(divergence.outcome, "; ".join(filter(None, [divergence.detail, proof.less_exact()])))
+        if rejection is not None:
+            synchronises = trial.static.synchronisation and rejection.outcome is Outcome.WRONG_OUTPUT
             cheap = _LOCKSTEP in self._backend.honours  # on hardware it takes a sanitizer
             return self._blamed(trial, rejection) if synchronises and cheap else rejection
         checker = trial.compared
@@ -174,6 +183,9 @@ class Judge:
         rtol = max((a.rtol for a in calibration.allowances.values()), default=0.0)
         rtol = max(rtol, self._settings.tolerance.rtol or 0.0)
         difference = calibration.output.difference(trial.ended, rtol)
+        if difference is not None and self._reference.learn_output(trial):
+            calibration, _ = self._reference.calibration(trial)
+            difference = calibration.output.difference(trial.ended, rtol)
         if difference is not None:
             return Rejection(Outcome.WRONG_OUTPUT, difference)
         if not calibration.output.steady:

@@ -69,6 +69,16 @@ class Reference:
             trial.checker.calibration = trial.widened
         return trial.widened is not None and trial.widened is not calibration
 
+    def learn_output(self, trial: Trial) -> bool:
+        """Where equal real numbers were allowed to round otherwise: what other rounding does to what is printed."""
+        calibration, _ = self.calibration(trial)
+        if not any(allowance.by_algebra for allowance in calibration.allowances.values()):
+            return False
+        errors = self.rounding_errors(trial, {})
+        rtol = max(allowance.rtol for allowance in calibration.allowances.values())
+        trial.widened = replace(calibration, output=calibration.output.rounded(errors.ended, rtol))
+        return bool(errors.ended)
+
     def rounding_errors(self, trial: Trial, altered: Mapping[str, str]) -> RoundingErrors:
         if self.settings.tolerance.given:
             return RoundingErrors()

@@ -17,6 +17,7 @@ from typing import Any
 
 from intelliperf.dropins.frontend import Unit
 from intelliperf.dropins.toolchain import Toolchain, store_output, write_atomically
+from intelliperf.emulator.compiler.device import shadows_wanted
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
 from intelliperf.processes.storage import cache_directory
 
@@ -44,7 +45,7 @@ def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
 
 def _key(unit: Unit, toolchain: Toolchain) -> str:
     what = {**asdict(unit), "source": str(unit.source), "directory": str(unit.directory)}
-    text = json.dumps([_FORMAT, what, toolchain.identity, _own_code()], sort_keys=True, default=str)
+    text = json.dumps([_FORMAT, what, toolchain.identity, _own_code(), shadows_wanted()], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -52,7 +53,7 @@ def _key(unit: Unit, toolchain: Toolchain) -> str:
 def _own_code() -> str:
     """A hash over the modules that make the object: a new version of them invalidates old objects."""
     digest = hashlib.sha256()
-    for folder in (_EMULATOR / "ir", _EMULATOR / "compiler", _DROP_INS):
+    for folder in (_EMULATOR / "ir", _EMULATOR / "ir" / "shadow", _EMULATOR / "compiler", _DROP_INS):
         for path in sorted(folder.glob("*.py")):
             digest.update(path.read_bytes())
     for name in ("container.py", "isa.py"):

@@ -22,6 +22,7 @@ from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_na
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.places import Places, name_locations
+from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
 from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
@@ -49,9 +50,10 @@ class Instrumented:
     places: Places
 
 
-def instrument(text: str, vendor: str = "amd") -> Instrumented:
+def instrument(text: str, vendor: str = "amd", shadows: bool = False) -> Instrumented:
     """Raises `ToolchainError`, naming the line, for any form of IR that it does not know.
 
+    `shadows`: with a third version that carries algebraic shadows.
     `vendor` of the device: amd or nvidia; their compilers differ in the vectors that they load.
     """
     module = parse_module(text)
@@ -73,17 +75,22 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
     reach = shared_reach(module, variables.shared)
     described: dict[str, Any] = {}
     bodies: list[str] = []
+    shader = Shader(text, layout, surroundings.defined) if shadows else None
     for function in module.functions:
         is_kernel = function.name in kernels
         fast, trace = FunctionRewriter(function, surroundings).rewrite()
         bodies += fast + trace
+        if shader is not None:
+            bodies += shader.shade(fast, is_kernel)
         if is_kernel:
-            bodies += adapters(function, map_arguments(function, debug))
+            bodies += adapters(function, map_arguments(function, debug), shadows)
             described[unquoted(function.name)] = describe_kernel(
                 function, module, variables, debug, reach[function.name]
             )
     bodies += _resolver(_address_taken(module))
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
+    if shader is not None:
+        head += shader.definitions(bodies, module.declarations)
     kept = _kept_metadata(bodies, module)
     metadata = {
         "sites": table.sites,
@@ -91,6 +98,8 @@ def instrument(text: str, vendor: str = "amd") -> Instrumented:
         "blocks": table.blocks,
         "kernels": described,
         "symbols": variables.symbols,
+        "formats": formats(text),
+        "lost_shadows": shader.reasons if shader is not None else [],
     }
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
     text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)

@@ -14,6 +14,7 @@ from typing import Any
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
 from intelliperf.emulator.ir.module import Function, Module
+from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
 from intelliperf.errors import ToolchainError
@@ -92,8 +93,8 @@ def _argument_name(parameter: str) -> str:
     return unquoted(found[1]) if found else ""
 
 
-def adapters(function: Function, arguments: list[Argument]) -> list[str]:
-    """`void K$fast(ptr)` and `void K$trace(ptr)`, which unpack the array of argument addresses."""
+def adapters(function: Function, arguments: list[Argument], shadows: bool = False) -> list[str]:
+    """`void K$fast(ptr)`, `K$trace` and, if there is one, `K$shadow`, which unpack the array of argument addresses."""
     setup: list[str] = []
     values: list[str] = []
     for number, argument in enumerate(arguments):
@@ -101,7 +102,9 @@ def adapters(function: Function, arguments: list[Argument]) -> list[str]:
         setup.append(f"  %source{number} = load ptr, ptr %slot{number}")
         values.append(_unpack(argument, number, setup))
     lines: list[str] = []
-    targets = (("$fast", function.name), ("$trace", _traced_body(function.name)))
+    targets = [("$fast", function.name), ("$trace", _traced_body(function.name))]
+    if shadows:
+        targets.append(("$shadow", suffixed(function.name, SHADOW_SUFFIX)))
     for suffix, target in targets:
         lines.append(f"define void @{suffixed(function.name, suffix)}(ptr %arguments) {{")
         lines += setup

@@ -6,7 +6,7 @@
 
 namespace simt {
 
-constexpr uint32_t kAbiVersion = 3;
+constexpr uint32_t kAbiVersion = 4;
 
 // ---- device code -> runtime -------------------------------------------------------------------
 struct Thread {  // what __simt_thread() returns; the runtime's lane record begins with it
@@ -102,7 +102,7 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // sites.bin         SiteRecord[], only sites that ran in traced blocks
 // blocks.bin        BlockRecord[]
 // faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
-// end.json          written last: {"abi":3,"complete":true|false,"exit":...}; absent = the process was killed
+// end.json          written last: {"abi":4,"complete":true|false,"exit":...}; absent = the process was killed
 struct SiteRecord {
   uint32_t launch;  // index into launches.jsonl
   uint32_t site;

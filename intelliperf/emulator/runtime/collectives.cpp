@@ -3,6 +3,7 @@
 // part gives 0: AMD's instruction set documents it for ds_bpermute, NVIDIA's own reduction sample relies on it.
 #include "matrix_product.h"
 #include "scheduler.h"
+#include "shadow.h"
 
 namespace simt {
 namespace {
@@ -24,8 +25,9 @@ uint64_t shuffle(const Participants& all, const Lane& lane, uint32_t wave_size) 
   }
   // An exclusive-or that leaves the sub-group reads from an earlier sub-group but never from a later one.
   const int64_t low = Collective(lane.operation) == Collective::kShuffleXor ? 0 : segment;
-  if (source < low || source >= int64_t(segment) + width) return lane.value;
-  const Lane* giver = all.by_position[source];
+  const bool outside = source < low || source >= int64_t(segment) + width;
+  const Lane* giver = outside ? &lane : all.by_position[source];
+  if (lane.shadow_got) shadow_passed(giver ? giver->shadow_given : nullptr, lane.shadow_got);
   return giver ? giver->value : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "memory.h"
 #include "properties.h"
+#include "shadow.h"
 #include "wire.h"
 
 namespace simt {
@@ -59,7 +60,14 @@ std::string hello() {
   json.begin_object().key("type").string("hello").key("protocol").number(kProtocolVersion);
   json.key("backend").string("emulator").key("pid").number(static_cast<uint64_t>(getpid()));
   json.key("device").string(device.name).key("wave_size").number(device.wave_size).key("memory").string("shared");
-  json.key("arena_base").number(arena().base).key("arena_bytes").number(arena().bytes).key("kernels").begin_object();
+  json.key("arena_base").number(arena().base).key("arena_bytes").number(arena().bytes);
+  if (shadow_active()) json.key("shadow_offset").number(arena().bytes);
+  json.key("formats").begin_array();
+  for (const auto& module : modules())
+    for (const JsonValue& format : module->metadata["formats"].items())
+      json.begin_object().key("what").string(format.text()).end_object();
+  json.end_array();
+  json.key("kernels").begin_object();
   std::map<std::string, const JsonValue*> kernels;
   for (const auto& module : modules())
     for (const auto& kernel : module->metadata["kernels"].members()) kernels.emplace(kernel.first, &kernel.second["parameters"]);
@@ -115,6 +123,7 @@ const char* stage(Session& s, const Allocation& symbol) {
   if (!staging.copy) wire_leave("no memory to show the device's variables");
   auto* to = reinterpret_cast<char*>(staging.copy->base);  // NOLINT(performance-no-int-to-ptr)
   std::memcpy(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
+  shadow_moved(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
   return to;
 }
 

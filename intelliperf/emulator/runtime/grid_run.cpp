@@ -8,6 +8,7 @@
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
+#include "shadow.h"
 
 namespace simt {
 namespace {
@@ -117,8 +118,11 @@ void GridRun::enter(Block& block) {
 
 void GridRun::swap_lds(Block& block, bool out) {
   const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
-  block.saved_lds.resize(fixed + request_.dynamic_lds);
+  const size_t bytes = fixed + request_.dynamic_lds;
+  block.saved_lds.resize(bytes + shadow_bytes(fixed) + shadow_bytes(request_.dynamic_lds));
   char* saved = block.saved_lds.data();
+  swap_shadows(module_.shared_begin, fixed, saved + bytes, out);
+  swap_shadows(dynamic_shared_base(), request_.dynamic_lds, saved + bytes + shadow_bytes(fixed), out);
   if (out) {
     memcpy(saved, module_.shared_begin, fixed);
     memcpy(saved + fixed, dynamic_shared_base(), request_.dynamic_lds);

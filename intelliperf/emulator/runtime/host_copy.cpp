@@ -6,6 +6,7 @@
 #include "host_api.h"
 #include "other_numbers.h"
 #include "settings.h"
+#include "shadow.h"
 
 namespace simt::host {
 
@@ -62,12 +63,23 @@ void account(const char* name, size_t bytes, Stream& stream, bool blocking) {
   export_transfer(name, bytes);
 }
 
+void shade_rows(const Rows& to, const Rows& from, bool to_device, bool from_device) {
+  for (size_t row = 0; to_device && row < to.count; ++row) {
+    void* place = pointer_to(to.first + row * to.pitch);
+    if (from_device)
+      shadow_moved(place, pointer_to(from.first + row * from.pitch), to.bytes);
+    else
+      shadow_uploaded(place, to.bytes);
+  }
+}
+
 void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blocking) {
   move_rows(to, from);
   const bool to_device = side_of(pointer_to(to.first)) == Side::kDevice;
   const bool from_device = side_of(pointer_to(from.first)) == Side::kDevice;
   if (to_device && !from_device && settings().other_numbers == OtherNumbersMode::kCopies)
     for (size_t row = 0; row < to.count; ++row) OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
+  shade_rows(to, from, to_device, from_device);
   const char* name = operation(to_device, from_device);
   // A device-to-device copy does not make the host wait.
   if (name) account(name, to.bytes * to.count, stream, blocking && !(to_device && from_device));
@@ -154,6 +166,7 @@ int set_rows(const Rows& rows, Element value, Stream* handle, bool blocking) {
   return issue(*stream, blocking, [rows, value](Stream& on) {
     for (size_t row = 0; row < rows.count; ++row)
       fill(pointer_to(rows.first + row * rows.pitch), value, rows.bytes / sizeof(Element));
+    for (size_t row = 0; row < rows.count; ++row) shadow_filled(pointer_to(rows.first + row * rows.pitch), rows.bytes);
     account("memset", rows.bytes * rows.count, on, false);  // a memset never makes the host wait
   });
 }

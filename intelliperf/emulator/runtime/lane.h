@@ -57,6 +57,8 @@ struct alignas(64) Lane {
   CallFrame path[kMaxCallDepth];
   uint32_t loop_base, loop_depth;  // this function's loops are turns[loop_base + 1 .. loop_base + loop_depth]
   LoopTurn turns[kMaxLoops];
+  const void* shadow_given;  // of `value` in a collective, and where that of the result goes; null: none
+  void* shadow_got;
 
   // Lanes with the same of both stand at the same place: site and state, path and depth.
   uint64_t place() const { return uint64_t(state) << 32 | site; }

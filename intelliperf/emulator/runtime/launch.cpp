@@ -12,6 +12,7 @@
 #include "grid_run.h"
 #include "recorder.h"
 #include "repeats.h"
+#include "shadow.h"
 #include "time_model.h"
 
 namespace simt {
@@ -96,7 +97,8 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
   plan.lockstep = wanted.lockstep_always || history.lockstep;
   plan.event_budget = recorded ? wanted.trace_events : kProbeEvents;
   uint32_t& traced = traced_launches(history, geometry);
-  plan.analyze = kernel.trace && history.modelled.size() < kMaxShapes * wanted.trace_launches + 1 && traced < (recorded ? wanted.trace_launches : 1);
+  // Analysed blocks would leave their numbers without a shadow.
+  plan.analyze = !shadow_active() && kernel.trace && history.modelled.size() < kMaxShapes * wanted.trace_launches + 1 && traced < (recorded ? wanted.trace_launches : 1);
   traced += plan.analyze;
   plan.count_rest = plan.analyze && recorded;
   plan.draw = draw_of(kernel);
@@ -279,13 +281,14 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   execution.shared_bytes = uintptr_t(module.shared_end - module.shared_begin);
   abort_status = 0;
   set_grid(request);
+  shadow_launch(request);
   if (plan.analyze) {
     analysis().begin_launch(kernel, uint32_t(request.block.count()), request.dynamic_lds, resident.blocks);
     std::fill(module.block_executions, module.block_executions + module.block_count, 0);
   }
 
   Repeats& repeats = Repeats::instance();
-  const bool repeated = !plan.analyze && repeats.replay(request);
+  const bool repeated = !plan.analyze && !shadow_active() && repeats.replay(request);
   const double begun = host_now_ns();
   GridRun run(request, plan, plan.analyze ? &analysis() : nullptr);
   LaunchOutcome outcome;
@@ -296,7 +299,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     outcome.status = run.run();
   }
   const double spent = host_now_ns() - begun;
-  if (!plan.analyze && !repeated) repeats.ran(outcome.status == kLaunchOk, spent);
+  if (!plan.analyze && !repeated && !shadow_active()) repeats.ran(outcome.status == kLaunchOk, spent);
   history.lockstep |= run.needs_lockstep();
 
   TimeParts parts;

@@ -11,6 +11,8 @@
 #include <deque>
 #include <map>
 
+#include "shadow.h"
+
 namespace simt {
 
 namespace {
@@ -74,6 +76,7 @@ uint64_t largest_arena() {
 // A descriptor only where the file size limit lets a file be that large: exceeding it raises a signal.
 int arena_file(uint64_t bytes) {
   rlimit limit{};
+  bytes += shadow_file_bytes();
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) return -1;
   const int descriptor = memfd_create("intelliperf-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);  // the reader seals it
   if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(bytes)) == 0) return descriptor;
@@ -94,6 +97,7 @@ void create_arena(Heap& heap) {
     const int descriptor = arena_file(bytes);
     if (map_arena(bytes, descriptor) != MAP_FAILED) {
       heap.arena = {kArenaBase, bytes, descriptor};
+      map_shadow(descriptor, bytes);
       break;
     }
     if (descriptor >= 0) close(descriptor);

@@ -16,6 +16,7 @@
 #include "memory.h"
 #include "module_registry.h"
 #include "properties.h"
+#include "shadow.h"
 
 namespace simt {
 
@@ -131,6 +132,11 @@ T symbol(const Module& module, const std::string& name) {
 
 void resolve(Kernel& kernel) {
   kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");
+  if (shadow_active()) {
+    const auto shadow = symbol<KernelEntry>(*kernel.module, kernel.name + "$shadow");
+    if (shadow) kernel.fast = shadow;
+    else shadow_missing();
+  }
   kernel.trace = symbol<KernelEntry>(*kernel.module, kernel.name + "$trace");
 }
 
@@ -160,6 +166,12 @@ void add_device_only_variables(Module& module) {
   }
 }
 
+// Their images in the fields, which are this run's.
+void fill_literals(const Module& module) {
+  const auto* count = symbol<const uint64_t*>(module, "__simt_shadow_literal_count");
+  if (count) shadow_constants(symbol<const void*>(module, "__simt_shadow_literals"), *count, symbol<void*>(module, "__simt_shadow_images"));
+}
+
 void load(Module& module) {
   if (module.handle) return;
   const Device& device = target_device();
@@ -185,6 +197,7 @@ void load(Module& module) {
   if (shared_count && shared) module.shared_variables.assign(shared, shared + *shared_count);
   std::sort(module.shared_variables.begin(), module.shared_variables.end(),
             [](const SharedVariable& a, const SharedVariable& b) { return a.begin < b.begin; });
+  if (shadow_active()) fill_literals(module);
   add_device_only_variables(module);
   for (const auto& kernel : module.kernels) resolve(*kernel);
   for (const auto& variable : module.variables) resolve(*variable);

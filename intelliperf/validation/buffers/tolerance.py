@@ -60,6 +60,7 @@ class Allowance:
     atol: float = 0.0
     by_user: bool = False
     by_rounding: bool = False  # from what other rounding does to the original; see `rounding`
+    by_algebra: bool = False  # the same real numbers: what both programs' own errors explain
     by_operations: bool = False  # not seen to vary, but its atomics may come in another order
 
     @property
@@ -73,6 +74,8 @@ class Allowance:
             source = "given" if self.by_user else "from the reference's own spread"
             if self.by_rounding:
                 source = "from what rounding up and down does to the original"
+            if self.by_algebra:
+                source = "the same real numbers: from both programs' own rounding errors"
             if self.by_operations:
                 source = "from the number of its atomic operations: no order of them can be chosen on this device"
             return f"rtol {self.rtol:.2g}, atol {self.atol:.2g} ({source})"

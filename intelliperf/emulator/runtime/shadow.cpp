@@ -1,0 +1,274 @@
+// The shadow's memory. Records of the arena lie in the arena's file, behind its memory, so that the parent reads them as
+// it reads buffers; those of everything else (LDS, stacks, variables) lie behind them.
+#include "shadow.h"
+
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "fiber.h"
+#include "launch.h"
+#include "memory.h"
+#include "shadow_field.h"
+#include "shadow_functions.h"
+
+#define SIMT_EXPORT __attribute__((visibility("default")))
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kMagic = 0x31574F4441485350;
+constexpr uint64_t kRecordBytes = sizeof(ShadowRecord) << (kShadowIndexBits - 2);  // one per 4 bytes
+constexpr uint64_t kNarrowBytes = kRecordBytes * 2;                                // one per 2 bytes
+constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
+
+// What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
+enum Tag : uint64_t { kFloat = 1ull << 32, kDouble = 2ull << 32, kSecond = 3ull << 32, kHalf = 4ull << 32, kBfloat = 5ull << 32 };
+constexpr uint64_t kTags = 7ull << 32, kWithoutB = 8ull << 32;
+
+struct Wanted {
+  uint64_t fold = 0;  // p = 2^61 - fold; 0: no shadow
+  bool symbolic = false, half = false, bfloat = false, single = true;
+};
+
+// The prime is the run's secret: what reads its own environment afterwards does not find it there.
+Wanted read_wanted() {
+  Wanted wanted;
+  const char* text = getenv("INTELLIPERF_SHADOW");
+  if (!text) return wanted;
+  wanted.fold = strtoull(text, nullptr, 10);
+  wanted.symbolic = strstr(text, "symbolic") != nullptr;
+  wanted.half = strstr(text, "half") != nullptr;
+  wanted.bfloat = strstr(text, "bfloat") != nullptr;
+  wanted.single = strstr(text, "double-only") == nullptr;
+  if (wanted.fold >= 1ull << 28) wanted.fold = 0;
+  unsetenv("INTELLIPERF_SHADOW");
+  return wanted;
+}
+
+const Wanted& wanted() {
+  static const Wanted instance = read_wanted();
+  return instance;
+}
+
+__attribute__((constructor)) void look_early() { wanted(); }
+
+ShadowHeader* header;
+
+uint64_t index_of(uint64_t address) { return (address & (kHighBit - 1)) | (address >> 8 & kHighBit); }
+
+ShadowRecord* record_at(uint64_t address) {
+  return reinterpret_cast<ShadowRecord*>(__simt_shadow.records + (index_of(address) >> 2) * sizeof(ShadowRecord));
+}
+
+// The address of what a record belongs to, for all that lies in the arena; 0 otherwise.
+uintptr_t arena_address(const void* record, bool narrow) {
+  const uint64_t at = uint64_t(static_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
+  const uint64_t offset = at / sizeof(ShadowRecord) * (narrow ? 2 : 4);
+  return offset < arena().bytes ? arena().base + offset : 0;
+}
+
+// An unknown in place of a number, by where the host put it. Zeros stay: accumulators begin with them.
+bool make_unknown(uintptr_t address, uint64_t bits, double value, Shadow* out) {
+  if (!wanted().symbolic || address == 0 || value == 0 || !std::isfinite(value)) return false;
+  const Allocation* a = find(address);
+  if (!a) return false;
+  const uint64_t key = scrambled(a->id, 21) ^ scrambled(address - a->base, 22) ^ scrambled(bits, 23);
+  *out = {prime_p().reduced(scrambled(key, 24)), prime_q().reduced(scrambled(key, 25)), value, 0};
+  return true;
+}
+
+// What lies outside the arena, tables and variables of modules above all, means what literals of the code would.
+Shadow initial(uintptr_t address, uint64_t bits, double value, LiteralKind kind) {
+  Shadow shadow;
+  if (make_unknown(address, bits, value, &shadow)) return shadow;
+  return address == 0 ? of_literal(value, kind) : embedded(value);
+}
+
+void write(ShadowRecord* into, const Shadow& shadow, uint64_t word) { *into = {shadow.a, shadow.b, shadow.d, word}; }
+
+float float_of(uint64_t bits) {
+  const auto low = uint32_t(bits);
+  float value;
+  memcpy(&value, &low, sizeof value);
+  return value;
+}
+
+uint64_t mixed(uint64_t digest, const void* data, size_t bytes) {
+  const auto* at = static_cast<const unsigned char*>(data);
+  for (; bytes >= 8; at += 8, bytes -= 8) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    digest = (digest ^ word) * 0x9E3779B97F4A7C15ull;
+    digest ^= digest >> 29;
+  }
+  uint64_t word = bytes;
+  memcpy(&word, at, bytes);
+  return (digest ^ word) * 0xD6E8FEB86659FD93ull;
+}
+
+void forget(uintptr_t to, size_t bytes) {
+  for (uintptr_t at = to & ~uintptr_t(3); at < to + bytes; at += 4) {
+    ShadowRecord* record = record_at(at);
+    if (record->word) record->word = 0;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+SIMT_EXPORT ShadowState __simt_shadow;
+}
+
+bool shadow_wanted() { return wanted().fold != 0; }
+bool shadow_active() { return header != nullptr; }
+uint64_t shadow_file_bytes() { return shadow_wanted() ? kShadowHeaderBytes + kRecordBytes + kNarrowBytes : 0; }
+
+void map_shadow(int descriptor, uint64_t offset) {
+  if (!shadow_wanted() || descriptor < 0) return;
+  void* memory = mmap(nullptr, shadow_file_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, off_t(offset));
+  if (memory == MAP_FAILED) return;
+  header = static_cast<ShadowHeader*>(memory);
+  *header = {kMagic, 0, 0, 0, 0, 0};
+  ShadowState& s = __simt_shadow;
+  s.c = wanted().fold;
+  s.p = (1ull << 61) - s.c;
+  s.cq = (s.c + 1) / 2;
+  s.q = (1ull << 60) - s.cq;
+  s.records = static_cast<char*>(memory) + kShadowHeaderBytes;
+  s.halves = s.records + kRecordBytes;
+  s.half = wanted().half;
+  s.bfloat = wanted().bfloat;
+  s.single = wanted().single;
+  s.undecided = &header->undecided;
+  s.choices = &header->choices;
+  prepare_field();
+}
+
+void shadow_missing() { __simt_shadow_lose(~0u); }
+
+void shadow_mixed(const void* data, size_t bytes) {
+  if (header) header->inputs = mixed(header->inputs, data, bytes);
+}
+
+void shadow_uploaded(const void* to, size_t bytes) {
+  if (!header) return;
+  shadow_mixed(to, bytes);
+  forget(reinterpret_cast<uintptr_t>(to), bytes);
+}
+
+void shadow_filled(const void* to, size_t bytes) {
+  if (header) forget(reinterpret_cast<uintptr_t>(to), bytes);
+}
+
+void shadow_moved(void* to, const void* from, size_t bytes) {
+  if (header) __simt_shadow_copy(to, from, bytes);
+}
+
+void shadow_passed(const void* given, void* got) {
+  *static_cast<Shadow*>(got) = given ? *static_cast<const Shadow*>(given) : Shadow{~0ull, 0, 0, 0};
+}
+
+size_t shadow_bytes(size_t memory) { return header ? (memory + 3) / 4 * sizeof(ShadowRecord) : 0; }
+
+void swap_shadows(const void* memory, size_t bytes, char* saved, bool out) {
+  if (!header || !bytes) return;
+  void* records = record_at(reinterpret_cast<uint64_t>(memory));
+  memcpy(out ? saved : records, out ? records : saved, shadow_bytes(bytes));
+}
+
+void shadow_launch(const LaunchRequest& request) {
+  if (!header) return;
+  for (const Parameter& parameter : request.kernel->parameters)
+    if (parameter.pointers.empty()) shadow_mixed(request.arguments[parameter.index], parameter.size);
+}
+
+extern "C" {
+
+// A load that found no record of its bits: the number stands for itself, from now on with a record.
+SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
+  if ((record->word | kWithoutB) == (word | kWithoutB)) {
+    record->b = prime_q().reduced(scrambled(record->a, 26));  // stored by code that knows no exponents
+    record->word = word;
+    return;
+  }
+  write(record, initial(arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat), word);
+}
+
+SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, uint64_t first) {
+  uint64_t bits;
+  memcpy(&bits, &value, 8);
+  const uint64_t second = kSecond | bits >> 32;
+  if ((record[0].word | kWithoutB) == (first | kWithoutB) && record[1].word == second) {
+    record->b = prime_q().reduced(scrambled(record->a, 26));
+    record->word = first;
+    return;
+  }
+  write(record, initial(arena_address(record, false), bits, value, LiteralKind::kDouble), first);
+  record[1] = {0, 0, 0, second};
+}
+
+SIMT_EXPORT void __simt_shadow_miss_narrow(ShadowRecord* record, uint64_t word, double value) {
+  if ((record->word | kWithoutB) == (word | kWithoutB)) {
+    record->b = prime_q().reduced(scrambled(record->a, 26));
+    record->word = word;
+    return;
+  }
+  write(record, initial(arena_address(record, true), word & 0xFFFF, value, LiteralKind::kNarrow), word);
+}
+
+SIMT_EXPORT void __simt_shadow_copy(void* to, const void* from, uint64_t bytes) {
+  const auto target = reinterpret_cast<uintptr_t>(to), source = reinterpret_cast<uintptr_t>(from);
+  if ((target | source) & 3) {
+    forget(target, bytes);
+    return;
+  }
+  const uint64_t words = bytes / 4;
+  const bool backwards = target > source;
+  for (uint64_t i = 0; i < words; ++i) {
+    const uint64_t at = 4 * (backwards ? words - 1 - i : i);
+    const ShadowRecord& have = *record_at(source + at);
+    ShadowRecord& into = *record_at(target + at);
+    if (have.word || into.word) into = have;
+    for (uint64_t half = 0; half < 4; half += 2) {
+      const auto narrow = [&](uintptr_t address) {
+        return reinterpret_cast<ShadowRecord*>(__simt_shadow.halves + (index_of(address) >> 1) * sizeof(ShadowRecord));
+      };
+      if (!__simt_shadow.narrow_used) break;
+      const ShadowRecord& other = *narrow(source + at + half);
+      if (other.word || narrow(target + at + half)->word) *narrow(target + at + half) = other;
+    }
+  }
+}
+
+// A collective that takes the shadow along.
+SIMT_EXPORT uint64_t __simt_shadow_collective(const Shadow* given, Shadow* got, uint32_t op, uint64_t mask, uint64_t value,
+                                              uint32_t argument, uint32_t width) {
+  simt_current->shadow_given = given;
+  simt_current->shadow_got = got;
+  const uint64_t result = __simt_collective(op, mask, value, argument, width);
+  simt_current->shadow_given = simt_current->shadow_got = nullptr;
+  return result;
+}
+
+SIMT_EXPORT void __simt_shadow_clear(const void* to, uint64_t bytes) { forget(reinterpret_cast<uintptr_t>(to), bytes); }
+
+SIMT_EXPORT void __simt_shadow_lose(uint32_t why) {
+  if (!header) return;
+  if (header->lost++ == 0) header->lost_why = why;
+}
+
+// A plain argument of a kernel.
+SIMT_EXPORT void __simt_shadow_argument(Shadow* out, uint64_t number, double value, uint32_t is_float) {
+  *out = of_literal(value, is_float ? LiteralKind::kFloat : LiteralKind::kDouble);
+  if (!wanted().symbolic || value == 0 || !std::isfinite(value)) return;
+  const uint64_t key = scrambled(number, 27) ^ scrambled(uint64_t(value * 1048576.0), 28);
+  *out = {prime_p().reduced(scrambled(key, 24)), prime_q().reduced(scrambled(key, 25)), value, 0};
+}
+
+}  // extern "C"
+
+}  // namespace simt

@@ -1,0 +1,409 @@
+// Functions of shadows. Those with a law have it in the fields: products, quotients, powers, roots (multiplicative),
+// exponentials (sums become products) and what consists of them. The others are opaque: equal for equal arguments.
+#include "shadow_functions.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define SIMT_EXPORT __attribute__((visibility("default")))
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kLn2P = 0x1F3D5B79A2C4E680, kLn2Q = 0x0B7E151628AED2A6;  // "ln 2" in either field: any element does
+constexpr int kPowersOfTwo = 1200;
+constexpr uint32_t kWindow = 8, kWindows = 8;  // bits of an exponent, taken together
+
+struct Field {
+  Modulus p, q;
+  uint64_t ln2_p, ln2_q, half_p, half_q;
+  uint64_t twos_p[2 * kPowersOfTwo], twos_q[2 * kPowersOfTwo];  // 2^(i - 1200)
+  uint64_t powers[kWindows][1u << kWindow];                     // w^(i << 8 window)
+};
+Field field;
+
+// The last inverses and roots: divisors are often the same for many numbers.
+constexpr uint32_t kRemembered = 512;
+struct Remembered {
+  uint64_t of, is;
+};
+Remembered inverses_p[kRemembered], inverses_q[kRemembered], roots[kRemembered];
+
+template <class Compute>
+uint64_t remembered(Remembered* table, uint64_t x, Compute compute) {
+  Remembered& slot = table[(x * 0x9E3779B97F4A7C15ull) >> 55];
+  if (slot.of != x) slot = {x, compute(x)};
+  return slot.is;
+}
+
+uint64_t inverse_p(uint64_t x) {
+  return remembered(inverses_p, x, [](uint64_t y) { return field.p.inverse(y); });
+}
+uint64_t inverse_q(uint64_t x) {
+  return remembered(inverses_q, x, [](uint64_t y) { return field.q.inverse(y); });
+}
+// x^((p+1)/4): multiplicative; its square is x or -x.
+uint64_t root_p(uint64_t x) {
+  return remembered(roots, x, [](uint64_t y) { return field.p.power(y, (field.p.value + 1) / 4); });
+}
+
+uint64_t exponential(uint64_t b) {
+  uint64_t result = field.powers[0][b & 255];
+  for (uint32_t window = 1; window < kWindows; ++window)
+    result = field.p.multiply(result, field.powers[window][b >> kWindow * window & 255]);
+  return result;
+}
+
+uint64_t opaque_b(uint64_t a) { return field.q.reduced(scrambled(a, 2)); }
+
+Shadow split(uint64_t a, uint64_t b, long double value) {
+  const auto high = double(value);
+  return {a, b, high, std::isfinite(high) ? double(value - (long double)high) : 0};
+}
+
+long double whole(double d, double e) { return (long double)d + e; }
+
+// For functions that a double tells well enough, unless the program calculates in double.
+template <class Double, class Longer>
+Shadow with(uint64_t a, uint64_t b, double d, double e, uint32_t wide, Double plain, Longer longer) {
+  return wide ? split(a, b, longer(whole(d, e))) : Shadow{a, b, plain(d), 0};
+}
+
+Shadow sum(const Shadow& x, const Shadow& y) {
+  return split(field.p.add(x.a, y.a), field.q.add(x.b, y.b), whole(x.d, x.e) + whole(y.d, y.e));
+}
+Shadow scaled(const Shadow& x, double factor) {
+  const Shadow f = embedded(factor);
+  return split(field.p.multiply(x.a, f.a), field.q.multiply(x.b, f.b), whole(x.d, x.e) * factor);
+}
+Shadow negative(const Shadow& x) { return {field.p.negative(x.a), field.q.negative(x.b), -x.d, -x.e}; }
+
+Shadow quotient(const Shadow& x, const Shadow& y, uint32_t wide) {
+  const uint64_t a = field.p.multiply(x.a, inverse_p(y.a)), b = y.b ? field.q.multiply(x.b, inverse_q(y.b)) : 0;
+  return wide ? split(a, b, whole(x.d, x.e) / whole(y.d, y.e)) : Shadow{a, b, x.d / y.d, 0};
+}
+
+Shadow of_exponential(const Shadow& x, uint32_t wide) {
+  const uint64_t a = exponential(x.b);
+  return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return exp(v); }, [](long double v) { return expl(v); });
+}
+
+// Logarithms to base 2 and 10 are multiples of the natural one.
+Shadow logarithm(const Shadow& x, uint64_t times_p, uint64_t times_q, uint32_t wide, double (*plain)(double),
+                 long double (*longer)(long double)) {
+  const uint64_t h = scrambled(x.a, 31);
+  return with(field.p.multiply(field.p.reduced(h), times_p), field.q.multiply(field.q.reduced(scrambled(h, 32)), times_q), x.d,
+              x.e, wide, plain, longer);
+}
+
+Shadow opaque(uint64_t name, const Shadow& x, uint32_t wide, double (*plain)(double), long double (*longer)(long double)) {
+  const uint64_t h = scrambled(x.a, name);
+  return with(field.p.reduced(h), field.q.reduced(scrambled(h, 33)), x.d, x.e, wide, plain, longer);
+}
+
+Shadow raised(const Shadow& x, int n, uint32_t wide) {
+  const auto count = uint64_t(n < 0 ? -n : n);
+  Shadow r = {field.p.power(x.a, count), field.q.power(x.b, count), 0, 0};
+  if (n < 0) r = {inverse_p(r.a), inverse_q(r.b), 0, 0};
+  const long double value = powl(whole(x.d, x.e), n);
+  return wide ? split(r.a, r.b, value) : Shadow{r.a, r.b, double(value), 0};
+}
+
+Shadow root(const Shadow& x, uint32_t wide) {
+  const uint64_t a = root_p(x.a);
+  return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return sqrt(v); }, [](long double v) { return sqrtl(v); });
+}
+
+}  // namespace
+
+const Modulus& prime_p() { return field.p; }
+const Modulus& prime_q() { return field.q; }
+
+void prepare_field() {
+  const ShadowState& s = __simt_shadow;
+  field.p = {s.p, s.c, 61};
+  field.q = {s.q, s.cq, 60};
+  field.ln2_p = kLn2P % s.p, field.ln2_q = kLn2Q % s.q;
+  field.half_p = field.p.inverse(2), field.half_q = field.q.inverse(2);
+  field.twos_p[kPowersOfTwo] = field.twos_q[kPowersOfTwo] = 1;
+  for (int i = 1; i < kPowersOfTwo; ++i) {
+    field.twos_p[kPowersOfTwo + i] = field.p.multiply(field.twos_p[kPowersOfTwo + i - 1], 2);
+    field.twos_q[kPowersOfTwo + i] = field.q.multiply(field.twos_q[kPowersOfTwo + i - 1], 2);
+    field.twos_p[kPowersOfTwo - i] = field.p.multiply(field.twos_p[kPowersOfTwo - i + 1], field.half_p);
+    field.twos_q[kPowersOfTwo - i] = field.q.multiply(field.twos_q[kPowersOfTwo - i + 1], field.half_q);
+  }
+  uint64_t step = field.p.power(2, field.q.inverse(field.ln2_q));  // w
+  for (auto& window : field.powers) {
+    window[0] = 1;
+    for (uint32_t i = 1; i < 1u << kWindow; ++i) window[i] = field.p.multiply(window[i - 1], step);
+    step = field.p.multiply(window[(1u << kWindow) - 1], step);
+  }
+}
+
+Shadow embedded(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  const auto exponent = int(bits >> 52 & 2047);
+  uint64_t mantissa = bits & ((1ull << 52) - 1);
+  if (exponent == 2047) return {mantissa ? 11u : bits >> 63 ? 17u : 13u, 11, value, 0};
+  if (exponent) mantissa |= 1ull << 52;
+  const int power = kPowersOfTwo + (exponent ? exponent : 1) - 1075;
+  const uint64_t a = field.p.multiply(mantissa, field.twos_p[power]), b = field.q.multiply(mantissa, field.twos_q[power]);
+  return {bits >> 63 ? field.p.negative(a) : a, bits >> 63 ? field.q.negative(b) : b, value, 0};
+}
+
+namespace {
+
+struct Literal {  // ir/shadow/constants.py writes them
+  int64_t numerator, denominator;
+  int32_t two, ten;  // times powers of these
+  int32_t unit;      // times 1, ln 2 or 1 / ln 2
+  int32_t reserved;
+};
+
+void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& literal, uint64_t* out) {
+  const uint64_t size = literal.numerator < 0 ? uint64_t(-literal.numerator) : uint64_t(literal.numerator);
+  uint64_t value = m.multiply(m.reduced(size), m.inverse(m.reduced(uint64_t(literal.denominator))));
+  value = m.multiply(value, twos[kPowersOfTwo + literal.two]);
+  const uint64_t tens = m.power(10, uint64_t(literal.ten < 0 ? -literal.ten : literal.ten));
+  value = m.multiply(value, literal.ten < 0 ? m.inverse(tens) : tens);
+  if (literal.unit == 1) value = m.multiply(value, ln2);
+  if (literal.unit == 2) value = m.multiply(value, m.inverse(ln2));
+  *out = literal.numerator < 0 ? m.negative(value) : value;
+}
+
+constexpr double kLn2 = 0.69314718055994530942;
+
+bool same_number(double x, double y, LiteralKind kind) {
+  return kind == LiteralKind::kFloat ? float(x) == float(y) : x == y;
+}
+
+// The nearest fraction with a denominator up to `most`; x > 0 and less than 2^40.
+void nearest_fraction(double x, int64_t most, int64_t* numerator, int64_t* denominator) {
+  int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  long double rest = x;
+  for (;;) {
+    const auto whole_part = int64_t(rest);
+    const int64_t q2 = q0 + whole_part * q1;
+    if (q2 > most) break;
+    const int64_t p2 = p0 + whole_part * p1;
+    p0 = p1, q0 = q1, p1 = p2, q1 = q2;
+    if (rest - (long double)whole_part < 1e-15L) {
+      *numerator = p1, *denominator = q1;
+      return;
+    }
+    rest = 1 / (rest - (long double)whole_part);
+  }
+  const int64_t k = (most - q0) / q1;
+  const long double first = (long double)(p0 + k * p1) / (long double)(q0 + k * q1), second = (long double)p1 / (long double)q1;
+  const bool take_second = fabsl(second - x) <= fabsl(first - x);
+  *numerator = take_second ? p1 : p0 + k * p1;
+  *denominator = take_second ? q1 : q0 + k * q1;
+}
+
+bool decimal(double value, LiteralKind kind, Literal* out) {
+  char text[40];
+  const int digits = kind == LiteralKind::kFloat ? 7 : 15;
+  snprintf(text, sizeof text, "%.*e", digits - 1, value);
+  if (!same_number(strtod(text, nullptr), value, kind)) return false;
+  int64_t mantissa = 0;
+  const char* at = text;
+  for (; *at && *at != 'e'; ++at)
+    if (*at >= '0' && *at <= '9') mantissa = mantissa * 10 + (*at - '0');
+  *out = {mantissa, 1, 0, atoi(at + 1) - (digits - 1), 0, 0};
+  return true;
+}
+
+// Of a positive number; false: itself.
+bool meant(double value, LiteralKind kind, Literal* out) {
+  const double scaled_value = value * 64;
+  if (kind == LiteralKind::kNarrow || (scaled_value == std::trunc(scaled_value) && value < 0x1p40)) return false;
+  int power, unit_power;
+  const double mantissa = frexp(value, &power);
+  for (int unit = 1; unit <= 2; ++unit) {
+    const double same = frexp(unit == 1 ? kLn2 : 1 / kLn2, &unit_power);
+    if (!same_number(mantissa, same, kind)) continue;
+    *out = {1, 1, power - unit_power, 0, unit, 0};
+    return true;
+  }
+  if (value < 0x1p40) {
+    nearest_fraction(value, 1000, &out->numerator, &out->denominator);
+    if (out->numerator && same_number(double(out->numerator) / double(out->denominator), value, kind)) {
+      out->two = out->ten = out->unit = 0;
+      return true;
+    }
+  }
+  return decimal(value, kind, out);
+}
+
+long double value_of(const Literal& literal) {
+  const long double unit = literal.unit == 0 ? 1 : literal.unit == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
+  return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) * powl(10, literal.ten) * unit;
+}
+
+}  // namespace
+
+Shadow of_literal(double value, LiteralKind kind) {
+  Literal literal{};
+  if (value == 0 || !std::isfinite(value) || !meant(std::fabs(value), kind, &literal)) return embedded(value);
+  if (value < 0) literal.numerator = -literal.numerator;
+  uint64_t a, b;
+  image(field.p, field.twos_p, field.ln2_p, literal, &a);
+  image(field.q, field.twos_q, field.ln2_q, literal, &b);
+  return split(a, b, value_of(literal));
+}
+
+void shadow_constants(const void* literals, uint64_t count, void* into) {
+  const auto* from = static_cast<const Literal*>(literals);
+  auto* to = static_cast<uint64_t*>(into);  // a and b of each
+  for (uint64_t i = 0; i < count; ++i) {
+    image(field.p, field.twos_p, field.ln2_p, from[i], to + 2 * i);
+    image(field.q, field.twos_q, field.ln2_q, from[i], to + 2 * i + 1);
+  }
+}
+
+extern "C" {
+
+// All take the shadow of their argument in parts; `concrete` is the argument or divisor that the program has.
+#define FUNCTION(name) SIMT_EXPORT void __simt_shadow_##name(Shadow* out, uint64_t a, uint64_t b, double d, double e, uint32_t wide)
+
+SIMT_EXPORT void __simt_shadow_embed(Shadow* out, double value) { *out = embedded(value); }
+
+SIMT_EXPORT void __simt_shadow_integer(Shadow* out, int64_t value, uint32_t is_unsigned) {
+  const bool below = value < 0 && !is_unsigned;
+  const uint64_t size = below ? -uint64_t(value) : uint64_t(value), a = field.p.reduced(size), b = field.q.reduced(size);
+  const long double whole_value = is_unsigned ? (long double)uint64_t(value) : (long double)value;
+  *out = split(below ? field.p.negative(a) : a, below ? field.q.negative(b) : b, whole_value);
+}
+
+// Bits that came as an integer: their shadow, or the number itself where they had none.
+SIMT_EXPORT void __simt_shadow_known(Shadow* out, uint64_t a, uint64_t b, double d, double e, double value) {
+  *out = a == ~0ull ? embedded(value) : Shadow{a, b, d, e};
+}
+
+SIMT_EXPORT void __simt_shadow_divide(Shadow* out, const Shadow* x, const Shadow* y, double divisor, uint32_t wide) {
+  if (std::isinf(divisor))
+    *out = {0, 0, 0, 0};
+  else
+    *out = quotient(*x, *y, wide);
+}
+
+FUNCTION(sqrt) { *out = root({a, b, d, e}, wide); }
+FUNCTION(rsqrt) {
+  const Shadow x = root({a, b, d, e}, wide);
+  *out = quotient({1, 1, 1, 0}, x, wide);
+}
+FUNCTION(cbrt) { *out = opaque(40, {a, b, d, e}, wide, cbrt, cbrtl); }
+
+FUNCTION(exp) {
+  if (std::isinf(d) && d < 0)
+    *out = {0, 0, 0, 0};
+  else
+    *out = of_exponential({a, b, d, e}, wide);
+}
+FUNCTION(exp2) {
+  const uint64_t r = exponential(field.q.multiply(b, field.ln2_q));
+  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return exp2(v); }, [](long double v) { return exp2l(v); });
+  if (std::isinf(d) && d < 0) *out = {0, 0, 0, 0};
+}
+FUNCTION(exp10) {
+  const uint64_t r = exponential(field.q.multiply(b, field.q.reduced(scrambled(10, 34))));
+  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return pow(10.0, v); }, [](long double v) { return powl(10.0L, v); });
+}
+FUNCTION(expm1) {
+  const Shadow grown = of_exponential({a, b, d, e}, wide);
+  *out = with(field.p.subtract(grown.a, 1), field.q.subtract(grown.b, 1), d, e, wide, [](double v) { return expm1(v); },
+              [](long double v) { return expm1l(v); });
+}
+FUNCTION(tanh) {  // (e^2x - 1) / (e^2x + 1)
+  const uint64_t grown = exponential(field.q.add(b, b));
+  const uint64_t r = field.p.multiply(field.p.subtract(grown, 1), inverse_p(field.p.add(grown, 1)));
+  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return tanh(v); }, [](long double v) { return tanhl(v); });
+}
+FUNCTION(sinh) {
+  const uint64_t grown = exponential(b), r = field.p.multiply(field.p.subtract(grown, inverse_p(grown)), field.half_p);
+  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return sinh(v); }, [](long double v) { return sinhl(v); });
+}
+FUNCTION(cosh) {
+  const uint64_t grown = exponential(b), r = field.p.multiply(field.p.add(grown, inverse_p(grown)), field.half_p);
+  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return cosh(v); }, [](long double v) { return coshl(v); });
+}
+
+FUNCTION(log) { *out = logarithm({a, b, d, e}, 1, 1, wide, log, logl); }
+FUNCTION(log2) {
+  *out = logarithm({a, b, d, e}, inverse_p(field.ln2_p), inverse_q(field.ln2_q), wide, log2, log2l);
+}
+FUNCTION(log10) {
+  *out = logarithm({a, b, d, e}, field.p.reduced(scrambled(10, 35)), field.q.reduced(scrambled(10, 36)), wide, log10, log10l);
+}
+FUNCTION(log1p) {
+  const Shadow moved = sum({a, b, d, e}, {1, 1, 1, 0});
+  *out = logarithm(moved, 1, 1, wide, [](double v) { return log(v); }, logl);
+  out->d = log1p(d), out->e = 0;
+  if (wide) *out = split(out->a, out->b, log1pl(whole(d, e)));
+}
+
+#define OPAQUE(name, number) \
+  FUNCTION(name) { *out = opaque(number, {a, b, d, e}, wide, name, name##l); }
+OPAQUE(sin, 50) OPAQUE(cos, 51) OPAQUE(tan, 52) OPAQUE(asin, 53) OPAQUE(acos, 54) OPAQUE(atan, 55)
+OPAQUE(asinh, 56) OPAQUE(acosh, 57) OPAQUE(atanh, 58) OPAQUE(erf, 59) OPAQUE(erfc, 60) OPAQUE(tgamma, 61) OPAQUE(lgamma, 62)
+#undef OPAQUE
+
+SIMT_EXPORT void __simt_shadow_atan2(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
+  const uint64_t h = scrambled(x->a, 63) ^ scrambled(y->a, 64);
+  const long double value = wide ? atan2l(whole(x->d, x->e), whole(y->d, y->e)) : (long double)atan2(x->d, y->d);
+  *out = split(field.p.reduced(scrambled(h, 65)), field.q.reduced(scrambled(h, 66)), value);
+}
+SIMT_EXPORT void __simt_shadow_fmod(Shadow* out, const Shadow* x, const Shadow* y, double concrete, uint32_t wide) {
+  // x - n y for the n that the program found
+  const double times = std::trunc((x->d - concrete) / y->d + (x->d < 0 ? -0.5 : 0.5));
+  const Shadow n = embedded(std::isfinite(times) ? times : 0);
+  const Shadow product = {field.p.multiply(n.a, y->a), field.q.multiply(n.b, y->b), 0, 0};
+  const long double value = whole(x->d, x->e) - times * whole(y->d, y->e);
+  *out = split(field.p.subtract(x->a, product.a), field.q.subtract(x->b, product.b), value);
+  if (!wide) out->e = 0;
+}
+SIMT_EXPORT void __simt_shadow_hypot(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
+  const auto squared = [](const Shadow& s) {
+    return split(field.p.multiply(s.a, s.a), field.q.multiply(s.b, s.b), whole(s.d, s.e) * whole(s.d, s.e));
+  };
+  *out = root(sum(squared(*x), squared(*y)), wide);
+}
+SIMT_EXPORT void __simt_shadow_pow(Shadow* out, const Shadow* x, const Shadow* y, double exponent, uint32_t wide) {
+  const bool exact = y->d == exponent && y->a == embedded(exponent).a;
+  if (exact && exponent == std::trunc(exponent) && std::fabs(exponent) <= 1024) {
+    *out = raised(*x, int(exponent), wide);
+  } else if (exact && std::fabs(exponent) == 0.5) {
+    *out = root(*x, wide);
+    if (exponent < 0) *out = quotient({1, 1, 1, 0}, *out, wide);
+  } else {
+    const uint64_t h = scrambled(x->a, 67) ^ scrambled(y->a, 68);
+    const long double value = wide ? powl(whole(x->d, x->e), whole(y->d, y->e)) : (long double)pow(x->d, y->d);
+    *out = split(field.p.reduced(scrambled(h, 69)), field.q.reduced(scrambled(h, 70)), value);
+  }
+}
+SIMT_EXPORT void __simt_shadow_scale(Shadow* out, const Shadow* x, int32_t power) {
+  if (power < -1100 || power > 1100)
+    *out = embedded(std::ldexp(x->d, power));
+  else
+    *out = {field.p.multiply(x->a, field.twos_p[kPowersOfTwo + power]), field.q.multiply(x->b, field.twos_q[kPowersOfTwo + power]),
+            std::ldexp(x->d, power), std::ldexp(x->e, power)};
+}
+// What rounds to a whole number, and the fraction that is left: the program's own choice of the whole one.
+SIMT_EXPORT void __simt_shadow_fraction(Shadow* out, const Shadow* x, double whole_part) {
+  *out = sum(*x, negative(embedded(whole_part)));
+}
+SIMT_EXPORT void __simt_shadow_turns(Shadow* out, const Shadow* x, uint32_t function, uint32_t wide) {  // sinpi, cospi
+  constexpr long double kPi = 3.14159265358979323846264338327950288L;
+  const uint64_t h = scrambled(x->a, 71 + function);
+  const Shadow angle = scaled(*x, 1);
+  const long double value = function ? cosl(kPi * whole(angle.d, angle.e)) : sinl(kPi * whole(angle.d, angle.e));
+  *out = split(field.p.reduced(h), field.q.reduced(scrambled(h, 73)), value);
+  if (!wide) out->e = 0;
+}
+
+}  // extern "C"
+
+}  // namespace simt

@@ -1,0 +1,397 @@
+"""The gate of algebraic equality: original and candidate in lock-step, with shadows beside their numbers.
+
+What it proves replaces the tolerance that would be derived from the original's noise. Where a shadow was lost, or
+rounding alone decides a branch, it proves nothing and says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from intelliperf.errors import ProtocolError
+from intelliperf.interception.messages import Allocation
+from intelliperf.interception.wire import Deadline, PeerTimeout
+from intelliperf.protocols import ShadowedMemory, ShadowPart, ShadowState
+from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare
+from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes, equal
+from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Scalar
+from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
+from intelliperf.validation.calibration import BASE, POISON, Calibration, scalars
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Sync, follow, follow_planned, record
+from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
+from intelliperf.validation.runs.reach import chosen
+from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.trial import Rejection, Trial
+
+OPTION = "shadow"
+NAME = "algebraic equality"
+_CANDIDATE = "candidate with shadows"
+_NORMAL = "original without shadows"
+_NEARLY_EQUAL = 8.0
+_BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+_SCALARS: Mapping[str, Scalar] = {"float": FLOAT32, "double": FLOAT64}
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a difference may prove nothing; without a text it does prove something.
+
+    `largest`: in units of the original's error, what it can explain. A comparison that rounding decides in the
+    candidate alone may swap two numbers that are nearly the same, not make another number of them.
+    """
+
+    text: str = ""
+    largest: float = math.inf
+
+    def explains(self, account: Account) -> bool:
+        return bool(self.text) and (account.worst is None or account.worst.units <= self.largest)
+
+
+def doubts(original: ShadowState, candidate: ShadowState) -> Doubt:
+    """What both runs say of their shadows."""
+    if original.inputs != candidate.inputs:
+        text = "the host has calculated with results of kernels, so that the two were given different numbers"
+        return Doubt(text)
+    for name, state in (("original", original), ("candidate", candidate)):
+        if state.lost:
+            return Doubt(f"the {name} has operations that no shadow follows")
+    if original.undecided:
+        return Doubt(f"rounding alone decides {original.undecided} comparisons of the original")
+    if candidate.undecided:
+        return Doubt(f"rounding alone decides {candidate.undecided} comparisons of the candidate", _NEARLY_EQUAL)
+    return Doubt()
+
+
+@dataclass
+class AlgebraObserver:
+    """Compares the shadows of two paused runs; gathers accounts by buffer."""
+
+    calibration: Calibration
+    field_: Field
+    accounts: dict[Key, Account] = field(default_factory=dict)
+    names: dict[Key, str] = field(default_factory=dict)
+    scalars: dict[Key, Scalar] = field(default_factory=dict)
+    doubtful: dict[Key, Account] = field(default_factory=dict)  # what differs, but proves nothing
+    doubt: Doubt = Doubt()
+    whole: dict[Key, bool] = field(default_factory=dict)  # it consists of such numbers
+    shaded: bool = False  # both runs had shadows
+    choices: bool = False  # numbers were compared by either program
+    compared: int = 0
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        states = [_state(paused) for paused in (base, other)]
+        if states[0] is None or states[1] is None:
+            return None
+        self.shaded = True
+        self.compared += 1
+        self.choices |= bool(states[0].choices or states[1].choices)
+        self.doubt = doubts(states[0], states[1])
+        known = scalars(base.dispatch, base.side.hello)
+        named = {id: name for id, (name, _) in known.items()}
+        due = chosen(sync, base)
+        for mine, theirs in pairing.pairs:
+            key = key_of(mine)
+            if (due is not None and mine.id not in due) or self._left_out(base, key) or mine.size != theirs.size:
+                continue
+            account = self._buffer(base, other, (mine, theirs), deadline)
+            if not account.elements:
+                continue
+            self.names[key] = describe(mine, named) if mine.id in named else self.names.get(key, describe(mine, {}))
+            self.scalars[key] = known.get(mine.id, ("", BYTE))[1]
+            covered = sum(_BYTES[kind] for kind in account.kinds) * account.elements
+            self.whole[key] = self.whole.get(key, True) and len(account.kinds) == 1 and covered == mine.size
+            if account.level is Level.DIFFERENT:
+                if not self.doubt.explains(account):
+                    text = f"{sync.where}: {self.names[key]}: {different(account)}"
+                    return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+                self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
+            self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
+        return None
+
+    def _left_out(self, base: Paused, key: Key) -> bool:
+        allowance = self.calibration.allowances.get(key, Allowance())
+        return allowance.steadiness >= Steadiness.UNORDERED or (base.dispatch.index, key) in self.calibration.erratic_at
+
+    def _buffer(
+        self, base: Paused, other: Paused, buffers: tuple[Allocation, Allocation], deadline: Deadline
+    ) -> Account:
+        mine, theirs = buffers
+        contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
+        account = NOTHING
+        for start in range(0, mine.size, CHUNK_BYTES):
+            if deadline.passed:
+                raise PeerTimeout("the comparison of shadows did not end before the deadline")
+            size = min(CHUNK_BYTES, mine.size - start)
+            chunks = [content[start : start + size] for content in contents]
+            sides = [
+                Shaded(start, chunk, *(_parts(paused, one, start, size, unit) for unit in (4, 2)))
+                for paused, one, chunk in zip((base, other), buffers, chunks, strict=True)
+            ]
+            if not any(side.words or side.halves for side in sides):
+                continue
+            mask = self.calibration.undefined.get(base.dispatch.index, key_of(mine), start, size)
+            account = account.joined(compare(self.field_, sides[0], sides[1], mask))
+        return account
+
+
+def _state(paused: Paused) -> ShadowState | None:
+    memory = paused.side.memory
+    return memory.shadow_state() if isinstance(memory, ShadowedMemory) else None
+
+
+def _parts(paused: Paused, one: Allocation, start: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
+    memory = paused.side.memory
+    if not isinstance(memory, ShadowedMemory):
+        return ()
+    parts = memory.shadows(one.base + start, size, unit)
+    return tuple(replace(part, start=part.start + start) for part in parts)
+
+
+def different(account: Account) -> str:
+    """A C, in words."""
+    worst = account.worst
+    if worst is None:
+        return "computes something else"
+    exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
+    off = f"off by {worst.relative:.2g} of its value, {worst.units:.2g} times the original's own rounding error"
+    counted = f"{account.different} of {account.elements} differ"
+    return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
+
+
+def _ulp(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def proven(account: Account) -> str:
+    """An A or B, in words."""
+    original, candidate = account.errors
+    errs = f"errs by {_ulp(candidate)} ulp, the original by {_ulp(original)}"
+    outputs = f"all {account.elements:,} numbers" if account.elements != 1 else "its one number"
+    if account.level is Level.EQUAL:
+        return f"the same real numbers in {outputs} (checked in a secret field, no tolerance); {errs}"
+    where = f"{account.close:,} of {account.elements:,} numbers"
+    return f"not proven algebraically in {where}; they agree to a millionth of a rounding error; {errs}"
+
+
+def less_exact(account: Account) -> str:
+    """What is right, but not good enough, in words."""
+    original, candidate = account.errors
+    times = f"right, but {candidate / max(original, 0.5):,.0f} times less exact than the original"
+    return f"{times} ({_ulp(candidate)} ulp against {_ulp(original)})"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the gate found. `rejection`: something else is computed; `doubt`: it cannot tell, and why."""
+
+    observer: AlgebraObserver | None = None
+    rejection: Rejection | None = None
+    doubt: str = ""
+    coverage: str = ""
+
+    def proven(self) -> dict[Key, Account]:
+        """Buffers that hold the same real numbers, as exact as the original's."""
+        if self.observer is None or self.rejection is not None:
+            return {}
+        found = self.observer.accounts
+        return {key: a for key, a in found.items() if a.level is not Level.DIFFERENT and a.exact_enough}
+
+    def less_exact(self) -> str:
+        """The first buffer that is right, but further from the exact numbers; empty where there is none."""
+        if self.observer is None:
+            return ""
+        for key, account in self.observer.accounts.items():
+            if account.level is not Level.DIFFERENT and not account.exact_enough:
+                return f"{self.observer.names[key]}: {less_exact(account)}"
+        return ""
+
+
+class AlgebraGate:
+    """Runs original and candidate with shadows and says what follows from it."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._faithful: dict[tuple[object, ...], str] = {}  # by reference: why its shadows are not to be trusted
+
+    def prove(self, trial: Trial) -> Proof:
+        """Once per candidate; notes what it saw."""
+        if OPTION not in self._reference.backend.honours:
+            return Proof()
+        if self._reference.settings.tolerance.given:
+            trial.note(NAME, CheckStatus.NOT_RUN, "a tolerance was given")
+            return Proof()
+        field_ = Field.drawn()  # the candidate is built: it cannot be made for this prime
+        proof = self._run(trial, field_)
+        if proof.rejection is None and proof.observer is not None and not proof.doubt:
+            proof = self._symbolic(trial, field_, proof)
+        self._note(trial, proof)
+        return proof
+
+    def allow(self, trial: Trial, proof: Proof) -> bool:
+        """Let what was proven replace the tolerance; False where that changes nothing."""
+        calibration, _ = self._reference.calibration(trial)
+        allowances = dict(calibration.allowances)
+        observer = proof.observer
+        for key, account in proof.proven().items():
+            if observer is None or not any(account.largest):
+                continue
+            scalar = observer.scalars[key]
+            if not scalar.floating and observer.whole.get(key, False):
+                scalar = _SCALARS.get(next(iter(account.kinds)), scalar)
+            if scalar.floating:
+                allowances[key] = Allowance(Steadiness.NUMERIC, scalar, account.relative, by_algebra=True)
+        if allowances == dict(calibration.allowances):
+            return False
+        trial.widened = replace(calibration, allowances=allowances)
+        if trial.checker is not None:
+            trial.checker.calibration = trial.widened
+        return True
+
+    def _note(self, trial: Trial, proof: Proof) -> None:
+        observer = proof.observer
+        if proof.rejection is not None:
+            trial.note(NAME, CheckStatus.FAILED, proof.rejection.detail)
+        elif observer is None or not observer.shaded:
+            trial.note(NAME, CheckStatus.NOT_RUN, proof.doubt or "the runs have no shadows")
+        elif not observer.accounts:
+            trial.note(NAME, CheckStatus.NOT_RUN, "no kernel writes floating-point numbers")
+        elif proof.doubt:
+            told = f"no evidence: {proof.doubt}; the tolerance derived from the original's noise serves instead"
+            trial.note(NAME, CheckStatus.WEAK, told)
+        else:
+            weak = not all(a.exact_enough and a.level is Level.EQUAL for a in observer.accounts.values())
+            text = _summary(observer) + (f"; {proof.coverage}" if proof.coverage else "")
+            trial.note(NAME, CheckStatus.WEAK if weak else CheckStatus.PASSED, text)
+
+    def _run(self, trial: Trial, field_: Field, symbolic: bool = False) -> Proof:
+        calibration, memory = self._reference.calibration(trial)
+        options = {
+            "kernels": self._reference.kernels(trial),
+            "poison": POISON,
+            "memory": memory,
+            OPTION: _option(field_, calibration, symbolic),
+        }
+        observer = AlgebraObserver(calibration, field_)
+        runs = Run(BASE, trial.case.reference, options), Run(_CANDIDATE, trial.application, options)
+        try:
+            divergence, coverage = self._follow(trial, runs, observer)
+        except (SideFailed, ProtocolError) as error:
+            return Proof(None, None, f"the original does not run with shadows: {error}")
+        if divergence is None:
+            return Proof(observer, None, observer.doubt.text if observer.doubtful else "", coverage)
+        if divergence.outcome is not Outcome.WRONG_OUTPUT:
+            return Proof(observer, None, f"the candidate does not run with shadows: {divergence.detail}")
+        if unfaithful := self._unfaithful(trial, options):
+            return Proof(observer, None, unfaithful)
+        return Proof(observer, Rejection(divergence.outcome, divergence.detail))
+
+    def _follow(self, trial: Trial, runs: tuple[Run, Run], observer: AlgebraObserver) -> tuple[Divergence | None, str]:
+        setting = self._reference.setting(trial, 2)
+        if trial.declared.kernels:
+            events = self._reference.calibration(trial)[0].events
+            candidate, _ = record(setting, runs[1])
+            plan = align(events, candidate, trial.case.kernel.symbol)
+            if plan.problem:
+                return Divergence(_CANDIDATE, Outcome.DISPATCHES_CHANGED, plan.problem), ""
+            return follow_planned(setting, runs, plan.points, observer).divergences.get(_CANDIDATE), ""
+        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=(_CANDIDATE,))
+        followed = follow(setting, runs, rule, observer)
+        return followed.divergences.get(_CANDIDATE), followed.coverage(_CANDIDATE)
+
+    def _unfaithful(self, trial: Trial, options: Mapping[str, str]) -> str:
+        """Does the original come out otherwise when it carries shadows? Then its shadows prove nothing."""
+        key = (trial.case.reference, trial.case.kernel.symbol, options["kernels"])
+        if key not in self._faithful:
+            plain = {name: value for name, value in options.items() if name != OPTION}
+            runs = Run(BASE, trial.case.reference, plain), Run(_NORMAL, trial.case.reference, options)
+            observer = _SameBits(self._reference.calibration(trial)[0])
+            rule = Rule(lambda d: d.target, bounded=(_NORMAL,))
+            try:
+                found = follow(self._reference.setting(trial, 2), runs, rule, observer).divergences.get(_NORMAL)
+            except SideFailed as error:
+                self._faithful[key] = f"the original does not run twice: {error}"
+                return self._faithful[key]
+            self._faithful[key] = f"the original comes out otherwise with shadows: {found.detail}" if found else ""
+        return self._faithful[key]
+
+    def _symbolic(self, trial: Trial, field_: Field, proof: Proof) -> Proof:
+        """Once more with unknowns for what the host uploads: is it the same function, or the same number by chance?"""
+        observer = proof.observer
+        if observer is None or any(a.level is not Level.EQUAL for a in observer.accounts.values()):
+            return proof
+        other = self._run(trial, field_, symbolic=True)
+        if other.doubt or other.observer is None:
+            return proof
+        detail = other.rejection.detail if other.rejection is not None else _not_equal(other.observer)
+        if not detail:
+            trial.note(_SYMBOLIC_NAME, CheckStatus.PASSED, "with unknowns for uploads and arguments: the same function")
+            return proof
+        text = f"another formula: it coincides on these inputs only; with unknowns for them, {detail}"
+        if other.observer.choices:  # what numbers decide may differ where they are equal by chance
+            trial.note(_SYMBOLIC_NAME, CheckStatus.WEAK, text)
+            return proof
+        return replace(proof, rejection=Rejection(Outcome.WRONG_OUTPUT, text))
+
+
+def _not_equal(observer: AlgebraObserver) -> str:
+    """The first buffer in which unknowns give another result; empty where there is none."""
+    for key, account in observer.accounts.items():
+        if account.level is not Level.EQUAL:
+            return (
+                f"{account.close + account.different:,} of {account.elements:,} numbers of {observer.names[key]} differ"
+            )
+    return ""
+
+
+_SYMBOLIC_NAME = "same function of the inputs"
+
+
+@dataclass
+class _SameBits:
+    """Two runs of one program must leave the same bits, where they are steady at all."""
+
+    calibration: Calibration
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        due = chosen(sync, base)
+        for mine, theirs in pairing.pairs:
+            allowance = self.calibration.allowances.get(key_of(mine), Allowance())
+            if (due is not None and mine.id not in due) or allowance.steadiness >= Steadiness.UNORDERED:
+                continue
+            if mine.size == theirs.size and not equal(
+                *(as_bytes(p.content(a.id)) for p, a in ((base, mine), (other, theirs)))
+            ):
+                return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {describe(mine, {})}")
+        return None
+
+
+def _option(field_: Field, calibration: Calibration, symbolic: bool) -> str:
+    """The formats are the original's: what a candidate rounds to another one is lost for good."""
+    formats = calibration.formats
+    words = [str(field_.fold), *(name for name in ("half", "bfloat") if name in formats)]
+    if formats and "float" not in formats:
+        words.append("double-only")
+    return " ".join([*words, *(["symbolic"] if symbolic else [])])
+
+
+def _summary(observer: AlgebraObserver) -> str:
+    """What was found by buffer; those without any rounding error, inputs among them, are only counted."""
+    told = [f"{observer.names[key]}: {_said(a)}" for key, a in observer.accounts.items() if any(a.largest) or a.level]
+    plain = sum(a.elements for a in observer.accounts.values() if not any(a.largest) and not a.level)
+    return "; ".join([*told, *([f"{plain:,} numbers without rounding errors are the same"] if plain else [])])
+
+
+def _said(account: Account) -> str:
+    if account.level is not Level.DIFFERENT and not account.exact_enough:
+        return less_exact(account)
+    return proven(account)

@@ -1,0 +1,305 @@
+"""Are two buffers the same real numbers? Decided by their shadows, without a tolerance.
+
+A shadow is the image of the exact value in a finite field, and that value in double or double-double. Two elements are
+
+* **A, equal**: the images are the same, and the exact values agree to a millionth of the rounding error;
+* **B, close**: the images differ (a rule of mathematics that the field does not know), the exact values agree so;
+* **C, different** otherwise: something else was computed, however small the difference is.
+
+How far each program's own numbers are from the exact ones says how exact it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intelliperf.protocols import ShadowPart
+from intelliperf.validation.buffers.elements import Bytes, Floats, Mask
+from intelliperf.validation.buffers.field import Field
+
+Images = NDArray[np.uint64]
+
+_RECORD_BYTES = 32
+_AGREE = 2.0**-20  # of the rounding error; for double, whose exact values have 64 bits at least:
+_AGREE_DOUBLE = 2.0**-8
+_LARGEST_AGREE = 2.0**-8  # of equal images: what is left is the error of the exact values themselves
+_FACTOR, _OFFSET_ULP = 4.0, 1.0  # a candidate may err so much more than the original, by the root of the mean square
+_SCALE_SHARE = 2.0**-10  # numbers smaller than this share of the median are measured by that
+_MOST_IMAGES = 1 << 16  # of numbers without a shadow, per chunk
+_LOW = np.uint64(0xFFFFFFFF)
+_TAGS = {"float": 1, "double": 2, "half": 4, "bfloat": 5}
+_SECOND = 3
+_DIGITS = {"float": 24, "double": 53, "half": 11, "bfloat": 8}
+_LEAST_EXPONENT = {"float": -125, "double": -1021, "half": -13, "bfloat": -125}
+_ORDER_FACTOR = 8.0  # of a candidate's error: in another order it is another draw
+_FLOOR_UNITS = 16.0
+
+
+class Level(IntEnum):
+    EQUAL = 0
+    CLOSE = 1
+    DIFFERENT = 2
+
+
+@dataclass(frozen=True)
+class Shades:
+    """Numbers of one kind, with their shadows: `index` counts elements of the kind from the buffer's start."""
+
+    index: NDArray[np.int64]
+    image: Images
+    known: Mask  # has an image of its own; else the number stands for itself
+    value: Floats  # what memory holds
+    exact: Floats
+    rest: Floats  # exact values are exact + rest
+
+    def __len__(self) -> int:
+        return int(self.index.size)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element that is furthest away, in units of the original's own error."""
+
+    index: int
+    expected: float  # exact values
+    found: float
+    units: float
+
+    @property
+    def relative(self) -> float:
+        size = abs(self.expected)
+        return abs(self.found - self.expected) / size if size else abs(self.found - self.expected)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What came of comparing elements; of whole buffers after adding up."""
+
+    elements: int = 0
+    close: int = 0
+    different: int = 0
+    worst: Worst | None = None
+    erring: int = 0  # those in which either program errs
+    squares: tuple[float, float] = (0.0, 0.0)  # of the errors in ulp, summed: the original's, the candidate's
+    largest: tuple[float, float] = (0.0, 0.0)  # in ulp
+    relative: float = 0.0  # how far apart the two may come out, as `tolerance.allowed` measures it
+    kinds: frozenset[str] = frozenset()
+
+    def joined(self, other: Account) -> Account:
+        worst = max((w for w in (self.worst, other.worst) if w is not None), key=lambda w: w.units, default=None)
+        return Account(
+            self.elements + other.elements,
+            self.close + other.close,
+            self.different + other.different,
+            worst,
+            self.erring + other.erring,
+            (self.squares[0] + other.squares[0], self.squares[1] + other.squares[1]),
+            (max(self.largest[0], other.largest[0]), max(self.largest[1], other.largest[1])),
+            max(self.relative, other.relative),
+            self.kinds | other.kinds,
+        )
+
+    @property
+    def level(self) -> Level:
+        if self.different:
+            return Level.DIFFERENT
+        return Level.CLOSE if self.close else Level.EQUAL
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Root of the mean square over the elements that err, in ulp: of the original and of the candidate."""
+        count = max(1, self.erring)
+        return (self.squares[0] / count) ** 0.5, (self.squares[1] / count) ** 0.5
+
+    @property
+    def exact_enough(self) -> bool:
+        original, candidate = self.errors
+        return candidate <= _FACTOR * original + _OFFSET_ULP
+
+
+NOTHING = Account()
+
+
+@dataclass(frozen=True)
+class Shaded:
+    """A chunk of a buffer and the shadows of what lies in it; `start` and the parts count bytes of the buffer."""
+
+    start: int
+    content: Bytes
+    words: tuple[ShadowPart, ...]  # a record per 4 bytes
+    halves: tuple[ShadowPart, ...] = ()  # per 2 bytes
+
+
+def compare(field_: Field, original: Shaded, candidate: Shaded, undefined: Mask | None = None) -> Account:
+    """All numbers of the chunk that have a shadow on either side. `undefined` is true per byte that is not to count."""
+    account = NOTHING
+    for kind in _TAGS:
+        for left, right in _pairs(kind, original, candidate):
+            account = account.joined(_account(field_, kind, left, right, undefined, original.start))
+    return account
+
+
+def _pairs(kind: str, original: Shaded, candidate: Shaded) -> Iterator[tuple[Shades, Shades]]:
+    sizes = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+    size = sizes[kind]
+    if original.content.size != candidate.content.size or original.content.size < size:
+        return
+    sides = [_Table.read(one, size) for one in (original, candidate)]
+    here = [table.of(kind) for table in sides]
+    either = here[0] | here[1]
+    places = np.flatnonzero(either)
+    if places.size:
+        left, right = (table.shades(kind, places, known) for table, known in zip(sides, here, strict=True))
+        yield left, right
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Records of one chunk, and its memory in the same units."""
+
+    records: NDArray[np.uint64]  # n × 4
+    memory: NDArray[np.uint64]  # n
+    first: int  # unit of the chunk's first record, counted from the buffer's start
+    content: Bytes
+
+    @classmethod
+    def read(cls, shaded: Shaded, size: int) -> _Table:
+        unit = 2 if size == 2 else 4
+        count = shaded.content.size // unit
+        memory = shaded.content[: count * unit].view(np.uint16 if unit == 2 else np.uint32).astype(np.uint64)
+        records = np.zeros((count, 4), dtype=np.uint64)
+        for part in shaded.halves if unit == 2 else shaded.words:
+            rows = np.frombuffer(part.content, dtype=np.uint64).reshape(-1, 4)
+            at = (part.start - shaded.start) // unit
+            skip, rows_end = max(0, -at), min(rows.shape[0], count - at)
+            if rows_end > skip:
+                records[at + skip : at + rows_end] = rows[skip:rows_end]
+        return cls(records, memory, shaded.start // unit, shaded.content)
+
+    def of(self, kind: str) -> Mask:
+        """True for each unit where a number of this kind begins and its record is good."""
+        words = self.records[:, 3]
+        good: Mask = ((words & _LOW) == self.memory) & ((words >> np.uint64(32)) & np.uint64(7) == _TAGS[kind])
+        if kind == "double":
+            second = np.zeros_like(good)
+            after = words[1:]
+            second[:-1] = ((after & _LOW) == self.memory[1:]) & ((after >> np.uint64(32)) & np.uint64(7) == _SECOND)
+            good &= second
+            good[(1 - self.first % 2) :: 2] = False
+        return good
+
+    def shades(self, kind: str, places: NDArray[np.intp], known: Mask) -> Shades:
+        values = self._values(kind, places)
+        mine = known[places]
+        rows = self.records[places]
+        exact = np.where(mine, rows[:, 2].copy().view(np.float64), values)
+        rest = np.zeros_like(values)
+        if kind == "double":
+            rest = np.where(mine, self.records[places + 1, 0].copy().view(np.float64), 0.0)
+        index = (places + self.first) // (2 if kind == "double" else 1)
+        return Shades(index.astype(np.int64), rows[:, 0], mine, values, exact, rest)
+
+    def _values(self, kind: str, places: NDArray[np.intp]) -> Floats:
+        if kind == "double":
+            bits = self.memory[places] | self.memory[places + 1] << np.uint64(32)
+            doubles: Floats = bits.view(np.float64)
+            return doubles
+        bits32 = self.memory[places].astype(np.uint32)
+        if kind == "half":
+            return bits32.astype(np.uint16).view(np.float16).astype(np.float64)
+        if kind == "bfloat":
+            return np.asarray((bits32 << np.uint32(16)).view(np.float32), dtype=np.float64)
+        floats: Floats = bits32.view(np.float32).astype(np.float64)
+        return floats
+
+
+def ulps(kind: str, values: Floats) -> Floats:
+    """The distance between neighbouring numbers of this kind round each value."""
+    with np.errstate(invalid="ignore"):
+        exponents = np.frexp(np.where(np.isfinite(values), values, 1.0))[1]
+    made = np.ldexp(1.0, np.maximum(exponents, _LEAST_EXPONENT[kind]) - _DIGITS[kind])
+    return np.asarray(made, dtype=np.float64)
+
+
+def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, start: int) -> Account:
+    size = {"float": 4, "double": 8}.get(kind, 2)
+    if undefined is not None:
+        wanted = ~undefined[(o.index * size - start).astype(np.intp)]
+        o, c = _only(o, wanted), _only(c, wanted)
+    if not len(o):
+        return NOTHING
+    special = ~(np.isfinite(o.value) & np.isfinite(c.value))
+    same_special = special & ((o.value == c.value) | (np.isnan(o.value) & np.isnan(c.value)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        errors = [np.where(special, 0.0, np.abs(one.value - one.exact - one.rest)) for one in (o, c)]
+        gap = np.abs((o.exact - c.exact) + (o.rest - c.rest))
+    # Where both are finite but the exact values are not (an overflow that was divided away), nothing is known of these.
+    unknown = ~(np.isfinite(o.exact) | np.isfinite(c.exact))
+    gap = np.where(same_special | unknown, 0.0, np.where(special | ~np.isfinite(gap), np.inf, gap))
+    errors = [np.where(np.isfinite(error), error, 0.0) for error in errors]
+    unit = ulps(kind, o.value)
+    scale = _scale(o.exact)
+    near = np.maximum(np.maximum(errors[0], unit), ulps(kind, np.full_like(unit, scale * _SCALE_SHARE)))
+    equal = _images_equal(field_, o, c) | same_special
+    agree = _AGREE_DOUBLE if kind == "double" else _AGREE
+    own = np.maximum(near, errors[1])
+    level_a = equal & (gap <= agree * own)
+    level_b = ~level_a & ((gap <= agree * np.maximum(errors[0], unit)) | equal & (gap <= _LARGEST_AGREE * own))
+    different = ~(level_a | level_b)
+    steps = ulps(kind, np.maximum(np.abs(np.where(special, 0.0, o.exact)), scale * _SCALE_SHARE))
+    in_ulps = [error / steps for error in errors]
+    return Account(
+        elements=len(o),
+        close=int(np.count_nonzero(level_b)),
+        different=int(np.count_nonzero(different)),
+        worst=_worst(o, c, gap / np.maximum(errors[0], unit), different),
+        erring=int(np.count_nonzero((errors[0] > 0) | (errors[1] > 0))),
+        squares=(float(np.sum(in_ulps[0] ** 2)), float(np.sum(in_ulps[1] ** 2))),
+        largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
+        relative=_apart(kind, o, errors, scale),
+        kinds=frozenset({kind}),
+    )
+
+
+def _only(shades: Shades, wanted: Mask) -> Shades:
+    return replace(shades, **{name: getattr(shades, name)[wanted] for name in shades.__dataclass_fields__})
+
+
+def _scale(values: Floats) -> float:
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    return float(np.median(sizes)) if sizes.size else 0.0
+
+
+def _apart(kind: str, o: Shades, errors: list[Floats], scale: float) -> float:
+    """How far from the original's values the candidate's may be, relative, in whatever order it runs."""
+    size = np.maximum(np.abs(o.value), scale)
+    usable = np.isfinite(size) & (size > 0)
+    if not usable.any():
+        return 0.0
+    both = errors[0][usable] + _ORDER_FACTOR * errors[1][usable]
+    floor = _FLOOR_UNITS * 2.0 ** (1 - _DIGITS[kind])
+    return float(np.max(both / size[usable])) + floor
+
+
+def _images_equal(field_: Field, o: Shades, c: Shades) -> Mask:
+    """Numbers without a shadow have the image of themselves; as many as are worth the while get it."""
+    both: Mask = o.known & c.known & (o.image == c.image)
+    lone = np.flatnonzero(o.known != c.known)
+    for at in lone[:_MOST_IMAGES]:
+        bare, other = (c, o) if o.known[at] else (o, c)
+        value = float(bare.value[at])
+        both[at] = bool(np.isfinite(value)) and field_.image(value) == int(other.image[at])
+    return both
+
+
+def _worst(o: Shades, c: Shades, units: Floats, different: Mask) -> Worst | None:
+    places = np.flatnonzero(different)
+    if not places.size:
+        return None
+    at = int(places[np.argmax(units[places])])
+    return Worst(int(o.index[at]), float(o.exact[at]), float(c.exact[at]), float(units[at]))

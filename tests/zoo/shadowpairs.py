@@ -1,0 +1,110 @@
+"""Two variants of a kernel side by side with shadows, without the other gates: what the zoo's families are tried by."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.records import Application, Kernel
+from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
+from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.calibration import Calibration, Masks
+from intelliperf.validation.runs.lockstep import Setting, follow_planned
+from intelliperf.validation.runs.side import Run
+
+FAMILIES = Path(__file__).parent / "families"
+_EXPECTED = re.compile(r"^// V(\d+): ([A-Z]) (.*)$", re.MULTILINE)
+_FORMATS = re.compile(r"^// formats: (.*)$", re.MULTILINE)
+_DEADLINE_S = 300.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    family: str
+    number: int
+    expected: str  # A equal, B close, C different, L right but less exact, S equal here but another function
+    what: str
+
+
+def variants() -> Iterator[Variant]:
+    for path in sorted(FAMILIES.glob("*.hip")):
+        for number, expected, what in _EXPECTED.findall(path.read_text()):
+            yield Variant(path.stem, int(number), expected, what)
+
+
+@dataclass
+class Pairs:
+    """Builds families in `directory`, once each, and runs variants of them against variant 0."""
+
+    directory: Path
+    field_: Field = field(default_factory=Field.drawn)
+    built: dict[str, Path] = field(default_factory=dict)
+
+    def judged(self, variant: Variant) -> tuple[str, Account, str]:
+        """The letter, what was counted, and what is said."""
+        letter, account, said = self._run(variant, symbolic=False)
+        if letter == "A" and self._run(variant, symbolic=True)[0] != "A":
+            letter = "S"
+        return letter, account, said
+
+    def _run(self, variant: Variant, symbolic: bool) -> tuple[str, Account, str]:
+        project = self._build(variant.family)
+        found = _FORMATS.search((FAMILIES / f"{variant.family}.hip").read_text())
+        formats = (found[1] if found else "float").split()
+        words = [str(self.field_.fold), *(f for f in formats if f in ("half", "bfloat"))]
+        words += ["double-only"] if "float" not in formats else []
+        option = " ".join([*words, *(["symbolic"] if symbolic else [])])
+        options = {"kernels": "*", "shadow": option}
+        observer = AlgebraObserver(_UNKNOWN, self.field_)
+        applications = [
+            Application((str(project / "app"), number), project, project) for number in ("0", str(variant.number))
+        ]
+        runs = Run("reference", applications[0], options), Run("candidate", applications[1], options)
+        logs = project / "logs"
+        logs.mkdir(exist_ok=True)
+        setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)
+        divergence = follow_planned(setting, runs, [(0, 0)], observer).divergences.get("candidate")
+        account = NOTHING
+        for one in observer.accounts.values():
+            account = account.joined(one)
+        if divergence is not None:
+            return "C", account, divergence.detail
+        if observer.doubtful:
+            return "?", account, observer.doubt.text
+        letter = {Level.EQUAL: "A", Level.CLOSE: "B", Level.DIFFERENT: "C"}[account.level]
+        exact = all(one.exact_enough for one in observer.accounts.values())
+        return letter if exact else "L", account, observer.doubt.text
+
+    def _build(self, family: str) -> Path:
+        if family not in self.built:
+            project = self.directory / family
+            project.mkdir(parents=True, exist_ok=True)
+            environment = {**build_environment(), "INTELLIPERF_SHADOWS": "1"}
+            argv = ["hipcc", "-O2", f"-I{FAMILIES}", str(FAMILIES / f"{family}.hip"), "-o", "app"]
+            subprocess.run(argv, cwd=project, check=True, timeout=_DEADLINE_S, env=_environment(environment))
+            self.built[family] = project
+        return self.built[family]
+
+
+def _environment(added: dict[str, str]) -> dict[str, str]:
+    import os
+
+    return {**os.environ, **added}
+
+
+class _Unknown:
+    """A calibration that allows everything to be compared."""
+
+    allowances: dict[object, object] = {}
+    erratic_at: frozenset[object] = frozenset()
+    undefined = Masks()
+
+
+_UNKNOWN: Calibration = _Unknown()  # type: ignore[assignment]
