@@ -188,6 +188,7 @@ def optimisation_flags() -> list[str]:
     return [
         "-O2", "-ffp-contract=fast", "-fno-unroll-loops", "-mllvm", "-disable-loop-idiom-all",
         "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}",
+        "-mllvm", "-pick-merged-source-locations",  # one of two lines rather than none
     ]  # fmt: skip
 
 

@@ -56,6 +56,7 @@ class SiteFacts:
     operation: str
     type: str
     locations: tuple[Location, ...]
+    also: tuple[tuple[Location, ...], ...] | None = None  # other places merged into it; empty: not known which
 
 
 @dataclass(frozen=True)
@@ -307,6 +308,7 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
         operation=str(row["operation"]),
         type=str(row.get("type", "")),
         locations=_locations(row["locations"]),
+        also=None if "also" not in row else tuple(_locations(places) for places in row["also"]),
     )
 
 

@@ -14,6 +14,7 @@ from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
+from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
@@ -48,6 +49,7 @@ class Surroundings:
     table: SiteTable
     variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
+    also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
 
 
 class FunctionRewriter:
@@ -173,10 +175,13 @@ class FunctionRewriter:
             )
 
     def _site(self, access: Access, location: int | None) -> int:
-        return self._around.table.add(
+        number = self._around.table.add(
             access.kind, access.operation, self._name, self._block, self._around.debug.locations(location),
             access.bytes, access.flags, access.type_name,
         )  # fmt: skip
+        if location in self._around.also:
+            self._around.table.sites[number]["also"] = self._around.also[location]
+        return number
 
     def _position(self, kind: str, operation: str, location: int | None) -> int:
         locations = self._around.debug.locations(location)
