@@ -165,7 +165,7 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))
             line.note_others(site, Path(module.source), project)
-            line.totals.absorb(site_totals(record, site.kind, launch, module.wave_size, by_line=True), weight)
+            line.totals.absorb(site_totals(record, site, launch, module.wave_size, by_line=True), weight)
             line.time.add(costs.of(record, site), weight=weight)
             if site.kind in ATOMIC_KINDS and record["global_requests"]:
                 line.atomic_lanes += launch.atomic_lanes * weight

@@ -12,6 +12,7 @@ from typing import Any
 from intelliperf.dropins.frontend import CompilerMessage, optimisation_flags
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.emulator.compiler.assembly import readable, translate_assembly
+from intelliperf.emulator.compiler.targetsites import ATOMICS, mark_atomics
 from intelliperf.emulator.container import ABI_VERSION, pack_container
 from intelliperf.emulator.ir import Instrumented, Tagged, expose_shared_variables, instrument, tag_accesses
 from intelliperf.emulator.ir.debuginfo import DebugInfo
@@ -96,7 +97,8 @@ def _check_externals(names: Sequence[str]) -> None:
 
 def _placed(facts: Mapping[str, object], kernel: str, instrumented: Instrumented) -> dict[str, object] | None:
     """The facts with each local access in the basic blocks that run as often: those of its line, or the entry."""
-    if not facts.keys() - {MOST_THREADS}:
+    facts = {key: value for key, value in facts.items() if key not in (MOST_THREADS, ATOMICS)}
+    if not facts:
         return None
     local = facts["local"]
     if not isinstance(local, (list, tuple)):
@@ -142,6 +144,7 @@ def build_container(
         "linking device code failed",
     )  # fmt: skip
     static = facts()
+    mark_atomics(instrumented.metadata["sites"], static, header["device"]["vendor"])
     for name, kernel in instrumented.metadata["kernels"].items():
         known = static.get(name, {})
         kernel["static"] = _placed(known, name, instrumented)

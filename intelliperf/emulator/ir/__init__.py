@@ -67,6 +67,7 @@ def instrument(
     restored = restore_locations(module, debug, places or {})
     variables = rewrite_variables(module.globals, layout, debug)
     table = SiteTable()
+    kernels = set(kernel_names(module))
     surroundings = Surroundings(
         layout=layout,
         debug=debug,
@@ -76,9 +77,9 @@ def instrument(
         table=table,
         variables=_sizes(variables),
         nvidia=vendor == "nvidia",
+        kernels=kernels,
         also=restored.also,
     )
-    kernels = set(kernel_names(module))
     reach = shared_reach(module, variables.shared)
     described: dict[str, Any] = {}
     bodies: list[str] = []

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.memory import MEMORY_OPCODES, Access, access_of, masked_of, ranges_of
+from intelliperf.emulator.ir.memory import (
+    MEMORY_OPCODES,
+    UNIFORM,
+    UNIFORM_VALUE,
+    Access,
+    access_of,
+    masked_of,
+    ranges_of,
+)
 from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
@@ -17,6 +25,7 @@ from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
+from intelliperf.emulator.ir.uniform import UniformValues
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
 from intelliperf.errors import ToolchainError
 
@@ -49,6 +58,7 @@ class Surroundings:
     table: SiteTable
     variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
+    kernels: Collection[str]
     also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
 
 
@@ -64,6 +74,7 @@ class FunctionRewriter:
         self._vectors = VectorFinder(
             function, surroundings.layout, self._is_private, surroundings.nvidia, surroundings.variables
         )
+        self._uniform: UniformValues | None = None
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -129,7 +140,10 @@ class FunctionRewriter:
         text = without_attachments(instruction.text)
         if opcode in MEMORY_OPCODES:
             used = opcode != "atomicrmw" or self._is_used(instruction.result)
-            self._hook_access(access_of(instruction, self._around.layout, used), location)
+            access = access_of(instruction, self._around.layout, used)
+            if opcode == "atomicrmw":
+                access = replace(access, flags=access.flags | self._uniformity(access))
+            self._hook_access(access, location)
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         self._both(text)
@@ -142,6 +156,13 @@ class FunctionRewriter:
         if not self._body:
             self._body = "\n".join(i.text for block in self._function.blocks for i in block.instructions)
         return len(re.findall(re.escape(result) + r"(?![-\w.$])", self._body)) > 1
+
+    def _uniformity(self, access: Access) -> int:
+        """Flags of an atomic whose lanes share its address or its operand."""
+        if self._uniform is None:
+            self._uniform = UniformValues(self._function, self._function.name in self._around.kernels)
+        flags = UNIFORM if self._uniform.holds(access.pointer) else 0
+        return flags | (UNIFORM_VALUE if self._uniform.holds(access.value) else 0)
 
     def _is_private(self, pointer: str) -> bool:
         return is_private(pointer, self._private, self._around.private_globals)
@@ -179,6 +200,8 @@ class FunctionRewriter:
             access.kind, access.operation, self._name, self._block, self._around.debug.locations(location),
             access.bytes, access.flags, access.type_name,
         )  # fmt: skip
+        if access.value:
+            self._around.table.sites[number]["value"] = access.value
         if location in self._around.also:
             self._around.table.sites[number]["also"] = self._around.also[location]
         return number

@@ -32,7 +32,9 @@ _TAG = re.compile(rf'"{re.escape(_PREFIX)}(\d+)"')
 _SCOPES = re.compile(r", !alias\.scope !(\d+)")
 _ANNOTATION = re.compile(r", !annotation !(\d+)")
 _REFERENCE = re.compile(r"!(\d+)")
-_NEVER_MADE = ("atomicrmw", "cmpxchg")  # by the optimiser: one without a tag is two merged from different callers
+_OF_CALLER = 0  # the tag of an atomic in a header without debug information: it has the place of the call
+# By the optimiser: one that has lost its tag is two merged from different calls.
+_NEVER_MADE = re.compile(r"  (?:%\S+ = )?(?:atomicrmw|cmpxchg) ")
 _OPCODES = frozenset(("load", "store", "atomicrmw", "cmpxchg"))
 
 
@@ -56,9 +58,9 @@ def tag_accesses(ir: str) -> Tagged:
         if not _ACCESS.match(line):
             continue
         found = DEBUG_LOCATION.search(line)
-        if found is None or _OWN_TAGS.search(line):
+        if _OWN_TAGS.search(line) or (found is None and not _NEVER_MADE.match(line)):
             continue
-        location = int(found[1])
+        location = int(found[1]) if found else _OF_CALLER
         scope = tags.get(location)
         if scope is None:
             scope = tags[location] = domain + 1 + 3 * len(tags)
@@ -113,13 +115,14 @@ class _Restoration:
             found = DEBUG_LOCATION.search(instruction.text)
             location = int(found[1]) if found else None
             usable = location is not None and self._line(location) > 0
-            if not tags and usable and instruction.opcode in _NEVER_MADE:
+            places = tuple(tag for tag in tags if tag != _OF_CALLER)
+            if not tags and location is not None and usable and _NEVER_MADE.match(instruction.text):
                 number = self._debug.add(self._debug.locations(location))
                 self._restored.also[number] = []
-            elif not tags or (usable and len(tags) == 1):
+            elif not places or (usable and len(places) == 1):
                 continue
             else:
-                number = self._location(tuple(tags), domain, location if usable else None)
+                number = self._location(places, domain, location if usable else None)
             instruction.text = f"{without_debug_location(instruction.text)}, !dbg !{number}"
 
     def _accesses(self) -> Iterator[Instruction]:
