@@ -77,6 +77,7 @@ def instrument(
         table=table,
         variables=_sizes(variables),
         nvidia=vendor == "nvidia",
+        shared={f"@{name}" for name in (*variables.shared, *variables.dynamic)},
         kernels=kernels,
         also=restored.also,
     )

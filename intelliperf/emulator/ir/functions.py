@@ -58,6 +58,7 @@ class Surroundings:
     table: SiteTable
     variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
+    shared: Collection[str]  # of these those in LDS
     kernels: Collection[str]
     also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
 
@@ -72,7 +73,12 @@ class FunctionRewriter:
         self._private = private_pointers(function, surroundings.private_globals)
         self._operations = OperationCounter()
         self._vectors = VectorFinder(
-            function, surroundings.layout, self._is_private, surroundings.nvidia, surroundings.variables
+            function,
+            surroundings.layout,
+            self._is_private,
+            surroundings.nvidia,
+            surroundings.variables,
+            surroundings.shared,
         )
         self._uniform: UniformValues | None = None
         self._body = ""
@@ -172,6 +178,7 @@ class FunctionRewriter:
         if joined is not None:
             found = DEBUG_LOCATION.search(instruction.text)
             site = self._site(joined.access, int(found[1]) if found else None)
+            self._name_others(site, joined)
             pointer = joined.access.pointer
             if joined.back:
                 self._serial += 1
@@ -180,6 +187,16 @@ class FunctionRewriter:
                 pointer = begin
             self._trace.append(f"  call void @__simt_access(ptr {pointer}, i32 {site})")
         self._both(without_attachments(instruction.text))
+
+    def _name_others(self, site: int, joined: Joined) -> None:
+        """Adds the lines of a joined access that are not that of its first part."""
+        row = self._around.table.sites[site]
+        lines = {(frame["file"], frame["line"]) for frame in row["locations"][:1]}
+        for location in joined.others:
+            chain = self._around.debug.locations(location)
+            if chain and chain[0]["line"] > 0 and (at := (chain[0]["file"], chain[0]["line"])) not in lines:
+                lines.add(at)
+                row.setdefault("also", []).append(chain)
 
     def _hook_access(self, access: Access, location: int | None) -> None:
         if self._is_private(access.pointer):
