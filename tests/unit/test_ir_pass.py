@@ -189,7 +189,7 @@ def test_undefined_globals_are_shared_memory_and_open_arrays_the_dynamic_part() 
 
 def test_shared_variables_are_exposed_before_optimisation() -> None:
     text = "@s = internal global i32 undef, align 4\n@t = internal global i32 0, align 4\n"
-    assert expose_shared_variables(text) == "@s = global i32 undef, align 4\n@t = internal global i32 0, align 4\n"
+    assert expose_shared_variables(text) == "@s = global i32 undef, align 16\n@t = internal global i32 0, align 4\n"
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,7 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   const bool aligned = offset[0] % request.bytes == 0;
   LdsPhases phases;
   if (aligned && ((request.consecutive && word_sized) || (request.uniform && !atomic))) {
-    phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes);
+    phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes, request.uniform);
   } else {
     phases = banks_.count(offset, request.position, request.count, request.bytes, atomic);
   }
