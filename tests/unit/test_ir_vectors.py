@@ -224,6 +224,18 @@ def test_parts_of_one_variable_are_found_through_constant_expressions() -> None:
     assert accesses(made) == [("load", 16, "<4 x float>")]
 
 
+@pytest.mark.parametrize(("parameters", "sizes"), [("ptr %p, ptr %q", [4, 4]), ("ptr %p, ptr noalias %q", [8])])
+def test_a_store_that_cannot_touch_them_leaves_loads_together(parameters: str, sizes: list[int]) -> None:
+    halves = parts("load", ("float", 0, 8), ("float", 4, 4)).splitlines()
+    body = [*halves[:2], "store i32 1, ptr %q, align 4, !dbg !10", *halves[2:]]
+    made = instrument(
+        f"{HEAD}define void @f({parameters}) {{\nentry:\n"
+        + "\n".join(f"  {line}" for line in body)
+        + f"\n  ret void\n}}\n{METADATA}"
+    )
+    assert [size for kind, size, _ in accesses(made) if kind == "load"] == sizes
+
+
 def test_one_address_loaded_twice_is_two_accesses() -> None:
     made = instrumented("%a = load i32, ptr %p, align 8, !dbg !10\n%b = load i32, ptr %p, align 8, !dbg !10")
     assert [size for _, size, _ in accesses(made)] == [4, 4]

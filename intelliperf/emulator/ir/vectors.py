@@ -73,6 +73,9 @@ class VectorFinder:
         self._is_private = is_private
         self._fills = fills
         self._addresses = Addresses(function, layout)
+        names = {part: part[part.rindex(" ") + 1 :] for part in function.parameters if " " in part}
+        self._parameters = set(names.values())
+        self._unaliased = {name for part, name in names.items() if " noalias " in part}
         self._shared = shared
         self._plan: dict[int, Joined | None] = {}
         self._loads: dict[str, list[_Part]] = {}
@@ -122,10 +125,10 @@ class VectorFinder:
             return
         key = part.root
         if part.access.kind in ("load", "range_load"):
-            self._close_stores()
+            self._close_aliases(self._stores, key)
             group = self._loads.setdefault(key, [])
         else:
-            self._close_loads()
+            self._close_aliases(self._loads, key)
             if key not in self._stores:
                 self._close_stores()
             group = self._stores.setdefault(key, [])
@@ -135,6 +138,15 @@ class VectorFinder:
         group.append(part)
 
     # -- joining ----------------------------------------------------------------------------------
+
+    def _close_aliases(self, groups: dict[str, list[_Part]], root: str) -> None:
+        """Closes the groups that an access to `root` may touch: not those behind other `noalias` parameters."""
+        base = self._addresses.base(root)
+        for other in list(groups):
+            below = self._addresses.base(other)
+            apart = below != base and {below, base} <= self._parameters and {below, base} & self._unaliased
+            if not apart:
+                self._join(groups.pop(other))
 
     def _close_loads(self) -> None:
         for group in self._loads.values():
