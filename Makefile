@@ -21,7 +21,8 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
-	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention -- ./app
+	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention --target h100 \
+		--build-command 'make app-cuda' -- ./app-cuda
 
 test: $(STAMP) ## all tests that this machine can run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS)

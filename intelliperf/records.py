@@ -178,6 +178,7 @@ class SourceEvidence:
     chain: tuple[Frame, ...]
     quantities: Mapping[Metric, Quantity]
     found_by: str = ""  # in words, where the back end has several ways to tell
+    shared_with: str = ""  # in words: other lines whose accesses the compiler merged into this one
 
     def quantity(self, metric: Metric) -> Quantity:
         if metric not in self.quantities:

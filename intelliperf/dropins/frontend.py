@@ -26,6 +26,12 @@ PRELUDE = "simt/core.h"  # included before the first line of every GPU source
 _CUDA_SDK = "12.4"
 _DRIVER_DEADLINE_S = 60.0
 _INLINE_THRESHOLD = 5000  # GPU compilers inline nearly everything; calls cost registers there
+# Short loops of known length, as GPU compilers unroll them: neighbours in them become one access. No others, since
+# lanes leave these at different turns. The processor's own limits would differ from one machine to the next.
+_UNROLLING = (
+    "-mllvm", "-unroll-threshold=300", "-mllvm", "-unroll-full-max-count=32", "-mllvm", "-unroll-allow-partial=0",
+    "-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-peeling=0",
+)  # fmt: skip
 _DROPPED_WITH_VALUE = frozenset(
     {"-aux-triple", "-o", "-fcuda-include-gpubinary", "-dependency-file", "-MT", "-target-cpu", "-tune-cpu",
      "-target-feature", "-coverage-notes-file", "-coverage-data-file", "-stack-protector"}
@@ -186,8 +192,10 @@ def _chip_macros(unit: Unit) -> list[str]:
 def optimisation_flags() -> list[str]:
     """What the optimiser does to device code: what a GPU compiler would, minus what only suits a CPU."""
     return [
-        "-O2", "-ffp-contract=fast", "-fno-unroll-loops", "-mllvm", "-disable-loop-idiom-all",
+        "-O2", "-ffp-contract=fast", "-funroll-loops", "-mllvm", "-disable-loop-idiom-all",
         "-mllvm", f"-inline-threshold={_INLINE_THRESHOLD}",
+        *_UNROLLING,
+        "-mllvm", "-pick-merged-source-locations",  # one of two lines rather than none
     ]  # fmt: skip
 
 

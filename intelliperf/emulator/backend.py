@@ -61,6 +61,7 @@ class EmulatorBackend:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
+        self._line_note = ""
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -98,14 +99,15 @@ class EmulatorBackend:
         )
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        from intelliperf.emulator.lines import kernel_lines
+        from intelliperf.emulator.lines import kernel_lines, unplaced_note
 
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
+        self._line_note = unplaced_note(run.trace, kernel.symbol, application.project)
         return kernel_lines(run.trace, kernel.symbol, application.project)
 
     def line_notes(self) -> tuple[str, ...]:
-        return ()
+        return (self._line_note,) if self._line_note else ()
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}

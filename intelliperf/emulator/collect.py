@@ -21,7 +21,7 @@ from intelliperf.counting import sampling
 from intelliperf.dropins.toolchain import include_directory
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
-from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, Trace
+from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
@@ -125,14 +125,14 @@ class Totals:
         return found
 
 
-def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int, by_line: bool) -> Totals:
+def site_totals(record: np.void, site: SiteFacts, launch: KernelLaunch, wave_size: int, by_line: bool) -> Totals:
     """One site of one launch, scaled to all its blocks.
 
     `by_line` gives an atomic the access metrics too and its own ones whatever memory it is in, since a
     line's evidence stands for itself; in the sum over a kernel they would be mistaken for other accesses.
     """
     totals = Totals(sampled=not launch.wholly_traced)
-    atomic = kind in ATOMIC_KINDS
+    atomic = site.kind in ATOMIC_KINDS
     shared = _share(record, "shared_requests")
     if atomic and by_line:
         _add_part(totals, record, launch, _GLOBAL_ATOMIC, 1.0)
@@ -145,7 +145,7 @@ def site_totals(record: np.void, kind: str, launch: KernelLaunch, wave_size: int
         _add_part(totals, record, launch, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
     totals.requests = float(record["requests"]) * launch.scale
     totals.lanes = float(record["lanes"]) * launch.scale
-    totals.lanes_possible = totals.requests * wave_size
+    totals.lanes_possible = totals.lanes if site.one_lane else totals.requests * wave_size
     totals.l1_hits = float(record["l1_hits"]) * launch.scale
     totals.l1_accesses = totals.l1_hits + float(record["l1_misses"]) * launch.scale
     totals.l2_hits = float(record["l2_hits"]) * launch.scale
@@ -231,10 +231,10 @@ def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
     for launch in (launch for group in groups for launch in group.traced):
         module = trace.module_of(launch)
         for record in records_of(trace, launch):
-            kind = module.sites[int(record["site"])].kind
-            if kind in ATOMIC_KINDS or kind in ACCESS_KINDS:
-                site = site_totals(record, kind, launch, module.wave_size, by_line=False)
-                totals.absorb(site, weights[launch.index])
+            site = module.sites[int(record["site"])]
+            if site.kind in ATOMIC_KINDS or site.kind in ACCESS_KINDS:
+                counts = site_totals(record, site, launch, module.wave_size, by_line=False)
+                totals.absorb(counts, weights[launch.index])
     return totals
 
 
@@ -419,6 +419,7 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
         repeated = sum(launch.repeated for group in groups if group.traced for launch in group.launches)
         told = f"; {repeated} of them had been run before on the same memory and were not run again" if repeated else ""
         notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones{told}")
+    notes += _atomics_notes([site for site in module.sites if site.by and site.function == groups[0].kernel])
     limits = sorted({launch.occupancy_limit for launch in traced if launch.occupancy_limit})
     if stands_in(facts):
         notes.append("the emulator's stand-in for a library's kernel: its time and shape are not the library's")
@@ -427,6 +428,13 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
     if facts is not None and facts.static is None:
         notes.append(f"registers unknown: no compile for the real target of {Path(module.source).name}")
     return tuple(notes)
+
+
+def _atomics_notes(sites: Sequence[SiteFacts]) -> list[str]:
+    """Whose instructions the counts of a kernel's atomics are."""
+    combined = sum(site.one_lane for site in sites)
+    how = f": in {combined} of {len(sites)} one lane acts for all of its wave" if combined else ""
+    return [f"atomics are issued as by {by}{how}" for by in sorted({site.by for site in sites})]
 
 
 def application_profile(trace: Trace, exit_status: int, project: Path) -> ApplicationProfile:

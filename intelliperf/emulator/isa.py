@@ -24,6 +24,7 @@ from intelliperf.dropins.toolchain import (
     include_directory,
     tool_environment,
 )
+from intelliperf.emulator.targetatomics import TargetAtomic, amd_atomics, nvidia_atomics
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
@@ -91,6 +92,7 @@ class StrictCompile:
     errors: tuple[str, ...]
     facts: Mapping[str, KernelFacts]
     most_threads: Mapping[str, int] = field(default_factory=dict)  # of a block, where the source bounds it
+    atomics: tuple[TargetAtomic, ...] | None = None  # None where the machine code cannot be read
 
 
 def strict_compile(entry: Mapping[str, Any], architecture: str) -> StrictCompile:
@@ -117,7 +119,8 @@ def compile_for_target(
             return StrictCompile(architecture, _errors(err) or (f"clang: {done.describe()}",), {})
         text = assembly.read_text(encoding="utf-8", errors="replace")
         if language == "hip":
-            return StrictCompile(architecture, (), parse_amd_assembly(text, architecture), amd_launch_bounds(text))
+            facts = parse_amd_assembly(text, architecture)
+            return StrictCompile(architecture, (), facts, amd_launch_bounds(text), tuple(amd_atomics(text)))
         return replace(_assemble_ptx(text, architecture, Path(name)), most_threads=ptx_launch_bounds(text))
 
 
@@ -137,6 +140,7 @@ def _command(
     return [
         *toolchain.driver(), "--cuda-device-only", target, *sdk, "-nogpulib", "-nogpuinc", f"-DSIMT_WAVE_SIZE={wave}",
         f"-I{include_directory()}", "-include", "simt/core.h", "-x", language, "-O3", "-gline-tables-only", "-w",
+        "-mllvm", "-pick-merged-source-locations",
         "-Wno-unused-command-line-argument", *flags, "-S", str(source), "-o", str(output),
     ]  # fmt: skip
 
@@ -274,7 +278,17 @@ def _assemble_ptx(ptx: str, architecture: str, work: Path) -> StrictCompile:
     done, out, err = output_of(argv, _DEADLINE_S, tool_environment(), work)
     if not done.ok:
         return StrictCompile(architecture, _errors(out + err) or (f"ptxas: {done.describe()}",), {})
-    return StrictCompile(architecture, (), parse_ptxas(out + err, ptx, architecture))
+    facts = parse_ptxas(out + err, ptx, architecture)
+    return StrictCompile(architecture, (), facts, atomics=_sass_atomics(work / "device.cubin", work))
+
+
+def _sass_atomics(cubin: Path, work: Path) -> tuple[TargetAtomic, ...] | None:
+    """What `nvdisasm`, which only a whole toolkit has, reads out of the machine code."""
+    reader = shutil.which("nvdisasm")
+    if reader is None:
+        return None
+    done, out, _ = output_of([reader, "-g", "-c", str(cubin)], _DEADLINE_S, tool_environment(), work)
+    return tuple(nvidia_atomics(out)) if done.ok else None
 
 
 def _portable_ptx(ptx: str) -> str:

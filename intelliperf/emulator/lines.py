@@ -34,6 +34,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
+from intelliperf.sentences import percent
 
 _KINDS: Mapping[str, AccessKind] = {
     "load": AccessKind.LOAD,
@@ -69,6 +70,26 @@ class _Line:
     hottest_lanes: float = 0.0
     atomic_lanes: float = 0.0
     time: Estimate = field(default_factory=Estimate)
+    others: dict[tuple[str, int], None] = field(default_factory=dict)  # files and lines merged into this access
+    merged: bool = False
+
+    def note_others(self, site: SiteFacts, source: Path, project: Project) -> None:
+        """Remember the other lines that the site's access was merged from."""
+        self.merged |= site.also is not None
+        for locations in site.also or ():
+            chain = users_chain(locations, source, project)
+            if chain and (chain[0].file, chain[0].line) != (self.chain[0].file, self.chain[0].line):
+                self.others[chain[0].file.name, chain[0].line] = None
+
+    def shared_with(self) -> str:
+        """In words, the other lines of the access; empty where it is of one line only."""
+        if not self.merged:
+            return ""
+        here = self.chain[0].file.name
+        named = [str(line) if file == here else f"{file}:{line}" for file, line in self.others]
+        if not named:
+            return "merged with another access of the same kind"
+        return f"one access with line{'s' * (len(named) > 1)} {', '.join(named)}"
 
 
 def space_of(record: np.void) -> MemorySpace:
@@ -88,14 +109,14 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
     if not traced:
         raise SourceNotFound(f"{symbol}: no dispatch of this kernel was traced")
     project = Project(directory)
-    lines, orphans = _merge(trace, groups, traced, project)
+    merged = _merge(trace, groups, traced, project)
     facts = trace.module_of(traced[0]).kernels.get(symbol)
     kernel = kernel_of(symbol, facts)
-    if not lines and orphans:
-        raise SourceNotFound(f"{kernel.name}: {_where(orphans, directory)}")
+    if not merged.lines and merged.orphans:
+        raise SourceNotFound(f"{kernel.name}: {_where(tuple(merged.orphans.values()), directory)}")
     represented = [launch for group in groups if group.traced for launch in group.launches]
     time_ns = sum(launch.time_ns for launch in represented) / len(represented)
-    evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in lines.items()]
+    evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in merged.lines.items()]
     evidence += code_lines(trace, groups, kernel, project)
     evidence += local_lines(trace, groups, kernel, project)
     evidence += kernel_line(trace, groups, kernel, project)
@@ -106,18 +127,26 @@ def _where(orphans: Collection[Path | None], directory: Path) -> str:
     """Where accesses are made, if not in the project. None: nobody knows."""
     files = sorted({file for file in orphans if file is not None})
     if not files:
-        return f"its {len(orphans)} access sites were built without debug lines"
+        return f"the compiler's optimiser kept no source line of its {len(orphans)} access sites"
     common = os.path.commonpath([directory, *(file.parent for file in files)])
     named = ", ".join(str(file) for file in files[:_NAMED_FILES]) + (", …" if len(files) > _NAMED_FILES else "")
     return f"it is in {named}, outside the project {directory}; --project-directory {common} would hold both"
 
 
-def _merge(
-    trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Project
-) -> tuple[dict[Place, _Line], tuple[Path | None, ...]]:
+@dataclass
+class _Merged:
+    """A kernel's accesses by line, and its sites without one: in which file they are."""
+
+    lines: dict[Place, _Line] = field(default_factory=dict)
+    orphans: dict[tuple[int, int], Path | None] = field(default_factory=dict)
+    requests: float = 0.0
+    unplaced: float = 0.0  # of the requests those of sites that nobody can place in any file
+
+
+def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch], project: Project) -> _Merged:
     weights = launch_weights(groups)
-    lines: dict[Place, _Line] = {}
-    orphans: dict[tuple[int, int], Path | None] = {}
+    merged = _Merged()
+    lines = merged.lines
     for launch in traced:
         module = trace.module_of(launch)
         costs = SiteCosts(trace, launch, module)
@@ -127,19 +156,34 @@ def _merge(
             if site.kind not in _KINDS:
                 continue
             chain = users_chain(site.locations, Path(module.source), project)
+            weight = weights[launch.index]
+            requests = float(record["requests"]) * launch.scale * weight
+            merged.requests += requests
             if not chain:
-                orphans[launch.module, number] = file_of(site.locations, Path(module.source))
+                file = merged.orphans[launch.module, number] = file_of(site.locations, Path(module.source))
+                merged.unplaced += requests if file is None else 0.0
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))
-            weight = weights[launch.index]
-            line.totals.absorb(site_totals(record, site.kind, launch, module.wave_size, by_line=True), weight)
+            line.note_others(site, Path(module.source), project)
+            line.totals.absorb(site_totals(record, site, launch, module.wave_size, by_line=True), weight)
             line.time.add(costs.of(record, site), weight=weight)
             if site.kind in ATOMIC_KINDS and record["global_requests"]:
                 line.atomic_lanes += launch.atomic_lanes * weight
                 line.hottest_lanes += weight * (
                     launch.atomic_hottest_lanes if launch.atomic_hottest_site == number else 0
                 )
-    return lines, tuple(orphans.values())
+    return merged
+
+
+def unplaced_note(trace: Trace, symbol: str, directory: Path) -> str:
+    """The share of a kernel's wave-level accesses that no line can be given; empty if there is none."""
+    groups = groups_of(launch for launch in trace.launches if launch.status == 0).get(symbol, ())
+    traced = [launch for group in groups for launch in group.traced]
+    merged = _merge(trace, groups, traced, Project(directory))
+    if not merged.unplaced:
+        return ""
+    share = percent(merged.unplaced / merged.requests)
+    return f"{share} of its accesses are in no line's figures: the compiler's optimiser kept no source line of theirs"
 
 
 def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> Place:
@@ -212,6 +256,7 @@ def _evidence(kernel: Kernel, place: Place, line: _Line, project: Project, time_
         element_bytes=place.element_bytes,
         chain=line.chain,
         quantities=quantities,
+        shared_with=line.shared_with(),
     )
 
 

@@ -7,7 +7,7 @@ counts are per dispatch; figures from sampled blocks carry their 95 % half-width
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -58,10 +58,14 @@ def emulate(backend: Backend, application: Application, deadline_s: float, top_n
         try:
             lines = backend.lines(application, kernel.kernel, deadline_s)
             shown = tuple(line for line in lines if line.access is not AccessKind.KERNEL)  # the header has it
-            kernels.append(KernelLines(kernel, shown))
+            kernels.append(KernelLines(_noted(kernel, backend.line_notes()), shown))
         except SourceNotFound as error:
             kernels.append(KernelLines(kernel, (), str(error)))
     return Emulation(backend.probe(), profile, tuple(kernels))
+
+
+def _noted(profile: KernelProfile, notes: Sequence[str]) -> KernelProfile:
+    return replace(profile, notes=(*profile.notes, *notes)) if notes else profile
 
 
 # ---- figures ------------------------------------------------------------------------------------
@@ -236,6 +240,8 @@ def rich_table(emulation: Emulation, project: Path) -> RenderableType:
             table.add_column(title, justify="left" if title == "access" else "right")
         for line in kernel.lines:
             where = Text(f"{place(line, project)}\n{line.text}")
+            if line.shared_with:
+                where.append(f"\n({line.shared_with})", style="dim")
             cells = [figure(line) for _, figure in columns]
             table.add_row(where, *(Text(cell, style="bold red" if cell.endswith("!") else "") for cell in cells))
         parts.append(table)
@@ -257,7 +263,8 @@ def plain_text(emulation: Emulation, project: Path) -> str:
                 for title, figure in COLUMNS
                 if figure(evidence)
             ]
-            lines += [f"  {place(evidence, project)}: {evidence.text}", f"      {', '.join(figures)}"]
+            merged = f" ({evidence.shared_with})" if evidence.shared_with else ""
+            lines += [f"  {place(evidence, project)}{merged}: {evidence.text}", f"      {', '.join(figures)}"]
     lines += [f"note: {note}" for note in emulation.application.notes]
     return "\n".join(lines)
 
@@ -298,6 +305,7 @@ def _kernel_object(kernel: KernelLines) -> dict[str, object]:
                 "space": line.space.value,
                 "operation": line.operation,
                 "element_bytes": line.element_bytes,
+                "shared_with": line.shared_with,
                 "chain": [f"{frame.file}:{frame.line}:{frame.column}:{frame.function}" for frame in line.chain],
                 "quantities": _quantities_object(line.quantities),
             }

@@ -21,6 +21,7 @@ from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
 ABI_VERSION = 4
+_COMBINED = 16  # kSiteCombined of the runtime
 
 _COUNTS = (
     *("requests", "lanes", "bytes", "global_requests", "shared_requests"),
@@ -56,6 +57,14 @@ class SiteFacts:
     operation: str
     type: str
     locations: tuple[Location, ...]
+    also: tuple[tuple[Location, ...], ...] | None = None  # other places merged into it; empty: not known which
+    flags: int = 0
+    by: str = ""  # of an atomic: the compiler whose code says how it is done, or the table that does
+
+    @property
+    def one_lane(self) -> bool:
+        """One lane of a wave does it for all that are on one address."""
+        return bool(self.flags & _COMBINED)
 
 
 @dataclass(frozen=True)
@@ -307,6 +316,9 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
         operation=str(row["operation"]),
         type=str(row.get("type", "")),
         locations=_locations(row["locations"]),
+        also=None if "also" not in row else tuple(_locations(places) for places in row["also"]),
+        flags=int(row.get("flags", 0)),
+        by=str(row.get("by", "")),
     )
 
 

@@ -90,12 +90,13 @@ def _in_global_memory(profile: KernelProfile) -> Symptom | None:
         return None
     atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
     hottest = value_of(profile, Metric.ATOMIC_HOTTEST_SHARE)
+    together = f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), "
     return Symptom(
         value=serialized,
         ideal=addresses,
         excess_ns=visible_ns(profile, Metric.ATOMIC_TIME_NS, atomic_ns * (1.0 - min(1.0, addresses / lanes.value))),
         sentence=(
-            f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), {count(lanes)} atomic "
+            f"{together if per_request >= LANES_ON_ONE_ADDRESS.value else ''}{count(lanes)} atomic "
             f"operations share {addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes "
             f"{percent(hottest)} of them, and their queue takes {duration(atomic_ns)}"
         ),

@@ -23,6 +23,7 @@ class Example:
     formula: str | None = None  # None: healthy
     kernel: str = ""  # part of the display name
     blamed: str = ""  # text on the worst line
+    besides: str | None = None  # a formula that may find something, too, by how the chip is filled
 
 
 MAKE = (("make",),)
@@ -38,7 +39,8 @@ TABLE = (
         "tile[threadIdx.x][threadIdx.y + k]",
     ),
     Example("scan", MAKE, "./scan", "bankConflict", "scan_chunks", "tree["),
-    Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]"),
+    # 147 blocks for 304 compute units
+    Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]", besides="launchConfig"),
     Example("rowsums", MAKE, "./rowsums", "memoryAccess", "rowSums", "m.elements[row * m.columns + column]"),
     Example("mixing", MAKE, "./mixing", "registerPressure", "mix", "state[c] * gain + state[(c * 5 + 1) % kChannels]"),
     Example("sides", MAKE, "./sides", "branchDivergence", "relax", "x = 1.0f - x * x * 0.125f;"),
@@ -72,9 +74,8 @@ def test_an_example_shows_its_bottleneck_and_no_other(example: tuple[Example, Pr
     findings = {
         formula.name: next((f for k in kernels if (f := formula.diagnose(k, device))), None) for formula in BOTTLENECKS
     }
-    assert [name for name, finding in findings.items() if finding is not None] == [chosen.formula] * bool(
-        chosen.formula
-    )
+    shown = [name for name, finding in findings.items() if finding is not None and name != chosen.besides]
+    assert shown == [chosen.formula] * bool(chosen.formula)
     if chosen.formula is not None:
         finding = findings[chosen.formula]
         assert finding is not None

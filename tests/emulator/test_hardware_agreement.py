@@ -33,12 +33,8 @@ METRICS = {
 
 # Where nvcc makes something else of the line than the line says: what the emulator counts there.
 EXPLAINED: dict[Place, Figures] = {
-    # An addition of 1 becomes ATOMS.POPC.INC, which adds up the lanes of one address at once.
-    ("shared_hist", 99, "ATOMS"): (5984, 2048),
     # The divergent loop is unrolled: lanes that have left it do not wait where the source says.
     ("diverge", 111, "LDG"): (49153, 16384),
-    # The inner loop is unrolled, and a row of the tile is loaded 16 bytes at a time.
-    ("gemm_tiled", 136, "LDS"): (1048576, 1048576),
 }
 
 

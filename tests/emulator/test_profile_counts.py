@@ -203,15 +203,20 @@ def test_an_lds_broadcast_is_free_of_conflicts(program: Program, wave: int) -> N
 def test_lanes_of_an_atomic_that_share_an_address(
     program: Program, wave: int, kernel: str, mark: str, lanes_together: int | None, addresses: int
 ) -> None:
-    """`lanes_together`: the wave is spread over so many addresses; None: each lane has its own."""
+    """`lanes_together`: the wave is spread over so many addresses; None: each lane has its own.
+
+    LLVM for AMD lets one lane add for all of a wave where the address is provably the same; ptxas not for floats.
+    """
     atomic = access(program, kernel, mark, AccessKind.REDUCTION)
     waves = COUNT // wave
     each = 1 if lanes_together is None else wave // lanes_together
+    combined = mark == "one" and program.backend.probe().vendor == "amd"
     assert figures(atomic, Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION) == (
         waves,
-        COUNT,
-        waves * each,
+        waves if combined else COUNT,
+        waves if combined else waves * each,
     )
+    assert atomic.quantity(Metric.ACTIVE_LANE_RATIO).value == 1
     profile = program.kernel(kernel)
     assert profile.quantity(Metric.ATOMIC_ADDRESSES).value == addresses
     assert profile.quantity(Metric.ATOMIC_HOTTEST_SHARE).value == pytest.approx(1 / addresses)
@@ -219,14 +224,16 @@ def test_lanes_of_an_atomic_that_share_an_address(
 
 
 def test_lanes_of_an_lds_atomic_go_one_after_another(program: Program, wave: int) -> None:
+    """Increments on NVIDIA aside: the lanes on one word are counted (ATOMS.POPC.INC) and added at once."""
     atomic = access(program, "hot_word", "hot", AccessKind.REDUCTION, MemorySpace.SHARED)
+    passes = COUNT if program.backend.probe().vendor == "amd" else COUNT // 32
     assert figures(atomic, Metric.ATOMIC_SERIALIZATION, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL) == (
-        COUNT,
-        COUNT,
+        passes,
+        passes,
         COUNT // 32,
     )
     profile = program.kernel("hot_word")
-    assert profile.quantity(Metric.LDS_ATOMIC_SERIALIZATION).value == COUNT
+    assert profile.quantity(Metric.LDS_ATOMIC_SERIALIZATION).value == passes
     assert profile.quantity(Metric.ATOMIC_REQUESTS).value == 0
 
 

@@ -100,7 +100,7 @@ def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_p
     launch = recording.launch()
     for number in (0, 1):
         recording.count(launch, number, requests=1, global_requests=1, lanes=64)
-    with pytest.raises(SourceNotFound, match="2 access sites were built without debug lines"):
+    with pytest.raises(SourceNotFound, match="kept no source line of its 2 access sites"):
         _lines(recording, tmp_path, project)
 
 
@@ -280,3 +280,14 @@ def test_kernels_with_facts_of_the_real_target_pass_and_others_need_the_compile_
     unproven = strict.Built(Trace(recording.write(tmp_path / "b")), project)
     assert strict.check(good, good).status is CheckStatus.PASSED
     assert strict.check(good, unproven).status is CheckStatus.NOT_RUN
+
+
+def test_the_share_of_accesses_without_a_line_is_told(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("load", project / "app.hip", 4), site("load", project / "app.hip", 0)]
+    launch = recording.launch()
+    recording.count(launch, 0, requests=30, global_requests=30, lanes=64)
+    recording.count(launch, 1, requests=10, global_requests=10, lanes=64)
+    (evidence,) = _lines(recording, tmp_path, project)
+    assert evidence.quantity(Metric.REQUESTS).value == 30
+    note = lines.unplaced_note(Trace(tmp_path / "records"), KERNEL, project)
+    assert note.startswith("25 % of its accesses are in no line")

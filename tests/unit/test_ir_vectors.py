@@ -11,7 +11,7 @@ from intelliperf.emulator.ir import Instrumented, instrument
 from intelliperf.emulator.ir.layout import Layout
 
 HEAD = """%struct.S = type { double, float, [3 x i16], <{ i8, i32 }> }
-@tile = internal global [64 x float] zeroinitializer, align 16
+@tile = internal global [64 x float] undef, align 16
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @other()
 """
@@ -61,10 +61,6 @@ FLOAT4 = (("float", 0, 16), ("float", 4, 4), ("float", 8, 8), ("float", 12, 4))
         ((("i8", 0, 4), ("i8", 1, 1), ("i8", 2, 2), ("i8", 3, 1)), [(4, "<4 x i8>")]),
         ((("half", 0, 4), ("half", 2, 2)), [(4, "<2 x half>")]),
         ((("i64", 0, 16), ("float", 8, 8), ("i32", 12, 4)), [(16, "i128")]),
-        # float3: nothing promises more than 4 bytes
-        ((("float", 0, 4), ("float", 4, 4), ("float", 8, 4)), [(4, "float")] * 3),
-        # aligned to 8 only: two accesses of 8
-        ((("float", 0, 8), ("float", 4, 4), ("float", 8, 8), ("float", 12, 4)), [(8, "<2 x float>")] * 2),
         # two vectors side by side
         ((*FLOAT4, *((t, 16 + o, a) for t, o, a in FLOAT4)), [(16, "<4 x float>")] * 2),
     ],
@@ -73,6 +69,23 @@ def test_parts_of_an_aligned_vector_are_one_access(
     kind: str, layout: tuple[tuple[str, int, int], ...], expected: list[tuple[int, str]], vendor: str
 ) -> None:
     assert accesses(instrumented(parts(kind, *layout), vendor)) == [(kind, *rest) for rest in expected]
+
+
+@pytest.mark.parametrize("kind", ["load", "store"])
+@pytest.mark.parametrize(
+    ("layout", "nvidia", "amd"),
+    [
+        # float3: nothing promises more than 4 bytes
+        ((("float", 0, 4), ("float", 4, 4), ("float", 8, 4)), [4, 4, 4], [12]),
+        # aligned to 8 only: two accesses of 8
+        ((("float", 0, 8), ("float", 4, 4), ("float", 8, 8), ("float", 12, 4)), [8, 8], [16]),
+    ],
+)
+def test_amd_joins_without_alignment(
+    kind: str, layout: tuple[tuple[str, int, int], ...], nvidia: list[int], amd: list[int]
+) -> None:
+    assert [size for _, size, _ in accesses(instrumented(parts(kind, *layout), "nvidia"))] == nvidia
+    assert [size for _, size, _ in accesses(instrumented(parts(kind, *layout), "amd"))] == amd
 
 
 def test_the_hook_stands_before_the_first_part_and_the_block_counts_one_access() -> None:
@@ -148,11 +161,52 @@ def test_a_load_between_keeps_stores_apart() -> None:
     assert [size for _, size, _ in accesses(made)] == [4, 4, 4]
 
 
-def test_other_places_other_pointers_and_volatile_accesses_stay_apart() -> None:
+def test_neighbours_that_are_named_one_by_one_are_one_access() -> None:
     elsewhere = (
         parts("load", ("float", 0, 8)) + "\n" + parts("load", ("float", 4, 4), place="!11").replace("0 =", "1 =")
     )
-    assert [size for _, size, _ in accesses(instrumented(elsewhere.replace("%a0, align 4", "%a1, align 4")))] == [4, 4]
+    assert [size for _, size, _ in accesses(instrumented(elsewhere.replace("%a0, align 4", "%a1, align 4")))] == [8]
+
+
+def test_members_named_one_by_one_are_loaded_alone_if_others_lie_between() -> None:
+    elsewhere = (
+        parts("load", ("float", 0, 16)) + "\n" + parts("load", ("float", 8, 8), place="!11").replace("0 =", "1 =")
+    )
+    made = instrumented(elsewhere.replace("%a0, align 8", "%a1, align 8"))
+    assert [size for _, size, _ in accesses(made)] == [4, 4]
+
+
+INDICES = """%i = trunc i64 %n to i32
+%i4 = shl nsw i32 %i, 2
+%w0 = sext i32 %i4 to i64
+%a0 = getelementptr inbounds float, ptr %p, i64 %w0
+%v0 = load float, ptr %a0, align 4, !dbg !10
+%i1 = or disjoint i32 %i4, 1
+%w1 = sext i32 %i1 to i64
+%a1 = getelementptr inbounds float, ptr %p, i64 %w1
+%v1 = load float, ptr %a1, align 4, !dbg !11"""
+
+
+@pytest.mark.parametrize(
+    ("text", "vendor", "sizes"),
+    [
+        (INDICES, "amd", [8]),  # no alignment is needed there
+        (INDICES, "nvidia", [4, 4]),
+        (INDICES.replace("align 4", "align 8", 1), "nvidia", [8]),
+        (INDICES.replace("or disjoint", "add nsw"), "amd", [8]),
+        (INDICES.replace("or disjoint", "add"), "amd", [4, 4]),  # it may wrap round
+        (INDICES.replace("sext i32 %i1", "zext i32 %i1"), "amd", [4, 4]),
+        (INDICES.replace("or disjoint i32 %i4, 1", "add nsw i32 %i4, 2"), "amd", [4, 4]),
+        (INDICES.replace("float, ptr %p", "[64 x float], ptr @tile, i64 0"), "amd", [4, 4]),  # LDS: aligned
+        (INDICES.replace("float, ptr %p", "[64 x float], ptr @tile, i64 0").replace("4, !dbg !10", "8, !dbg !10"),
+         "amd", [8]),
+    ],
+)  # fmt: skip
+def test_neighbours_with_computed_indices(text: str, vendor: str, sizes: list[int]) -> None:
+    assert [size for _, size, _ in accesses(instrumented(text, vendor))] == sizes
+
+
+def test_other_pointers_and_volatile_accesses_stay_apart() -> None:
     other = "%a = load float, ptr %p, align 8, !dbg !10\n%b = load float, ptr %q, align 4, !dbg !10"
     assert [size for _, size, _ in accesses(instrumented(other))] == [4, 4]
     loads = parts("load", ("float", 0, 8), ("float", 4, 4)).replace("= load", "= load volatile")
@@ -168,6 +222,18 @@ def test_parts_of_one_variable_are_found_through_constant_expressions() -> None:
         %d = load float, ptr %e, align 4, !dbg !10"""
     )
     assert accesses(made) == [("load", 16, "<4 x float>")]
+
+
+@pytest.mark.parametrize(("parameters", "sizes"), [("ptr %p, ptr %q", [4, 4]), ("ptr %p, ptr noalias %q", [8])])
+def test_a_store_that_cannot_touch_them_leaves_loads_together(parameters: str, sizes: list[int]) -> None:
+    halves = parts("load", ("float", 0, 8), ("float", 4, 4)).splitlines()
+    body = [*halves[:2], "store i32 1, ptr %q, align 4, !dbg !10", *halves[2:]]
+    made = instrument(
+        f"{HEAD}define void @f({parameters}) {{\nentry:\n"
+        + "\n".join(f"  {line}" for line in body)
+        + f"\n  ret void\n}}\n{METADATA}"
+    )
+    assert [size for kind, size, _ in accesses(made) if kind == "load"] == sizes
 
 
 def test_one_address_loaded_twice_is_two_accesses() -> None:

@@ -18,9 +18,36 @@ uint32_t LdsBanks::set_of(uint32_t position, uint32_t bytes) const {
   return half * 4 + kSetOfQuad[quad];
 }
 
-uint32_t LdsBanks::ideal(const uint8_t* position, uint32_t lanes, uint32_t bytes) const {
+// Two neighbouring sets of NVIDIA's wide accesses are one where lanes share their words with the next lane or the
+// next but one: measured on an H100 for rows of a tile read 16 bytes at a time (2 wavefronts, not 4), see
+// benchmarks/hardware. `offset` null: all lanes are on one address.
+uint32_t LdsBanks::joined_pairs(const uint64_t* offset, const uint8_t* position, uint32_t lanes, uint32_t bytes) const {
+  if (amd_ || bytes <= 4) return 0;
+  if (!offset) return 0xF;
+  uint32_t odd_out[2] = {0, 0};
+  uint64_t at[64];
+  uint64_t present = 0;
+  for (uint32_t i = 0; i < lanes; ++i) {
+    at[position[i]] = offset[i];
+    present |= uint64_t(1) << position[i];
+  }
+  for (uint32_t i = 0; i < lanes; ++i) {
+    const uint32_t here = position[i], pair = set_of(here, bytes) / 2;
+    for (uint32_t k = 0; k < 2; ++k) {
+      const uint32_t other = here ^ (1u << k);
+      if ((present >> other & 1) && at[other] != offset[i]) odd_out[k] |= 1u << pair;
+    }
+  }
+  return ~(odd_out[0] & odd_out[1]) & 0xF;
+}
+
+uint32_t LdsBanks::ideal(const uint8_t* position, uint32_t lanes, uint32_t bytes, bool uniform) const {
+  const uint32_t joined = uniform ? joined_pairs(nullptr, position, lanes, bytes) : 0;
   uint32_t sets = 0;
-  for (uint32_t i = 0; i < lanes; ++i) sets |= 1u << set_of(position[i], bytes);
+  for (uint32_t i = 0; i < lanes; ++i) {
+    const uint32_t set = set_of(position[i], bytes);
+    sets |= 1u << (joined >> (set / 2) & 1 ? set & ~1u : set);
+  }
   return uint32_t(__builtin_popcount(sets));
 }
 
@@ -45,8 +72,9 @@ LdsPhases LdsBanks::count(const uint64_t* offset, const uint8_t* position, uint3
   stamp_ += 8;
   uint8_t order[64];
   arrange_by_set(position, lanes, bytes, order);
+  const uint32_t joined = atomic ? 0 : joined_pairs(offset, position, lanes, bytes);
   for (uint32_t k = 0; k < lanes; ++k) {
-    const uint32_t i = order[k], set = set_of(position[i], bytes);
+    const uint32_t i = order[k], own = set_of(position[i], bytes), set = joined >> (own / 2) & 1 ? own & ~1u : own;
     used |= 1u << set;
     const uint64_t last = (offset[i] + bytes - 1) / 4;
     for (uint64_t word = offset[i] / 4; word <= last && word < word_stamp_.size(); ++word) {

@@ -12,8 +12,9 @@ from typing import Any
 from intelliperf.dropins.frontend import CompilerMessage, optimisation_flags
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.emulator.compiler.assembly import readable, translate_assembly
+from intelliperf.emulator.compiler.targetsites import ATOMICS, mark_atomics
 from intelliperf.emulator.container import ABI_VERSION, pack_container
-from intelliperf.emulator.ir import Instrumented, expose_shared_variables, instrument
+from intelliperf.emulator.ir import Instrumented, Tagged, expose_shared_variables, instrument, tag_accesses
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import DEBUG_LOCATION
 from intelliperf.errors import ToolchainError
@@ -44,10 +45,14 @@ def compile_front_end(argv: Sequence[str], directory: Path) -> str:
     return err
 
 
-def optimise(ir: str, work: Path, toolchain: Toolchain) -> str:
-    """What a GPU compiler's optimiser would do, without what would be wrong for lanes that share variables."""
+def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
+    """What a GPU compiler's optimiser would do, without what would be wrong for lanes that share variables.
+
+    The places of its tags are those of the accesses before.
+    """
     plain, optimised = work / "plain.ll", work / "optimised.ll"
-    plain.write_text(expose_shared_variables(ir), encoding="utf-8", errors="surrogateescape")
+    tagged = tag_accesses(expose_shared_variables(ir))
+    plain.write_text(tagged.text, encoding="utf-8", errors="surrogateescape")
     run_tool(
         [
             *toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), *optimisation_flags(),
@@ -56,7 +61,7 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> str:
         work,
         "optimising device code failed",
     )  # fmt: skip
-    return optimised.read_text(encoding="utf-8", errors="surrogateescape")
+    return Tagged(optimised.read_text(encoding="utf-8", errors="surrogateescape"), tagged.places)
 
 
 def shadows_wanted() -> bool:
@@ -92,7 +97,8 @@ def _check_externals(names: Sequence[str]) -> None:
 
 def _placed(facts: Mapping[str, object], kernel: str, instrumented: Instrumented) -> dict[str, object] | None:
     """The facts with each local access in the basic blocks that run as often: those of its line, or the entry."""
-    if not facts.keys() - {MOST_THREADS}:
+    facts = {key: value for key, value in facts.items() if key not in (MOST_THREADS, ATOMICS)}
+    if not facts:
         return None
     local = facts["local"]
     if not isinstance(local, (list, tuple)):
@@ -117,7 +123,8 @@ def build_container(
     """
     ir = _VIRTUAL_OF_NOBODY.sub("@__simt_pure_virtual", translate_assembly(ir))
     _refuse_assembly(ir)
-    instrumented = instrument(optimise(ir, work, toolchain), header["device"]["vendor"], shadows_wanted())
+    optimised = optimise(ir, work, toolchain)
+    instrumented = instrument(optimised.text, header["device"]["vendor"], shadows_wanted(), optimised.places)
     _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"
     text.write_text(instrumented.text, encoding="utf-8", errors="surrogateescape")
@@ -137,6 +144,7 @@ def build_container(
         "linking device code failed",
     )  # fmt: skip
     static = facts()
+    mark_atomics(instrumented.metadata["sites"], static, header["device"]["vendor"])
     for name, kernel in instrumented.metadata["kernels"].items():
         known = static.get(name, {})
         kernel["static"] = _placed(known, name, instrumented)

@@ -11,12 +11,14 @@ import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
 from intelliperf.dropins.spelling import overlay_flags
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.emulator.compiler.device import MOST_THREADS, build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
+from intelliperf.emulator.compiler.targetsites import ATOMICS, COMPILER
 from intelliperf.emulator.isa import compile_for_target
 from intelliperf.errors import ToolchainError
 
@@ -78,7 +80,7 @@ def compile_module(unit: Unit, output: Path, toolchain: Toolchain) -> str:
         return warnings
 
 
-def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object]]:
+def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     """Registers, spills, sizes and launch bounds on the real target, by kernel; empty if its compiler refuses it.
 
     A refusal is no error here: the emulator runs more than the GPU would; `strict_compile` tells.
@@ -87,9 +89,14 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, object
     source = unit.directory / unit.source
     flags = (*_without_overlay(unit.flags), *overlay_flags(unit.source, unit.flags, unit.directory))
     made = compile_for_target(source, unit.language, flags, unit.directory, architecture, toolchain)
-    facts: dict[str, dict[str, object]] = {name: asdict(fact) for name, fact in made.facts.items()}
+    facts: dict[str, dict[str, Any]] = {name: asdict(fact) for name, fact in made.facts.items()}
     for name, threads in made.most_threads.items():
         facts.setdefault(name, {})[MOST_THREADS] = threads
+    for atomic in made.atomics or ():
+        facts.setdefault(atomic.function, {}).setdefault(ATOMICS, []).append(asdict(atomic))
+    if made.atomics is not None:
+        assembler = " and ptxas" if unit.language == "cuda" else ""
+        facts[""] = {COMPILER: f"{toolchain.version}{assembler} for {architecture}"}
     return facts
 
 
@@ -105,7 +112,7 @@ def _device_side(
     work: Path,
     rule: Path,
     toolchain: Toolchain,
-    facts: Future[dict[str, dict[str, object]]],
+    facts: Future[dict[str, dict[str, Any]]],
 ) -> Path:
     """The file to embed: a container, or plain device IR if it is to be linked later."""
     plan = [word for word in host if word != "--offload-new-driver"]

@@ -7,6 +7,7 @@ copied with a hook before each access (trace). `abi.h` is the contract for what 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
+from intelliperf.emulator.ir.tags import Frames, Tagged, restore_locations, tag_accesses
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
 from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
 
@@ -50,17 +52,22 @@ class Instrumented:
     places: Places
 
 
-def instrument(text: str, vendor: str = "amd", shadows: bool = False) -> Instrumented:
+def instrument(
+    text: str, vendor: str = "amd", shadows: bool = False, places: Mapping[int, Frames] | None = None
+) -> Instrumented:
     """Raises `ToolchainError`, naming the line, for any form of IR that it does not know.
 
     `shadows`: with a third version that carries algebraic shadows.
     `vendor` of the device: amd or nvidia; their compilers differ in the vectors that they load.
+    `places` of the tags that accesses had before they were optimised, see `tags`.
     """
     module = parse_module(text)
     layout = Layout(module.structs)
     debug = DebugInfo(module.metadata)
+    restored = restore_locations(module, debug, places or {})
     variables = rewrite_variables(module.globals, layout, debug)
     table = SiteTable()
+    kernels = set(kernel_names(module))
     surroundings = Surroundings(
         layout=layout,
         debug=debug,
@@ -70,8 +77,10 @@ def instrument(text: str, vendor: str = "amd", shadows: bool = False) -> Instrum
         table=table,
         variables=_sizes(variables),
         nvidia=vendor == "nvidia",
+        shared={f"@{name}" for name in (*variables.shared, *variables.dynamic)},
+        kernels=kernels,
+        also=restored.also,
     )
-    kernels = set(kernel_names(module))
     reach = shared_reach(module, variables.shared)
     described: dict[str, Any] = {}
     bodies: list[str] = []
@@ -164,4 +173,4 @@ def _kept_metadata(bodies: list[str], module: Module) -> list[str]:
     return list(kept.values())
 
 
-__all__ = ["Instrumented", "expose_shared_variables", "instrument"]
+__all__ = ["Instrumented", "Tagged", "expose_shared_variables", "instrument", "tag_accesses"]

@@ -67,6 +67,7 @@ class DebugInfo:
         self._locations: dict[int, list[dict[str, Any]]] = {}
         self._places: dict[int, tuple[str, str]] = {}
         self._files: dict[int, str] = {}
+        self._last: int | None = None  # the number of the location that was added last
 
     def node(self, number: int | None) -> Node:
         if number is None:
@@ -93,6 +94,12 @@ class DebugInfo:
                 known.append({"file": file, "line": line, "column": column, "function": function})
             self._locations[number] = known
         return known
+
+    def add(self, chain: list[dict[str, Any]]) -> int:
+        """A location with these frames, under a number that no node of the module has."""
+        self._last = (max(self._metadata, default=0) if self._last is None else self._last) + 1
+        self._locations[self._last] = chain
+        return self._last
 
     def outermost_line(self, number: int) -> tuple[str, int]:
         """File and line of a location in the function that everything there was inlined into."""

@@ -8,14 +8,24 @@ from dataclasses import dataclass, replace
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.memory import MEMORY_OPCODES, Access, access_of, masked_of, ranges_of
+from intelliperf.emulator.ir.memory import (
+    MEMORY_OPCODES,
+    UNIFORM,
+    UNIFORM_VALUE,
+    Access,
+    access_of,
+    masked_of,
+    ranges_of,
+)
 from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers
 from intelliperf.emulator.ir.sites import SiteTable
+from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
+from intelliperf.emulator.ir.uniform import UniformValues
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
 from intelliperf.errors import ToolchainError
 
@@ -48,6 +58,9 @@ class Surroundings:
     table: SiteTable
     variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
+    shared: Collection[str]  # of these those in LDS
+    kernels: Collection[str]
+    also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
 
 
 class FunctionRewriter:
@@ -60,8 +73,14 @@ class FunctionRewriter:
         self._private = private_pointers(function, surroundings.private_globals)
         self._operations = OperationCounter()
         self._vectors = VectorFinder(
-            function, surroundings.layout, self._is_private, surroundings.nvidia, surroundings.variables
+            function,
+            surroundings.layout,
+            self._is_private,
+            surroundings.nvidia,
+            surroundings.variables,
+            surroundings.shared,
         )
+        self._uniform: UniformValues | None = None
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -127,7 +146,10 @@ class FunctionRewriter:
         text = without_attachments(instruction.text)
         if opcode in MEMORY_OPCODES:
             used = opcode != "atomicrmw" or self._is_used(instruction.result)
-            self._hook_access(access_of(instruction, self._around.layout, used), location)
+            access = access_of(instruction, self._around.layout, used)
+            if opcode == "atomicrmw":
+                access = replace(access, flags=access.flags | self._uniformity(access))
+            self._hook_access(access, location)
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         self._both(text)
@@ -141,6 +163,13 @@ class FunctionRewriter:
             self._body = "\n".join(i.text for block in self._function.blocks for i in block.instructions)
         return len(re.findall(re.escape(result) + r"(?![-\w.$])", self._body)) > 1
 
+    def _uniformity(self, access: Access) -> int:
+        """Flags of an atomic whose lanes share its address or its operand."""
+        if self._uniform is None:
+            self._uniform = UniformValues(self._function, self._function.name in self._around.kernels)
+        flags = UNIFORM if self._uniform.holds(access.pointer) else 0
+        return flags | (UNIFORM_VALUE if self._uniform.holds(access.value) else 0)
+
     def _is_private(self, pointer: str) -> bool:
         return is_private(pointer, self._private, self._around.private_globals)
 
@@ -149,6 +178,7 @@ class FunctionRewriter:
         if joined is not None:
             found = DEBUG_LOCATION.search(instruction.text)
             site = self._site(joined.access, int(found[1]) if found else None)
+            self._name_others(site, joined)
             pointer = joined.access.pointer
             if joined.back:
                 self._serial += 1
@@ -157,6 +187,16 @@ class FunctionRewriter:
                 pointer = begin
             self._trace.append(f"  call void @__simt_access(ptr {pointer}, i32 {site})")
         self._both(without_attachments(instruction.text))
+
+    def _name_others(self, site: int, joined: Joined) -> None:
+        """Adds the lines of a joined access that are not that of its first part."""
+        row = self._around.table.sites[site]
+        lines = {(frame["file"], frame["line"]) for frame in row["locations"][:1]}
+        for location in joined.others:
+            chain = self._around.debug.locations(location)
+            if chain and chain[0]["line"] > 0 and (at := (chain[0]["file"], chain[0]["line"])) not in lines:
+                lines.add(at)
+                row.setdefault("also", []).append(chain)
 
     def _hook_access(self, access: Access, location: int | None) -> None:
         if self._is_private(access.pointer):
@@ -173,10 +213,15 @@ class FunctionRewriter:
             )
 
     def _site(self, access: Access, location: int | None) -> int:
-        return self._around.table.add(
+        number = self._around.table.add(
             access.kind, access.operation, self._name, self._block, self._around.debug.locations(location),
             access.bytes, access.flags, access.type_name,
         )  # fmt: skip
+        if access.value:
+            self._around.table.sites[number]["value"] = access.value
+        if location in self._around.also:
+            self._around.table.sites[number]["also"] = self._around.also[location]
+        return number
 
     def _position(self, kind: str, operation: str, location: int | None) -> int:
         locations = self._around.debug.locations(location)

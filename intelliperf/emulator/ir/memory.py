@@ -11,6 +11,8 @@ from intelliperf.emulator.ir.text import pointer_operand, split_top, type_of
 from intelliperf.errors import ToolchainError
 
 VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
+COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
+UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
 MEMORY_OPCODES = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
 _LOAD = re.compile(r"load (atomic )?(volatile )?([a-z]\w*), ptr (%[-\w.$]+)(?=,|$|\n)")
 _QUALIFIERS = re.compile(r"(load|store|atomicrmw|cmpxchg) ((?:atomic |volatile |weak |elementwise )*)")
@@ -35,6 +37,7 @@ class Access:
     operation: str
     length: str | None = None
     alignment: int = 1
+    value: str = ""  # of an atomicrmw: the operand
 
 
 def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Access:
@@ -77,7 +80,8 @@ def _atomic(instruction: Instruction, parts: list[str], layout: Layout, result_u
         verb, _, rest = parts[0].partition(" ")
         pointer, operation = pointer_operand(rest), f"atomicrmw {verb}"
         kind = "atomic" if result_used else "reduction"
-    return Access(kind, pointer, type_name, layout.size(type_name), flags, operation)
+    value = parts[1].split(" monotonic", 1)[0].removeprefix(type_name).split()[:1] if operation != "cmpxchg" else []
+    return Access(kind, pointer, type_name, layout.size(type_name), flags, operation, value="".join(value))
 
 
 def ranges_of(call: Instruction) -> list[Access]:

@@ -12,6 +12,7 @@ _LABEL = re.compile(rf"({NAME}):")
 _METADATA = re.compile(r"!(\d+) = (?:distinct )?")
 _DEFINED = re.compile(rf"@({NAME})\(")
 _DECLARED = re.compile(rf"declare [^@]*@({NAME})\(")
+_RECORD = re.compile(r"    #dbg_.* !(\d+)\)$")
 _OPCODE = re.compile(rf"  (?:(%{NAME}) = )?(?:(tail|musttail|notail) )?([a-z]\w*)")
 
 
@@ -38,6 +39,7 @@ class Function:
     parameters: list[str]  # as written, `...` included
     blocks: list[Block]
     subprogram: int | None
+    recorded: list[int] = field(default_factory=list)  # debug locations of its records of variables
 
 
 @dataclass
@@ -107,6 +109,7 @@ def _function(header: str, body: list[str]) -> Function:
         parameters=split_top(header[found.end() : end - 1]),
         blocks=_blocks(body),
         subprogram=int(debug[1]) if debug else None,
+        recorded=[int(record[1]) for line in body if (record := _RECORD.match(line))],
     )
 
 

@@ -130,6 +130,10 @@ def pointer_operand(part: str) -> str:
     return operand_at(rest, position)
 
 
+def without_debug_location(instruction: str) -> str:
+    return DEBUG_LOCATION.sub("", instruction)
+
+
 def without_attachments(instruction: str) -> str:
     """Without `, !tbaa !7, !dbg !9 …` at the end; passes that would use them do not run any more."""
     cut = instruction.find(", !")

@@ -22,6 +22,9 @@ _ALIGNMENT = re.compile(r", align (\d+)")
 _LOCAL_SHARED = re.compile(
     rf"^(@{NAME} = )(?:internal|private) (?=(?:[\w()]+ )*global .* (?:undef|poison)(?:,|$))", re.MULTILINE
 )
+_SHARED_ALIGNMENT = re.compile(
+    rf"^(@{NAME} = (?:[\w()]+ )*global [^\n]* (?:undef|poison), align )[1248]$", re.MULTILINE
+)
 _DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid", "@__simt_shared_range")
 
 
@@ -43,7 +46,7 @@ def expose_shared_variables(text: str) -> str:
     In CPU code a local-linkage variable that one function stores before it loads is that
     function's own; here every lane runs the function and all of them share the variable.
     """
-    return _LOCAL_SHARED.sub(r"\1", text)
+    return _SHARED_ALIGNMENT.sub(r"\g<1>16", _LOCAL_SHARED.sub(r"\1", text))
 
 
 def join_dynamic(text: str, names: list[str]) -> str:

@@ -1,29 +1,31 @@
 """Which accesses of a basic block are one access on a GPU: the parts of a vector or an aligned structure.
 
 For the processor the optimiser takes `float4 v = in[i]` apart into its members; every GPU compiler loads it
-with one instruction of 16 bytes. Joined here are accesses of one place in the source (the same DILocation)
-that start from one pointer, lie within one aligned unit of at most 16 bytes, and have nothing between them
-that the order could matter to. Units are what the instruction sets have: 2, 4, 8 and 16 bytes, aligned to
-their size, and on AMD 12 of 16. NVIDIA's compiler also loads the members that nobody uses.
+with one instruction of 16 bytes, and so it does with neighbours that the program names one by one. Joined here
+are accesses that start from one pointer, lie side by side within one unit of at most 16 bytes, and have nothing
+between them that the order could matter to. Units are what the instruction sets have: 2, 4, 8 and 16 bytes, and
+on AMD 12. They are aligned to their size, except in AMD's global memory, where no alignment is needed. Of a vector
+that the program copies whole (one place in the source) NVIDIA's compiler also loads the members that nobody uses.
+
+Held against SASS by nvcc 13.0 and gfx942 code by clang 22, see benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from intelliperf.emulator.ir.addresses import Addresses
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.memory import VOLATILE, Access, access_of, ranges_of
 from intelliperf.emulator.ir.module import Function, Instruction
-from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, closing, pointer_operand, split_top
+from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION
 
 _WIDTHS = (16, 8, 4, 2)
 COPY_WIDTH_SHIFT = 8  # where a range's site has its width among the flags
 _SMALL_COPY = 128  # bytes; longer copies become loops
-_GEP = re.compile(r"getelementptr (?:inbounds |nuw |nusw |inrange\([^)]*\) )*")
 _ALIGNMENT = re.compile(r", align (\d+)(?=,|$)")
-_INDEX = re.compile(r"i\d+ (-?\d+)$")
 _SCALAR = re.compile(r"(?:<\d+ x )?(\w+)>?$")
 _MEMORY_INTRINSIC = re.compile(r"llvm\.(?:mem|masked|vp)")
 
@@ -34,6 +36,7 @@ class Joined:
 
     access: Access  # the pointer is the first instruction's
     back: int  # bytes from that pointer down to where the access begins
+    others: tuple[int, ...]  # debug locations of the other parts
 
 
 Plan = Mapping[int, "Joined | None"]  # by index in the block; None: part of an access that is hooked before
@@ -46,6 +49,7 @@ class _Part:
     root: str
     offset: int
     alignment: int
+    place: str  # in the source
 
     @property
     def end(self) -> int:
@@ -62,20 +66,20 @@ class VectorFinder:
         is_private: Callable[[str], bool],
         fills: bool,
         variables: Mapping[str, int],  # bytes, by name with @
+        shared: Collection[str],  # of these those in LDS
     ) -> None:
         self._layout = layout
         self._variables = variables
         self._is_private = is_private
         self._fills = fills
-        self._steps = {
-            instruction.result: instruction.text
-            for block in function.blocks
-            for instruction in block.instructions
-            if instruction.opcode == "getelementptr" and instruction.result
-        }
+        self._addresses = Addresses(function, layout)
+        names = {part: part[part.rindex(" ") + 1 :] for part in function.parameters if " " in part}
+        self._parameters = set(names.values())
+        self._unaliased = {name for part, name in names.items() if " noalias " in part}
+        self._shared = shared
         self._plan: dict[int, Joined | None] = {}
-        self._loads: dict[tuple[str, str], list[_Part]] = {}
-        self._stores: dict[tuple[str, str], list[_Part]] = {}  # of one place at a time
+        self._loads: dict[str, list[_Part]] = {}
+        self._stores: dict[str, list[_Part]] = {}  # of one pointer at a time
 
     def plan(self, instructions: Sequence[Instruction]) -> Plan:
         """What to do at the instructions that are parts of joined accesses; the others are not in it."""
@@ -101,28 +105,30 @@ class VectorFinder:
             return
         visible = [access for access in accesses if not self._is_private(access.pointer)]
         if visible:
-            part = self._part(index, instruction, visible)
-            self._add(part, DEBUG_LOCATION.search(instruction.text))
+            self._add(self._part(index, instruction, visible))
 
     def _part(self, index: int, instruction: Instruction, accesses: list[Access]) -> _Part | None:
         """The access of an instruction that may be part of a vector; None for one that may not."""
         access = accesses[0]
         if len(accesses) > 1 or access.flags & VOLATILE or not 0 < access.bytes <= _WIDTHS[0]:
             return None
-        root, offset = self._resolve(access.pointer)
-        return _Part(index, access, root, offset, _alignment(instruction, access))
+        location = DEBUG_LOCATION.search(instruction.text)
+        if location is None:
+            return None
+        root, offset = self._addresses.resolve(access.pointer)
+        return _Part(index, access, root, offset, _alignment(instruction, access), location[1])
 
-    def _add(self, part: _Part | None, location: re.Match[str] | None) -> None:
-        if part is None or location is None:
+    def _add(self, part: _Part | None) -> None:
+        if part is None:
             self._close_loads()
             self._close_stores()
             return
-        key = (location[1], part.root)
+        key = part.root
         if part.access.kind in ("load", "range_load"):
-            self._close_stores()
+            self._close_aliases(self._stores, key)
             group = self._loads.setdefault(key, [])
         else:
-            self._close_loads()
+            self._close_aliases(self._loads, key)
             if key not in self._stores:
                 self._close_stores()
             group = self._stores.setdefault(key, [])
@@ -131,26 +137,16 @@ class VectorFinder:
             group.clear()
         group.append(part)
 
-    def _resolve(self, pointer: str) -> tuple[str, int]:
-        """The pointer that this one is a constant number of bytes away from, and how many."""
-        offset = 0
-        while True:
-            text = self._steps.get(pointer) if pointer.startswith("%") else pointer
-            found = _GEP.search(text) if text else None
-            if text is None or found is None:
-                return pointer, offset
-            inside = text[found.end() :]
-            if inside.startswith("("):
-                inside = inside[1 : closing(inside, 0) - 1]
-            parts = split_top(re.split(r", !", inside, maxsplit=1)[0])
-            indices = [_INDEX.match(part) for part in parts[2:]]
-            step = self._layout.offset(parts[0], [int(index[1]) for index in indices if index])
-            if step is None or not all(indices):
-                return pointer, offset
-            offset += step
-            pointer = pointer_operand(parts[1])
-
     # -- joining ----------------------------------------------------------------------------------
+
+    def _close_aliases(self, groups: dict[str, list[_Part]], root: str) -> None:
+        """Closes the groups that an access to `root` may touch: not those behind other `noalias` parameters."""
+        base = self._addresses.base(root)
+        for other in list(groups):
+            below = self._addresses.base(other)
+            apart = below != base and {below, base} <= self._parameters and {below, base} & self._unaliased
+            if not apart:
+                self._join(groups.pop(other))
 
     def _close_loads(self) -> None:
         for group in self._loads.values():
@@ -173,13 +169,15 @@ class VectorFinder:
     def _widest(self, waiting: list[_Part]) -> tuple[list[_Part], int]:
         """The parts at the front that one instruction accesses, and its bytes."""
         first = waiting[0]
-        fills = self._fills and first.access.kind in ("load", "range_load")
+        needs_alignment = self._fills or self._addresses.base(first.root) in self._shared
         for width in _WIDTHS:
-            if first.alignment < width:
+            if first.alignment < width and needs_alignment:
                 continue
             within = first.offset + width <= self._variables.get(first.root, first.offset + width)
             taken = [first]
+            fills = self._fills and first.access.kind in ("load", "range_load")
             for part in waiting[1:]:
+                fills = fills and part.place == first.place
                 if part.end > first.offset + width or not (fills or part.offset == taken[-1].end):
                     break
                 taken.append(part)
@@ -198,19 +196,19 @@ class VectorFinder:
             flags |= part.access.flags
             self._plan[part.index] = None
         access = Access(kind, first.access.pointer, _vector_type(taken, size, self._layout), size, flags, kind)
-        self._plan[first.index] = Joined(access, first.offset - taken[0].offset)
+        others = dict.fromkeys(int(part.place) for part in taken if part.place != first.place)
+        self._plan[first.index] = Joined(access, first.offset - taken[0].offset, tuple(others))
 
 
 def _may_join(instructions: Sequence[Instruction]) -> bool:
-    """Whether any two accesses of the block have their place in the source in common."""
+    """Whether the block has two accesses of one kind that could be side by side."""
     seen: set[str] = set()
     for instruction in instructions:
-        if instruction.opcode in ("load", "store") or (instruction.opcode == "call" and "mem" in instruction.text):
-            found = DEBUG_LOCATION.search(instruction.text)
-            if found and found[1] in seen:
+        opcode = instruction.opcode
+        if opcode in ("load", "store") or (opcode == "call" and "mem" in instruction.text):
+            if opcode in seen or "call" in seen:
                 return True
-            if found:
-                seen.add(found[1])
+            seen.add(opcode)
     return False
 
 

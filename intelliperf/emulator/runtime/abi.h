@@ -79,7 +79,11 @@ enum SiteFlags : uint16_t {
   kSiteVolatile = 1,      // volatile or atomic-ordered: part of warp-synchronous idioms
   kSiteFloat = 2,         // floating-point value
   kSiteCompareExchange = 4,
-  kSiteUniform = 8,       // address provably equal for all lanes of a block
+  kSiteUniform = 8,       // address provably equal for all lanes of a wave
+  // What the real target's compiler makes of an atomic; in the metadata only, see modules.cpp:
+  kSiteCombined = 16,     // one lane acts for all of its wave that are on one address
+  kSiteCounted = 32,      // in LDS: the lanes on one address are one access
+  kSiteSpins = 64,        // in LDS: a loop round a compare-and-swap, one lane of an address at a time
 };
 constexpr uint16_t kSiteCopyWidthShift = 8;  // of a range: bytes of each of its accesses; 0: not known
 struct Site {  // __simt_sites[__simt_site_count]

@@ -237,6 +237,11 @@ void Analysis::split(Request& request) {
   request.stepwise = even && request.bytes <= 64 && (request.bytes & (request.bytes - 1)) == 0 && misaligned == 0 &&
                      step + request.bytes > 2 * request.bytes;
   request.step = step;
+  const bool counted = request.shared && (request.site->flags & kSiteCounted);
+  if (request.uniform && request.count > 1 && !counted && (request.site->flags & kSiteCombined)) {
+    request.count = 1;
+    return split(request);
+  }
   if (in_shared_memory(reinterpret_cast<void*>(lowest)) == request.shared &&
       in_shared_memory(reinterpret_cast<void*>(highest)) == request.shared) {
     find_extents(request, beside != 0);
@@ -281,12 +286,12 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   uint64_t offset[kMaxWave];
   for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
   check_races(request, offset, record);
-  const bool atomic = is_atomic(SiteKind(request.site->kind));
+  const bool atomic = is_atomic(SiteKind(request.site->kind)) && !(request.site->flags & kSiteCounted);
   const bool word_sized = request.bytes == 4 || request.bytes == 8 || request.bytes == 16;
   const bool aligned = offset[0] % request.bytes == 0;
   LdsPhases phases;
   if (aligned && ((request.consecutive && word_sized) || (request.uniform && !atomic))) {
-    phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes);
+    phases.phases = phases.ideal = banks_.ideal(request.position, request.count, request.bytes, request.uniform);
   } else {
     phases = banks_.count(offset, request.position, request.count, request.bytes, atomic);
   }
@@ -460,8 +465,10 @@ void Analysis::count_addresses(const Request& request, SiteRecord& record) {
     const uint32_t with = ++lanes[place[slot] - 1];
     if (with > most) most = with;
   }
-  record.same_address += most;
+  const bool counted = request.shared && (request.site->flags & kSiteCounted);
+  record.same_address += counted ? 1 : most;
   record.distinct_addresses += distinct;
+  if (request.shared && (request.site->flags & kSiteSpins)) totals_.spin_turns += most;
   if (request.shared) return;
   for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, uint32_t(totals_.blocks));
 }

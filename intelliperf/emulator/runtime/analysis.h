@@ -31,6 +31,7 @@ struct TracedTotals {
   uint64_t write_sectors = 0;
   uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
   uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
+  uint64_t spin_turns = 0;              // of compare-and-swap loops that stand for LDS atomics
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
   uint64_t barriers = 0;
   uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks

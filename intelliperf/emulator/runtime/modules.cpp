@@ -125,6 +125,16 @@ void* open_object(const ContainerHeader& header) {
   return handle;
 }
 
+// The real target's compiler may be asked after the code was made: the metadata has the last word on flags.
+void correct_sites(Module& module) {
+  const auto& described = module.metadata["sites"].items();
+  if (described.size() != module.site_count) return;
+  module.corrected_sites.assign(module.sites, module.sites + module.site_count);
+  for (size_t i = 0; i < described.size(); ++i)
+    module.corrected_sites[i].flags = static_cast<uint16_t>(described[i]["flags"].unsigned_or(module.sites[i].flags));
+  module.sites = module.corrected_sites.data();
+}
+
 template <class T>
 T symbol(const Module& module, const std::string& name) {
   return reinterpret_cast<T>(dlsym(module.handle, name.c_str()));
@@ -184,6 +194,7 @@ void load(Module& module) {
   const auto* site_count = symbol<const uint32_t*>(module, "__simt_site_count");
   module.sites = symbol<const Site*>(module, "__simt_sites");
   module.site_count = site_count ? *site_count : 0;
+  correct_sites(module);
   const auto* block_count = symbol<const uint32_t*>(module, "__simt_block_count");
   module.block_executions = symbol<uint64_t*>(module, "__simt_block_executions");
   module.block_count = block_count ? *block_count : 0;

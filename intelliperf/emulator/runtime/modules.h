@@ -82,6 +82,7 @@ struct Module {
   void* handle = nullptr;  // of dlopen; null until loaded
   // Valid once loaded:
   const Site* sites = nullptr;
+  std::vector<Site> corrected_sites;  // what `sites` points to
   uint32_t site_count = 0;
   uint64_t* block_executions = nullptr;
   uint32_t block_count = 0;

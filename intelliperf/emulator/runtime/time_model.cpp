@@ -202,6 +202,8 @@ TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, c
     const double turns = std::max(std::min(1.0, chain * share), chain * share / kInFlight);
     parts.latency = rounds * turns * waiting / loads * cycle_ns;
   }
+  // A turn reads and swaps, one after the other; those of a block's waves are mostly on the same addresses.
+  parts.latency += rounds * double(t.spin_turns) * each * 2 * d.lds_latency_cycles * cycle_ns;
   return parts;
 }
 

@@ -2,6 +2,13 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
+// Where a thread stands does not depend on who else asks: calls may be moved and merged.
+#if __has_cpp_attribute(clang::noconvergent)
+#define SIMT_NOT_CONVERGENT [[clang::noconvergent]]
+#else
+#define SIMT_NOT_CONVERGENT
+#endif
+
 struct __simt_thread_record {
   unsigned int index[3];
   unsigned int linear;
@@ -13,7 +20,7 @@ struct __simt_grid_record {
 };
 
 extern "C" {
-__attribute__((const)) __device__ const __simt_thread_record* __simt_thread();
+SIMT_NOT_CONVERGENT __attribute__((const)) __device__ const __simt_thread_record* __simt_thread();
 extern __device__ const __simt_grid_record __simt_grid;  // does not change while a thread lives
 __device__ void __simt_barrier();
 __device__ int __simt_barrier_reduce(uint32_t operation, int predicate);

@@ -1,0 +1,3 @@
+#include <hip/hip_runtime.h>
+#include "target_atomics.inc"
+int main() {}
