@@ -330,7 +330,7 @@ def bisect(
 
 def verify(
     context: typer.Context,
-    patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
+    patch: Annotated[str, typer.Argument(help="A patch, a directory, or a range of commits as HEAD~1..HEAD.")],
     formula: Formula = "diagnoseOnly",
     build_command: Build = None,
     project_directory: Project = None,
