@@ -280,8 +280,8 @@ class Judge:
         return None
 
     def _run_tests(self, application: Application, logs: Path, label: str) -> Completed:
-        argv = self._sandbox.wrap(self._settings.unit_tests, [application.project])
         environment = {**dict(application.environment), **self._settings.test_environment}
+        argv = self._sandbox.wrap(self._settings.unit_tests, [application.project], [*environment])
         return run(argv, application.project, self._settings.run_deadline_s, logs, label, environment)
 
     def _time(self, trial: Trial) -> Rejection | None:
