@@ -41,6 +41,10 @@ EmulatedLauncher = Annotated[
 FlushL2 = Annotated[
     bool, typer.Option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
 ]
+PassEnv = Annotated[
+    list[str] | None,
+    typer.Option("--pass-env", metavar="NAME", help="A variable that judged runs see, too; several times for several."),
+]
 ExpectExit = Annotated[
     int, typer.Option("--expect-exit", min=0, max=255, help="The status that the program always ends with, if not 0.")
 ]
@@ -85,6 +89,7 @@ def improve(
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
     expect_exit: ExpectExit = 0,
+    pass_env: PassEnv = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     keep_work: Annotated[bool, typer.Option("--keep-work", help="Keep the scratch copies.")] = False,
@@ -129,6 +134,7 @@ def improve(
         flush_l2=flush_l2,
         run_root=run_root,
         expect_exit=expect_exit,
+        pass_env=tuple(pass_env or ()),
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         keep_work=keep_work,
@@ -330,7 +336,7 @@ def bisect(
 
 def verify(
     context: typer.Context,
-    patch: Annotated[Path, typer.Argument(help="A unified diff against the project.")],
+    patch: Annotated[str, typer.Argument(help="A patch, a directory, or a range of commits as HEAD~1..HEAD.")],
     formula: Formula = "diagnoseOnly",
     build_command: Build = None,
     project_directory: Project = None,
@@ -348,6 +354,7 @@ def verify(
     flush_l2: FlushL2 = False,
     run_root: RunRoot = None,
     expect_exit: ExpectExit = 0,
+    pass_env: PassEnv = None,
     run_deadline: RunDeadline = 300.0,
     build_deadline: BuildDeadline = 900.0,
     json_events: Json = False,
@@ -372,6 +379,7 @@ def verify(
         flush_l2=flush_l2,
         run_root=run_root,
         expect_exit=expect_exit,
+        pass_env=tuple(pass_env or ()),
         run_deadline=run_deadline,
         build_deadline=build_deadline,
         json_events=json_events,

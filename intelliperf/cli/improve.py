@@ -179,7 +179,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         raise UsageError("--replay needs the --formula that the recorded replies were for")
     rules = _Rules()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
-    sandbox = Sandbox.probe(journal.directory)
+    sandbox = Sandbox.probe(journal.directory, options.pass_env)
     device = journal.directory / "device"
     backend, why = open_backend(options.backend, device, options.target, sandbox, application, options.flush_l2)
     journal.event("note", text=f"backend: {why}")

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 from intelliperf import run as runs
 from intelliperf.cli.options import Options
 from intelliperf.processes.sandbox import Sandbox
+from intelliperf.processes.storage import cache_directory
+from intelliperf.project.builder import COMPILE_LOG
 from intelliperf.project.scratch import Built, Workspace
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
 
 if TYPE_CHECKING:
+    from intelliperf.validation.edits.reading import Reading
+    from intelliperf.validation.edits.units import Compiler
     from intelliperf.validation.judge import Judge
     from intelliperf.validation.trial import BuildFailure
+
+_HEADERS_DEADLINE_S = 120.0
 
 
 def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
@@ -37,6 +43,13 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
             tolerance=UserTolerance(options.rtol, options.atol),
         )
         return Judge(backend, sandbox, settings)
+
+    @lru_cache(maxsize=4)
+    def reading(root: Path, tree: Path) -> Reading:
+        from intelliperf.validation.edits.reading import Reading
+        from intelliperf.validation.edits.units import logged_units
+
+        return Reading(compiler_for(root / "reading"), tree, logged_units(root / COMPILE_LOG))
 
     def judged(
         candidate: Candidate,
@@ -65,12 +78,23 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
                 allowed=frozenset(sources(baseline, evidence)),
                 build=attempt_build,
                 logs=logs,
+                reading=reading(baseline.workspace.root, baseline.workspace.tree),
                 rounded=lambda way: rounded_build(backend, reference, way, options.build_deadline),
                 standing=baseline.declares,
             )
         )
 
     return judged
+
+
+def compiler_for(scratch: Path) -> Compiler:
+    """clang as the edit gate's eyes, with headers precompiled once for all."""
+    from intelliperf.codegen.syntax.prefix import Prefixes
+    from intelliperf.dropins.toolchain import find_toolchain, tool_environment
+    from intelliperf.validation.edits.units import Compiler
+
+    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_DEADLINE_S)
+    return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
 
 
 def rounded_build(backend: Backend, reference: Version, way: str, deadline_s: float) -> Application | None:

@@ -37,6 +37,7 @@ class Options:
     emulated_launcher: bool = False
     flush_l2: bool = False
     expect_exit: int = 0
+    pass_env: tuple[str, ...] = ()
     run_root: Path | None = None
     run_deadline: float = 300.0
     build_deadline: float = 900.0

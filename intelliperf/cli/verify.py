@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.improve import conclude, finish_report, open_run, scratch
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
 from intelliperf.codegen.syntax.outline import functions
-from intelliperf.errors import UsageError
-from intelliperf.processes.process import output_of
 from intelliperf.project.journal import Journal
-from intelliperf.project.scratch import Workspace, read_text
+from intelliperf.project.patches import given_change
+from intelliperf.project.scratch import read_text
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
 from intelliperf.records import (
     NO_FILE,
-    Application,
     Attempt,
     Candidate,
     Declaration,
@@ -28,12 +25,7 @@ from intelliperf.records import (
     Metric,
     Origin,
     OriginKind,
-    content_hash,
 )
-
-_GIT_DEADLINE_S = 60.0
-_DEEPEST = 8  # directories between the top of a repository and the project
-_NO_PATCH = "No valid patches"
 
 
 class GivenPatch:
@@ -48,10 +40,8 @@ class GivenPatch:
         return None if attempts else Proposal(self._candidate, None)
 
 
-def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kernels: bool) -> int:
-    """Exit status 0 where the patch is accepted, 3 where it is not."""
-    if not patch.is_file():
-        raise UsageError(f"no such patch: {patch}")
+def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kernels: bool) -> int:
+    """Exit status 0 where the patch is accepted, 3 where it is not. `patch`: see `given_change`."""
     application, _ = application_of(options)
     declares = Declaration(allow_geometry, allow_kernels, "allowed on the command line")
     with (
@@ -60,8 +50,9 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
         scratch(options, journal),
     ):
         journal.event("note", text=f"run directory: {journal.directory}")
-        edits = patched_files(application, patch.resolve(), journal.directory / "work" / "patched")
-        candidate = Candidate(edits, f"the patch {patch.name}", Origin(OriginKind.USER, patch.name), declares)
+        given = given_change(patch, application, journal.directory / "work" / "patched")
+        application, edits = given.application, given.edits
+        candidate = Candidate(edits, f"the patch {given.name}", Origin(OriginKind.USER, given.name), declares)
         run = open_run(options, application, journal)
         run.build_reference()
         profile = run.profile()
@@ -71,59 +62,6 @@ def verify_patch(options: Options, patch: Path, allow_geometry: bool, allow_kern
         run.attempt(GivenPatch(candidate), run.adopt(_target(profile, originals, edits)))
         report = finish_report(run, run.finish(run.ending()))
     return conclude(options, report, journal.directory)
-
-
-def patched_files(application: Application, patch: Path, root: Path) -> tuple[FileEdit, ...]:
-    """The edits that the patch makes, found by letting git apply it to a scratch copy.
-
-    A file that it adds or renames has the hash of nothing, one that it removes becomes empty: both are the
-    judge's to refuse. Raises `UsageError` where the patch does not apply or changes nothing.
-    """
-    workspace = Workspace.create(application, root)
-    isolated = {"GIT_CEILING_DIRECTORIES": str(workspace.tree.parent), "GIT_DIR": str(root / "no-repository")}
-    options = _way_to_apply(patch, workspace.tree, isolated, root)
-    listing = _git(["apply", "--numstat", "-z", *options], workspace.tree, isolated)
-    paths = {entry.split("\t", 2)[2] for entry in listing.split("\0") if entry.count("\t") == 2}
-    present = {path for path in paths if (workspace.tree / path).is_file()}
-    links = {path for path in present if (workspace.tree / path).is_symlink()}
-    _git(["apply", "--whitespace=nowarn", *options], workspace.tree, isolated)
-    edits = []
-    for path in sorted(paths):
-        changed = workspace.tree / path
-        before = read_text(application.project / path) if path in present else ""
-        after = read_text(changed) if changed.is_file() and changed.is_symlink() <= (path in links) else ""
-        if before != after or path not in present:
-            edits.append(FileEdit(path, content_hash(before) if path in present else NO_FILE, after))
-    workspace.remove()
-    if not edits:
-        raise UsageError("the patch changes nothing")
-    return tuple(edits)
-
-
-def _way_to_apply(patch: Path, tree: Path, environment: Mapping[str, str], scratch: Path) -> list[str]:
-    """Options and file with which git takes it: a/ and b/ before the names or not, from the top of a repository
-    with the project below it, with the line endings of another system. Raises `UsageError` with git's first complaint.
-    """
-    unix = scratch / "patch-with-unix-line-ends"
-    unix.write_bytes(patch.read_bytes().replace(b"\r\n", b"\n"))
-    complaint = ""
-    for form in ([str(patch)], [str(unix)], ["--ignore-whitespace", str(unix)]):
-        for strip in (1, 0, *range(2, _DEEPEST + 1)):
-            options = [f"-p{strip}", *form]
-            done, _, err = output_of(["git", "apply", "--check", *options], _GIT_DEADLINE_S, environment, tree)
-            if done.ok:
-                return options
-            complaint = complaint or err.strip() or done.describe()
-            if _NO_PATCH in err:
-                break
-    raise UsageError(f"the patch does not apply: {complaint}")
-
-
-def _git(arguments: list[str], directory: Path, environment: Mapping[str, str]) -> str:
-    done, out, err = output_of(["git", *arguments], _GIT_DEADLINE_S, environment, directory)
-    if not done.ok:
-        raise UsageError(f"the patch does not apply: {err.strip() or done.describe()}")
-    return out
 
 
 def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Sequence[FileEdit]) -> Finding:

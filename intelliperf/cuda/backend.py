@@ -232,7 +232,7 @@ class CudaBackend:
         logs = self._logs("activity")
         records = logs / "records"
         environment = {**dict(application.environment), **native.trace_environment(records, flush)}
-        argv = sandbox.wrap(application.argv, writable=(application.project, logs))
+        argv = sandbox.wrap(application.argv, writable=(application.project, logs), names=[*environment])
         completed = run(argv, application.directory, deadline_s, logs, "run", environment)
         check_ended_well(completed, application, _PLACE)
         found = sorted(logs.glob("records.*"))

@@ -149,8 +149,8 @@ class Sanitizer:
         logs.mkdir(parents=True, exist_ok=True)
         report = logs / "report.txt"
         argv = [*_command(program, tool, report), *options, *application.argv]
-        wrapped = sandbox.wrap(argv, writable=(application.project, logs))
         environment = dict(application.environment)
+        wrapped = sandbox.wrap(argv, writable=(application.project, logs), names=[*environment], traces=True)
         ended = run(wrapped, application.directory, deadline_s, logs, "run", environment)
         return _Ran(_read(report), ended, partly=False)
 

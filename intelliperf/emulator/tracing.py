@@ -58,7 +58,7 @@ class Tracer:
     def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
         records = self._fresh()
         environment = {**dict(application.environment), **trace_environment(records)}
-        argv = sandbox.wrap(application.argv, writable=(application.project, records.parent))
+        argv = sandbox.wrap(application.argv, writable=(application.project, records.parent), names=[*environment])
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
         check_ended_well(completed, application, "on the emulator")
         try:

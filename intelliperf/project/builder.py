@@ -13,6 +13,8 @@ from intelliperf.project.versions import Version, compile_arguments
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 
+COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told
+
 
 @record(frozen=True)
 class Builder:
@@ -34,7 +36,7 @@ class Builder:
             workspace.apply(edits)
         except (ValueError, FileNotFoundError) as error:
             raise UsageError(f"the project was changed while the run went on: {error}") from error
-        log = root / "compile.jsonl"
+        log = root / COMPILE_LOG
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
         built = workspace.build(environment, self.deadline_s, logs)

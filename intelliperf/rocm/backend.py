@@ -283,8 +283,10 @@ class RocmBackend:
     def _traced(self, application: Application, deadline_s: float, sandbox: Sandbox) -> Trace:
         logs = self._logs("trace")
         # Everything that is started, the profiler too, runs in the sandbox.
-        launcher = sandbox.wrap(application.launcher.words, writable=(application.project, logs))
         environment = tuple({**dict(application.environment), **_scratch(logs)}.items())
+        names = [name for name, _ in environment]
+        writable = (application.project, logs)
+        launcher = sandbox.wrap(application.launcher.words, writable=writable, names=names, traces=True)
         return trace(find_rocprof(), replace(application, environment=environment), deadline_s, logs, launcher)
 
     def _logs(self, purpose: str) -> Path:

@@ -27,8 +27,8 @@ from intelliperf.records import (
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.edits.gates import examine
-from intelliperf.validation.edits.source import without_mangling
+from intelliperf.validation.edits.gate import examine
+from intelliperf.validation.edits.names import without_mangling
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
@@ -87,7 +87,7 @@ class Judge:
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
-        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name)
+        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name, case.reading)
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         trial.note(GATES[0], CheckStatus.PASSED)
@@ -98,6 +98,9 @@ class Judge:
         if isinstance(built, BuildFailure):
             outcome = Outcome.TIMED_OUT if built.timed_out else Outcome.BUILD_FAILED
             return Rejection(outcome, "; ".join(built.errors) or "the build fails")
+        if trial.static.unread:
+            told = f"it builds, but cannot be read, so nothing vouches for its host code: {trial.static.unread}"
+            return Rejection(Outcome.FORBIDDEN_EDIT, told)
         trial.built = built
         trial.note(GATES[1], CheckStatus.PASSED)
         return None
@@ -280,8 +283,8 @@ class Judge:
         return None
 
     def _run_tests(self, application: Application, logs: Path, label: str) -> Completed:
-        argv = self._sandbox.wrap(self._settings.unit_tests, [application.project])
         environment = {**dict(application.environment), **self._settings.test_environment}
+        argv = self._sandbox.wrap(self._settings.unit_tests, [application.project], [*environment])
         return run(argv, application.project, self._settings.run_deadline_s, logs, label, environment)
 
     def _time(self, trial: Trial) -> Rejection | None:

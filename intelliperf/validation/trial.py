@@ -22,7 +22,8 @@ from intelliperf.records import (
 from intelliperf.validation.buffers.tolerance import UserTolerance
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.edits.gates import StaticVerdict
+from intelliperf.validation.edits.gate import StaticVerdict
+from intelliperf.validation.edits.reading import Reading
 
 GATES = (
     "edit allowed",
@@ -58,6 +59,7 @@ class Case:
     allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
     build: Callable[[], Application | BuildFailure]
     logs: Path
+    reading: Reading  # the baseline's build, to be read again with the candidate's texts
     # The original, built so that its kernels round "up" or "down"; None where the backend has no such build.
     rounded: Callable[[str], Application | None] = lambda way: None
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cudaprograms
 import pytest
+from readers import reading_of
 
 from intelliperf.cuda import activity, native, refetching
 from intelliperf.processes.sandbox import UNCONFINED
@@ -57,6 +58,7 @@ def judged(program: Path, root: Path, scenario: str, version: str, symbol: str =
             allowed={"app.cu"},
             build=lambda: cudaprograms.application(program, root, scenario, version),
             logs=root / "logs",
+            reading=reading_of(root / "sources", {"app.cu": SOURCE}),
         )
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from interceptedbackend import KERNEL, PlannedBackend, application, plan_of
+from readers import reading_of
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import UNCONFINED
@@ -33,7 +34,10 @@ from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Settings
 
-SOURCE = "__global__ void scale(float* a) { a[0] = 1; }\n__global__ void next(float* a) { a[1] = 1; }\n"
+SOURCE = (
+    "#include <hip/hip_runtime.h>\n__global__ void scale(float* a) { a[0] = 1; }\n"
+    "__global__ void next(float* a) { a[1] = 1; }\nint main() {}\n"
+)
 EDITED = SOURCE.replace("a[0] = 1;", "*a = 1.0f;")
 BUFFERS = {"out": {"bytes": 400}}
 STEP = {"dispatch": KERNEL.symbol, "floats": {"out": [1.5] * 100}}
@@ -68,6 +72,7 @@ class Bench:
                 allowed={"app.hip"},
                 build=lambda: failure or built,
                 logs=self.root / "logs",
+                reading=reading_of(self.root / "sources", {"app.hip": SOURCE}),
                 **more,
             )
         )
@@ -198,6 +203,7 @@ def test_a_reference_with_nothing_to_compare_is_an_error_and_no_pass(tmp_path):
             Case(
                 Candidate((edit,), "", Origin(OriginKind.USER, "test")), finding(), bench.reference, bench.reference,
                 {"app.hip": SOURCE}, {"app.hip"}, lambda: built, tmp_path / "logs",
+                reading_of(tmp_path / "sources", {"app.hip": SOURCE}),
             )
         )  # fmt: skip
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from readers import reading_of
+
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import Sandbox
@@ -58,6 +60,7 @@ class Bench:
                 allowed={self.file},
                 build=lambda: self._build("candidate", text),
                 logs=self.root / "candidate" / "logs",
+                reading=reading_of(self.root / "sources", {self.file: original}),
             )
         )
 

@@ -89,7 +89,7 @@ CHEATS = {
     "a skipped launch": ([(LAUNCH, "")], None, Outcome.FORBIDDEN_EDIT),
     "a skipped launch, declared": ([(LAUNCH, "")], KERNELS, Outcome.DISPATCHES_CHANGED),
     "a shrunk grid, declared": ([("blend<<<grid,", "blend<<<dim3(7),")], GEOMETRY, Outcome.WRONG_OUTPUT),
-    "an early exit of the program": ([("double sum = 0;", "exit(0);")], None, Outcome.FORBIDDEN_EDIT),
+    "an early exit of the program": ([("double sum = 0;", "double sum = 0; exit(0);")], None, Outcome.FORBIDDEN_EDIT),
     "an answer kept from an earlier launch": ([(SYNC, "static float kept; " + SYNC)], None, Outcome.FORBIDDEN_EDIT),
     "a write beyond the end": ([(WRITE, WRITE + " if (t == 0) out[n + 2000] = 1.0f;")], None, Outcome.MEMORY_ERROR),
     "a write through null": ([(WRITE, WRITE + " if (t == 3) *(volatile int*)0 = 1;")], None, Outcome.MEMORY_ERROR),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from readers import reading_of
 
 from intelliperf.cuda.backend import CudaBackend
 from intelliperf.cuda.rounding import rounding_environment
@@ -77,6 +78,7 @@ def _judged(root: Path, name: str, symbol: str, *flags: str) -> Verdict:
             allowed={"app.cu"},
             build=lambda: candidate,
             logs=root / "logs",
+            reading=reading_of(root / "sources", {"app.cu": _SOURCE}),
             rounded=lambda way: _build(root, name, way, (), way),
         )
     )

@@ -1,1 +1,1 @@
-"""What a candidate may change: decided on its text, before anything is built."""
+"""What a candidate may change, decided on what the compiler makes of it: tokens, host code, device code."""

@@ -78,7 +78,9 @@ class Side:
         application = run.application
         environment = dict(application.environment)
         environment.update(backend.intercept_environment(self._listener.path, kernel, run.options))
-        argv = sandbox.wrap(application.argv, writable=(application.project, self._directory, logs))
+        argv = sandbox.wrap(
+            application.argv, writable=(application.project, self._directory, logs), names=[*environment]
+        )
         try:
             self._child = Child(argv, application.directory, environment, logs, f"lockstep-{run.label}")
         except BaseException:

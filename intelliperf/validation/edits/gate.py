@@ -1,0 +1,183 @@
+"""The static gate: may this candidate change what it changes? Decided before anything of it is built or run.
+
+Kernels and device code may change as they like, as long as they use nothing on the device that the original does not
+and that could tell where it runs. Host code has to be the original's as compiled, but for what the candidate declares:
+the sizes of launches, or launches and scratch memory. Comments, layout, macros, names and braces are free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
+from intelliperf.validation.edits import devicecode, words
+from intelliperf.validation.edits.devicecode import Device
+from intelliperf.validation.edits.hostcode import HostDifference, Needs, compare
+from intelliperf.validation.edits.names import base_name, plain_name
+from intelliperf.validation.edits.reading import Reading
+from intelliperf.validation.edits.tokens import Token, oddity, tokens
+from intelliperf.validation.edits.units import Unit, Unreadable
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_RESTRICT = ("__restrict__", "__restrict", "restrict")
+
+
+@dataclass(frozen=True)
+class StaticVerdict:
+    """`refusal` says what is not allowed, with file and line; empty if all is.
+
+    `unread`: the compiler does not take the candidate's text, for this reason; a build that does is refused, too.
+    """
+
+    refusal: str = ""
+    beyond_target: bool = False  # code that other kernels may use was changed, too
+    restricted: bool = False  # __restrict__ was added
+    synchronisation: bool = False  # barriers, atomics or LDS came or went
+    unread: str = ""
+    needs: Needs = Needs.NOTHING  # what the host code asks to be declared
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The device sides of original and candidate, by unit."""
+
+    old: Mapping[Unit, Device]
+    new: Mapping[Unit, Device]
+
+    def pairs(self) -> Iterator[tuple[Unit, tuple[Device, Device]]]:
+        for unit, device in self.new.items():
+            yield unit, (self.old[unit], device)
+
+
+def examine(
+    candidate: Candidate,
+    sources: Mapping[str, str],
+    allowed: Collection[str],
+    kernel_name: str,
+    reading: Reading,
+) -> StaticVerdict:
+    """Judge the edits against `sources`, the texts that they were made for. `allowed`: paths that may change."""
+    for edit in candidate.edits:
+        refusal = _file_refusal(edit, sources, allowed)
+        if refusal:
+            return StaticVerdict(refusal)
+    known = frozenset(word for text in sources.values() for word in _WORD.findall(text))
+    rows: dict[str, tuple[list[Token], list[Token]]] = {}
+    for edit in candidate.edits:
+        try:
+            rows[edit.path] = reading.tokens(sources[edit.path]), tokens(reading.compiler, edit.text)
+        except Unreadable as error:
+            return StaticVerdict(f"{edit.path}: {error}")
+        refusal = words.violation(*rows[edit.path], known) or words.operator_pragmas(_added(*rows[edit.path]))
+        if refusal:
+            return StaticVerdict(f"{edit.path}: {refusal}")
+    return _compiled(candidate, sources, kernel_name, reading, rows)
+
+
+def _file_refusal(edit: FileEdit, sources: Mapping[str, str], allowed: Collection[str]) -> str:
+    if edit.base_hash == NO_FILE:
+        return f"the candidate adds the file {edit.path}: only sources that exist may change"
+    if not edit.text.strip():
+        return f"the candidate removes {edit.path} or all that it holds"
+    if edit.path not in allowed or edit.path not in sources:
+        return f"{edit.path} is not a source of the kernel; only these may change: {', '.join(sorted(allowed))}"
+    if content_hash(sources[edit.path]) != edit.base_hash:
+        return f"{edit.path} is not the text that this edit was made for"
+    odd = oddity(sources[edit.path], edit.text)
+    return f"{edit.path}: {odd}" if odd else ""
+
+
+def _added(old: list[Token], new: list[Token]) -> list[Token]:
+    """The new row, unless the old one has operator pragmas as well."""
+    return [] if any(token.text == "_Pragma" for token in old) else new
+
+
+def _compiled(
+    candidate: Candidate,
+    sources: Mapping[str, str],
+    kernel_name: str,
+    reading: Reading,
+    rows: Mapping[str, tuple[list[Token], list[Token]]],
+) -> StaticVerdict:
+    tree = reading.tree.resolve()
+    before = {(tree / edit.path).resolve(): sources[edit.path] for edit in candidate.edits}
+    after = {(tree / edit.path).resolve(): edit.text for edit in candidate.edits}
+    try:
+        units = _units(candidate, reading)
+        old = reading.host(units, before, keep=True)
+        old_devices = reading.devices(units, before, old, keep=True)
+    except Unreadable as error:
+        return StaticVerdict(
+            f"the original cannot be read as it is built, so nothing vouches for its host code: {error}"
+        )
+    for edit in candidate.edits:
+        if not reading.affected(edit.path):
+            return StaticVerdict(f"{edit.path} is read by no compilation of a GPU source")
+    try:
+        new = reading.host(units, after)
+        host = compare(reading.compiler, old, new, reading.words_elsewhere)
+        if host.needs is Needs.FORBIDDEN:
+            return StaticVerdict(host.where)
+        devices = Devices(old_devices, reading.devices(units, after, new))
+    except Unreadable as error:
+        return StaticVerdict(unread=str(error), beyond_target=True)
+    needs, why = _needs(devices, kernel_name, host)
+    refusal = _device_refusal(devices) or _undeclared(needs, why, candidate.declares)
+    return StaticVerdict(
+        refusal=refusal,
+        beyond_target=bool(_reaching(devices) - _targets(devices, kernel_name)),
+        restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
+        synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
+        needs=needs,
+    )
+
+
+def _units(candidate: Candidate, reading: Reading) -> tuple[Unit, ...]:
+    found: dict[Unit, None] = {}
+    for edit in candidate.edits:
+        found.update(dict.fromkeys(reading.affected(edit.path)))
+        found.update(dict.fromkeys(reading.other_readers(edit.path)))
+    return tuple(found)
+
+
+def _device_refusal(devices: Devices) -> str:
+    for unit, pair in devices.pairs():
+        refusal = devicecode.refusal(*pair)
+        if refusal:
+            return f"{unit.source.name}: {refusal}"
+    return ""
+
+
+def _needs(devices: Devices, kernel_name: str, host: HostDifference) -> tuple[Needs, str]:
+    changed = {plain_name(name) for _, pair in devices.pairs() for name in devicecode.changed_kernels(*pair)}
+    others = changed - {plain_name(name) for name in _targets(devices, kernel_name)}
+    if others:
+        told = f"the kernel {', '.join(sorted(others))} changes beside the one that is judged, {base_name(kernel_name)}"
+        return Needs.KERNELS, told
+    return host.needs, host.where
+
+
+def _undeclared(needs: Needs, why: str, declares: Declaration) -> str:
+    if needs is Needs.GEOMETRY and not (declares.geometry or declares.kernels):
+        return f"{why}: the size of a launch, which was not declared; --allow-geometry lets it change"
+    if needs is Needs.KERNELS and not declares.kernels:
+        return f"{why}: other launches or kernels, which were not declared; --allow-kernels lets them change"
+    return ""
+
+
+def _targets(devices: Devices, kernel_name: str) -> set[str]:
+    """Symbols of the kernel that is judged; of a lambda's kernel all that are made of lambdas."""
+    closure = "lambda" in kernel_name or "$_" in kernel_name
+    wanted = base_name(kernel_name)
+    kernels = {name for device in devices.old.values() for name in device.kernels}
+    return {name for name in kernels if (closure and re.search(r"\$_|Ul", name)) or plain_name(name) == wanted}
+
+
+def _reaching(devices: Devices) -> set[str]:
+    return {name for _, pair in devices.pairs() for name in devicecode.reaching_changes(*pair)}
+
+
+def _restricts(row: list[Token]) -> int:
+    return sum(token.text in _RESTRICT for token in row)

@@ -1,0 +1,59 @@
+"""Names of kernels and functions as people read them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from contextlib import suppress
+from functools import cache
+
+
+def base_name(demangled: str) -> str:
+    """`void ns::scale<float, 4>(float*, int)` → `scale`."""
+    text = demangled.replace("(anonymous namespace)", "")
+    depth, kept = 0, []
+    for character in text:
+        if character == "<":
+            depth += 1
+        elif character == ">":
+            depth -= 1
+        elif depth == 0:
+            if character in "([":
+                break
+            kept.append(character)
+    words = "".join(kept).replace("::", " ").split()
+    return words[-1] if words else ""
+
+
+def without_mangling(text: str) -> str:
+    """With the plain names of functions in place of their symbols, for people."""
+    return re.sub(r"\b_Z\w+", lambda found: plain_name(found[0]), text)
+
+
+def plain_name(symbol: str) -> str:
+    """The last identifier of a mangled name, or the name: `_ZN2ns5scaleIfEEvPT_i` → `scale`."""
+    name = symbol.strip('@"')
+    if not name.startswith("_Z"):
+        return name
+    rest = re.sub(r"^_ZZ?(?:N[KVR]*)?L?", "", name)
+    found = name
+    while (length := re.match(r"L?(\d+)", rest)) is not None:
+        start, end = length.end(), length.end() + int(length[1])
+        found, rest = rest[start:end], rest[end:]
+    return found
+
+
+def is_a_librarys(symbol: str) -> bool:
+    """Would a definition of this symbol stand in for one of the system's libraries, or of the GPU's?"""
+    if symbol == "main" or symbol.startswith(("hip", "cuda", "__", "_ZSt", "_ZNSt", "_ZNKSt", "_Zn", "_Zd")):
+        return True
+    return any(hasattr(library, symbol) for library in _libraries())
+
+
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    found = [ctypes.CDLL(None)]
+    for name in ("libm.so.6", "libstdc++.so.6", "libpthread.so.0"):
+        with suppress(OSError):
+            found.append(ctypes.CDLL(name))
+    return tuple(found)
