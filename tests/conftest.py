@@ -16,6 +16,7 @@ _MODULES = {  # marker → the module here that says what is missing
     "rocm_headers": "rocm/rocmheaders.py",
     "hip_nvidia": "gpu/hiptoolkit.py",
     "postgresql": "servers/postgres.py",
+    "ray": "servers/raycluster.py",
 }
 _HIP_PYTHON = "hip_python"
 _NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])

@@ -435,7 +435,7 @@ def nightly(
         str | None, typer.Option("--database", help="postgresql://… or the path of an SQLite file.")
     ] = None,
     nights: Annotated[Path | None, typer.Option("--nights", help="Where the directories of nights go.")] = None,
-    ray: Annotated[str | None, typer.Option("--ray", help="auto, or the address of a Ray cluster.")] = None,
+    ray: Annotated[str | None, typer.Option("--ray", help="auto, local, or the address of a Ray cluster.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Tasks at once, without Ray.")] = None,
     budget_usd: Annotated[float | None, typer.Option("--budget-usd", min=0)] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0)] = None,

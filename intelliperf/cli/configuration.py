@@ -12,6 +12,7 @@ from intelliperf.errors import UsageError
 
 FILE_NAME = "intelliperf.toml"
 _COMMANDS = ("diagnose", "emulate", "survey", "compare", "bisect", "verify")
+_LISTS = ("build_command", "pass_env")
 _OTHER_NAMES = {"json": "json_events"}
 _TABLES = frozenset({"nightly", "targets"})  # of a night, which checks them
 
@@ -36,12 +37,12 @@ def defaults(arguments: list[str]) -> dict[str, Any]:
         name = _OTHER_NAMES.get(key, key.replace("-", "_"))
         if name not in known:
             raise UsageError(f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}")
-        if isinstance(value, (dict, list)) and name != "build_command":
+        if isinstance(value, (dict, list)) and name not in _LISTS:
             raise UsageError(f"{where}: {key} is one value, not a {'table' if isinstance(value, dict) else 'list'}")
-        if name == "build_command":
+        if name in _LISTS:
             value = [value] if isinstance(value, str) else value
             if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-                raise UsageError(f"{where}: build_command is a text or a list of texts")
+                raise UsageError(f"{where}: {name} is a text or a list of texts")
         values[name] = value
     values.setdefault("build_command", [])
     return {**values, **{command: dict(values) for command in _COMMANDS}}

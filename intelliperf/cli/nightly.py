@@ -64,7 +64,7 @@ def _run_night(options: NightOptions) -> int:
         journal = Journal(directory, view) if directory else Journal.create(root, "night", view)
         with journal:
             if directory is None:
-                journal.write(_REQUEST, to_json(dataclasses.replace(options, file=path)))
+                journal.write(_REQUEST, to_json(_kept(options, path)))
             journal.event("note", text=f"night: {journal.directory}")
             history = open_history(_database(options, plan, root))
             pool = _pool(options, plan)
@@ -129,6 +129,14 @@ def _resumed(options: NightOptions) -> Path | None:
     if not (directory / _REQUEST).is_file():
         raise UsageError(f"{directory} is not a night's directory: it has no {_REQUEST}")
     return directory
+
+
+def _kept(options: NightOptions, path: Path) -> NightOptions:
+    """Without the database's password, which a resumed night gets from --database, PGPASSWORD or a .pgpass file."""
+    scheme, separator, rest = (options.database or "").partition("://")
+    login, at, host = rest.rpartition("@")
+    database = f"{scheme}{separator}{login.partition(':')[0]}{at}{host}" if separator else options.database
+    return dataclasses.replace(options, file=path, database=database)
 
 
 def _again(options: NightOptions, directory: Path) -> NightOptions:

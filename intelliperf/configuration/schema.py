@@ -80,8 +80,6 @@ class Regressions(_Table):
     """When a kernel is called slower."""
 
     smallest: Annotated[float, Field(gt=0, description="relative: less is not worth a word")] = 0.02
-    nights_per_false_alarm: Annotated[float, Field(ge=10, description="of one kernel on noise alone")] = 1000.0
-    bisect: Annotated[bool, Field(description="find the commit, where the emulator counts")] = False
 
 
 class Nightly(_Table):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, Field
 
-from intelliperf.records import Attempt, KernelProfile, Measurement, Report
+from intelliperf.records import Attempt, Finding, KernelProfile, Measurement, Report
 from intelliperf.report import wording
 from intelliperf.report.files import read
 from intelliperf.sentences import figures
@@ -49,13 +48,21 @@ class Try(BaseModel):
     detail: str
 
 
+class Shown(BaseModel):
+    kernel: str
+    formula: str
+    sentence: str
+    gain_at_most: float = Field(description="for the whole application")
+
+
 class RunAnswer(BaseModel):
     """One finished run."""
 
     ending: str
     device: str
-    finding: str | None = Field(description="the bottleneck in a sentence; null where there is none")
-    formula: str | None
+    finding: str | None = Field(description="the main bottleneck in a sentence; null where there is none")
+    formula: str | None = Field(description="its name, for improve")
+    findings: list[Shown] = Field(description="all bottlenecks, by what could be gained for the whole application")
     kernels: list[Kernel]
     lines: list[Line] = Field(description="what the finding is blamed on, worst first")
     attempts: list[Try]
@@ -75,6 +82,7 @@ def run_answer(directory: Path) -> RunAnswer:
         device=device,
         finding=report.finding.sentence if report.finding else None,
         formula=report.finding.formula if report.finding else None,
+        findings=[_shown(item.finding) for item in report.diagnoses[:LIST_LIMIT]],
         kernels=[_kernel(profile) for profile in report.profiles[:LIST_LIMIT]],
         lines=lines_of(report),
         attempts=[_try(attempt) for attempt in report.attempts[-LIST_LIMIT:]],
@@ -103,6 +111,11 @@ def lines_of(report: Report) -> list[Line]:
 def _last_measurements(report: Report) -> Sequence[Measurement]:
     judged = [a.verdict for a in report.attempts if a.verdict is not None]
     return judged[-1].measurements if judged else ()
+
+
+def _shown(finding: Finding) -> Shown:
+    name = finding.profile.kernel.name
+    return Shown(kernel=name, formula=finding.formula, sentence=finding.sentence, gain_at_most=finding.gain_ceiling)
 
 
 def _kernel(profile: KernelProfile) -> Kernel:
@@ -135,10 +148,6 @@ def bounded(text: str, limit: int = TEXT_LIMIT) -> str:
     """As a client can show it: no lone surrogates, and no more than `limit` characters."""
     plain = text.encode("utf-8", "replace").decode()
     return plain if len(plain) <= limit else plain[:limit] + _CUT
-
-
-def bounded_list(items: Iterable[Any], limit: int = LIST_LIMIT) -> list[Any]:
-    return list(items)[:limit]
 
 
 def _relative(file: Path, project: Path) -> str:

@@ -9,7 +9,9 @@ other, in pairs. *Certain* stands alone, where no pairs can be measured. Simulat
 Laplace, t4 and spiky noise: at most 36 suspicions and 0.9 certainties in 1,000 kernel-nights (0.4 on normal noise); a
 step of 5 % at 2 % noise is suspected within 3 nights in 93 % (10 nights of history) to 98 % (20), and certain within 3
 nights in 47 % (20) to 63 % (40). An interval that errs to one side in 2.5 % refutes the other suspicions: below one
-false alarm in 1,000. The figures are those of `tests/unit/test_change.py`.
+false alarm in 1,000. `tests/unit/test_change.py` holds these figures. What is not independent is suspected more often:
+36 real histories of CPU code on a machine with changing load (noise 8 to 20 %, in bursts) gave 80 suspicions and 3
+certainties in 1,000 nights.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ mcp = pytest.importorskip("mcp")
 from mcp import Client, StdioServerParameters  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reduction"
-PROGRAM = {"command": ["./app", "4096"], "project": "reduction", "backend": "emulator", "target": "mi300x"}
+PROGRAM = {"command": ["./app", "262144"], "project": "reduction", "backend": "emulator", "target": "mi300x"}
 
 
 @pytest.fixture

@@ -84,6 +84,7 @@ def test_bad_input_gets_one_line_and_status_2(
         ("colour = 1", "unknown key 'colour'; known are api_base,"),
         ("[formula]\nname = 'x'", "formula is one value, not a table"),
         ("build_command = 3", "build_command is a text or a list of texts"),
+        ("pass_env = 3", "pass_env is a text or a list of texts"),
         ("top_n = 'many'", "Invalid value for '--top-n'"),
         ("formula = 'none'", "unknown formula 'none'"),
     ],

@@ -8,7 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from intelliperf.cli import schema
+from intelliperf.cli import nightly, schema
+from intelliperf.cli.nightly import NightOptions
 from intelliperf.configuration.document import line_of
 from intelliperf.errors import UsageError
 from intelliperf.nightly.plan import Device, targets_of
@@ -108,3 +109,10 @@ def test_the_published_schema_is_that_of_the_models_and_takes_a_good_file(tmp_pa
     path = tmp_path / "nightly.toml"
     path.write_text(GOOD)
     jsonschema.validate(load(path)[0], published)
+
+
+def test_a_night_s_directory_does_not_hold_the_database_s_password(tmp_path: Path) -> None:
+    kept = nightly._kept(NightOptions(database="postgresql://ann:pass:w@rd@host:5/db"), tmp_path / "n.toml")
+    assert kept.database == "postgresql://ann@host:5/db"
+    assert nightly._kept(NightOptions(database="a@b.db"), tmp_path).database == "a@b.db"
+    assert nightly._kept(NightOptions(), tmp_path).database is None
