@@ -11,7 +11,8 @@ from intelliperf.emulator.native import runtime_objects
 from intelliperf.processes.process import output_of
 
 NATIVE = Path(__file__).parent / "native"
-RUNTIME = Path(__file__).parents[2] / "intelliperf" / "emulator" / "runtime"
+PACKAGE = Path(__file__).parents[2] / "intelliperf"
+HEADERS = [PACKAGE / folder for folder in ("emulator/runtime", "interception/protocol", "counting/native")]
 # What the device side needs of the host side; the API itself stays out.
 PARTS = (
     "analysis",
@@ -35,6 +36,8 @@ PARTS = (
     "repeats",
     "scheduler",
     "settings",
+    "shadow",
+    "shadow_functions",
     "shared_bounds",
     "signals",
     "stacks",
@@ -66,7 +69,7 @@ def semantics(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *find_toolchain().host_linker,
         "-std=c++17",
         "-O1",
-        f"-I{RUNTIME}",
+        *(f"-I{folder}" for folder in HEADERS),
         str(NATIVE / "semantics.cpp"),
         *map(str, parts),
         "-pthread",
