@@ -270,17 +270,11 @@ KERNEL(other)(float* out) { out[0] = 1.0f; }
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "refused"),
-    [
-        ("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];", False),
-        ("return x + x;", "return 2 * x;", False),
-        ("out[0] = 1.0f;", "out[0] = 2.0f;", True),
-    ],
-)
-def test_kernels_that_macros_of_a_header_define_are_known(tmp_path, old, new, refused):
+def test_kernels_that_macros_of_a_header_define_are_known(tmp_path):
     gate = Gate(tmp_path, {"app.hip": MACRO_SOURCE, "macros.h": MACROS}, "scale", "-DFAST")
-    assert bool(gate.replaced((old, new)).refusal) is refused
+    assert gate.replaced(("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];")).refusal == ""
+    assert gate.replaced(("return x + x;", "return 2 * x;")).refusal == ""
+    assert "kernel other" in gate.replaced(("out[0] = 1.0f;", "out[0] = 2.0f;")).refusal
 
 
 ACTING = {
