@@ -150,6 +150,11 @@ ATTACKS: dict[str, Patch] = {
         "",
         [(LOAD, 'const char* s = R"x(' + "a)\\n" * 60000 + ')x";\n  ' + LOAD + " if (s[i] == 'q') return;")],
     ),
+    "twenty thousand items": (
+        *R,
+        "",
+        [(KERNEL, "".join(f"__device__ float f{i}(float x) {{ return x; }}\n" for i in range(20000)) + KERNEL)],
+    ),
     "a file of the machine": (*R, "", [(KERNEL, '#include "/etc/passwd"\n' + KERNEL)]),
     "embedded data": (*R, "", [(LOAD, "const unsigned char d[] = {\n#embed </etc/passwd>\n};\n" + LOAD)]),
     "a question for a file": (*R, "", [(LOAD, '#if __has_include("/tmp/judge")\n  return;\n#endif\n  ' + LOAD)]),
