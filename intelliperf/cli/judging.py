@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from intelliperf.validation.trial import BuildFailure
 
 _HEADERS_DEADLINE_S = 120.0
+_HEADERS = 24  # two for each list of includes: some 100 MB at most
 
 
 def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
@@ -93,7 +94,7 @@ def compiler_for(scratch: Path) -> Compiler:
     from intelliperf.dropins.toolchain import find_toolchain, tool_environment
     from intelliperf.validation.edits.units import Compiler
 
-    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_DEADLINE_S)
+    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_DEADLINE_S, _HEADERS)
     return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
 
 

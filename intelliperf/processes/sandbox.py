@@ -44,10 +44,10 @@ KEPT_VARIABLES = (
     "LINES", "LD_LIBRARY_PATH", "LD_PRELOAD", "INTELLIPERF_*", "SIMT_*", "OMP_*", "GOMP_*", "KMP_*", "MALLOC_*",
     "HIP_*", "HSA_*", "ROCR_*", "ROCM_*", "ROCP_*", "ROCPROFILER_*", "AMD_*", "GPU_*", "CUDA_*", "NVIDIA_*", "NV_*",
     "NCCL_*", "RCCL_*", "XDG_RUNTIME_DIR", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUNBUFFERED",
-    "VIRTUAL_ENV", "CONDA_PREFIX",
+    "VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_*", "FLUX_*", "OMPI_*", "PMI_*", "PMIX_*",
 )  # fmt: skip
 # Within a name that is kept all the same: credentials have such names too.
-_SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie|session", re.IGNORECASE)
+_SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie|session|jwt", re.IGNORECASE)
 _MOST_PROCESSES = 8192  # and threads: OpenMP on a large host takes hundreds
 _SHARE_OF_MEMORY = 0.9  # of the machine's
 _SHARE_OF_DISK = 0.5  # of what is free at the start
@@ -164,15 +164,16 @@ def _hidden(writable: Sequence[Path]) -> list[str]:
         with contextlib.suppress(OSError):
             found |= {entry for entry in home.iterdir() if entry.name.startswith(".")}
     own = {path.resolve() for path in writable}
-    return sorted(str(path) for path in found if path not in own and path.exists() and not path.is_symlink())
+    visible = {path for path in found - own if os.path.exists(path)}  # noqa: PTH110 (False where closed to us)
+    return sorted(str(path) for path in visible if not path.is_symlink())
 
 
 def _home() -> Path | None:
     try:
         home = Path.home().resolve()
-    except RuntimeError:
+    except (RuntimeError, OSError):
         return None
-    return home if len(home.parts) > 1 and home.is_dir() else None
+    return home if len(home.parts) > 1 and os.path.isdir(home) else None  # noqa: PTH112 (False where closed)
 
 
 def _needed() -> list[str]:
@@ -183,7 +184,7 @@ def _needed() -> list[str]:
             path = Path(entry)
             if path.is_absolute():
                 found |= {path, *(path.parent / name for name in ("lib", "lib64", "include") if path.name == "bin")}
-    return sorted({str(path.resolve()) for path in found if path.is_dir()})
+    return sorted({os.path.realpath(path) for path in found if os.path.isdir(path)})  # noqa: PTH112 (False where closed)
 
 
 def _memory_bytes() -> int:

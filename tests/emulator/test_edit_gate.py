@@ -130,43 +130,22 @@ def test_what_is_compiled_to_the_same_program_is_free(gate, name):
 
 FORBIDDEN = {
     "a variable that looks like a prototype": [(OTHER, "__device__ float* kept[(2)];\n" + OTHER)],
-    "a changing pointer to constants": [(OTHER, "__device__ const float* kept;\n" + OTHER)],
     "a static pointer to constants": [("int i = blockIdx", "static const float* kept; int i = blockIdx")],
-    "a static array sized by a constant": [
-        ("int i = blockIdx", "static float kept[sizeof(const int)]; int i = blockIdx")
-    ],
     "a variable of the thread": [("int i = blockIdx", "thread_local float kept; int i = blockIdx")],
     "a function by a library's name": [(OTHER, 'extern "C" __device__ int usleep(unsigned) { return 0; }\n' + OTHER)],
     "a builtin of the host": [("int i = blockIdx", '__builtin_puts("PASS"); int i = blockIdx')],
     "a way to the caller": [("int i = blockIdx", "void* who = __builtin_return_address(0); int i = blockIdx")],
     "a question for the host's system": [("int i = blockIdx", "const bool here = __linux__; int i = blockIdx")],
-    "another kernel": [("out[0] = tools::twice(out[0]);", "out[0] = 0;")],
-    "host code": [("const int n = 1000;", "const int n = 10;")],
     "the launch": [("scale<<<grid, block>>>(out, in, n);", ";")],
-    "the launch geometry": [("scale<<<grid, block>>>", "scale<<<1, block>>>")],
-    "the macro of checks": [("#define CHECK(x) (void)(x)", "#define CHECK(x) 0")],
-    "a macro over an API name": [(BODY, BODY + "\n#define hipDeviceSynchronize() hipSuccess\n")],
-    "a macro over main": [("#define WIDTH 16", "#define WIDTH 16\n#define main other_main")],
     "a macro over a variable of the host": [("#define WIDTH 16", "#define WIDTH 16\n#define block 1")],
-    "a macro over a keyword": [("#define WIDTH 16", "#define WIDTH 16\n#define if while")],
     "a conditional taken away": [("#ifdef CHECKED", "#ifndef CHECKED")],
-    "assembly": [(BODY, 'asm volatile("s_nop 0"); ' + BODY)],
     "assembly behind a line splice": [(BODY, 'as\\\nm volatile("s_nop 0"); ' + BODY)],
-    "a pragma": [(BODY, "\n#pragma clang fp reassociate(on)\n" + BODY)],
-    "an operator pragma": [(BODY, '_Pragma("omp parallel") ' + BODY)],
-    "approximate functions": [(BODY, "if (i < n) out[i] = __fdividef(in[i], 0.5f);")],
     "half precision beside a variable of its name": [
         (BODY, "int half = 1; _Float16 x = in[i]; out[i] = half * (float)x;")
     ],
-    "half precision": [(BODY, "if (i < n) out[i] = 2 * (float)(__half)in[i];")],
     "a timer": [(BODY, "if (clock64() > 0) " + BODY)],
     "the removal of an assertion": [("assert(n > 0);", "")],
     "printing": [(BODY, BODY + ' printf("PASS");')],
-    "a global variable": [(OTHER, "__device__ float cache[1000] = {1};\n" + OTHER)],
-    "a static variable": [(BODY, "static float cache; " + BODY)],
-    "a constructor attribute": [("__device__ T twice(T x)", "__attribute__((constructor)) __device__ T twice(T x)")],
-    "a computed constant": [(OTHER, "const int early = rand();\n" + OTHER)],
-    "a local header": [("#include <cstdio>", '#include <cstdio>\n#include "answers.h"')],
     "a table of answers": [(BODY, "const float t[] = {" + ",".join(map(str, range(100))) + "}; " + BODY)],
     "another signature": [("const float* in, int n) {\n  int i", "const float* in, int n, int m = 0) {\n  int i")],
     "the kernel's name": [("__global__ void scale(", "__global__ void scaled(")],
@@ -175,7 +154,6 @@ FORBIDDEN = {
     "a type whose size tells where it runs": [(BODY, "if (sizeof(long double) == 8) " + BODY)],
     "a literal of that type": [(BODY, "if (sizeof(1.0L) == 8) " + BODY)],
     "unbalanced code": [(BODY, BODY + " { ")],
-    "the environment": [(BODY, 'if (getenv("X")) ' + BODY)],
 }
 
 
@@ -270,17 +248,11 @@ KERNEL(other)(float* out) { out[0] = 1.0f; }
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "refused"),
-    [
-        ("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];", False),
-        ("return x + x;", "return 2 * x;", False),
-        ("out[0] = 1.0f;", "out[0] = 2.0f;", True),
-    ],
-)
-def test_kernels_that_macros_of_a_header_define_are_known(tmp_path, old, new, refused):
+def test_kernels_that_macros_of_a_header_define_are_known(tmp_path):
     gate = Gate(tmp_path, {"app.hip": MACRO_SOURCE, "macros.h": MACROS}, "scale", "-DFAST")
-    assert bool(gate.replaced((old, new)).refusal) is refused
+    assert gate.replaced(("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];")).refusal == ""
+    assert gate.replaced(("return x + x;", "return 2 * x;")).refusal == ""
+    assert "kernel other" in gate.replaced(("out[0] = 1.0f;", "out[0] = 2.0f;")).refusal
 
 
 ACTING = {

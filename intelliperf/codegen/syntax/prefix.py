@@ -35,8 +35,10 @@ def leading_includes(text: str) -> str:
 class Prefixes:
     """Precompiled headers below `directory`, by what they hold and how they are compiled."""
 
-    def __init__(self, directory: Path, environment: Mapping[str, str], deadline_s: float) -> None:
+    def __init__(self, directory: Path, environment: Mapping[str, str], deadline_s: float, most: int = KEPT) -> None:
+        """At most `most` of them are kept."""
         self._directory = directory
+        self._most = most
         self._environment = environment
         self._deadline_s = deadline_s
 
@@ -77,6 +79,6 @@ class Prefixes:
     def _prune(self) -> None:
         """The least recently used go."""
         kept = sorted(self._directory.glob("*.pch"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in kept[KEPT:]:
+        for path in kept[self._most :]:
             path.unlink(missing_ok=True)
             path.with_suffix(".h").unlink(missing_ok=True)

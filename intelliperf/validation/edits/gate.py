@@ -160,10 +160,12 @@ def _needs(devices: Devices, kernel_name: str, host: HostDifference) -> tuple[Ne
 
 
 def _undeclared(needs: Needs, why: str, declares: Declaration) -> str:
+    where = "".join(f"{place}: " for place in re.findall(r"^\S+:\d+(?=: )", why))
     if needs is Needs.GEOMETRY and not (declares.geometry or declares.kernels):
-        return f"{why}: the size of a launch, which was not declared; --allow-geometry lets it change"
+        return f"{where}the grid, block or LDS size of a launch changes, undeclared: --allow-geometry allows it"
     if needs is Needs.KERNELS and not declares.kernels:
-        return f"{why}: other launches or kernels, which were not declared; --allow-kernels lets them change"
+        told = why if why.startswith("the ") else f"{where}launches or their memory change"
+        return f"{told}, undeclared: --allow-kernels allows it"
     return ""
 
 

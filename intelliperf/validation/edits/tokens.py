@@ -14,7 +14,7 @@ from pathlib import Path
 
 from intelliperf.validation.edits.units import Compiler, Unreadable
 
-MOST_BYTES = 2 << 20
+MOST_BYTES = 512 << 10
 MOST_NESTING = 200
 _LONGEST_LINE = 20_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")

@@ -15,6 +15,7 @@ _DEADLINE_S = 120.0
 _OUTPUT_LIMIT_BYTES = 192 << 20
 _KEPT_ON_THE_HOST = "-target-sdk-version="
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+_STALE = re.compile(r"precompiled|\bpch\b", re.IGNORECASE)  # its headers have changed since
 _MOST_NESTING = 256  # clang's own default
 
 
@@ -123,8 +124,8 @@ class Compiler:
         header = self._header(unit, flags, texts)
         try:
             return self.run((*flags, *header, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
-        except Unreadable:
-            if not header:
+        except Unreadable as error:
+            if not header or _STALE.search(str(error)) is None:
                 raise
             return self.run((*flags, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
 
