@@ -20,12 +20,20 @@ def test_nvcc_options_with_values_in_every_spelling() -> None:
     command = parse("nvcc", words.split())
     assert [(s.path, s.language) for s in command.sources] == [("a.cu", "cuda"), ("b.cpp", "c++")]
     assert command.front == [
-        "-std=c++17", "-I", "inc", "-I", "inc2", "-DA=1", "-D", "B", "-Wall", "-D__CUDA_FAST_MATH__=1",
+        "-std=c++17", "-I", "inc", "-I", "inc2", "-DA=1", "-DB", "-Wall", "-D__CUDA_FAST_MATH__=1",
     ]  # fmt: skip
     assert command.link == ["-lcublas", "-L/x", "-Xlinker", "-s", "c.o"]
     assert (command.openmp, command.relocatable_device_code, command.output) == (True, True, "out")
     assert command.optimisation == "-O1"
     assert {"sm_90", "sm_80", "compute_70"} <= set(command.architectures)
+
+
+def test_lists_of_nvcc_are_parted_at_their_commas_unless_these_are_escaped() -> None:
+    command = parse("nvcc", ["-DX=1\\,2", "-DY=3,Z=4", r'-DNAME="a,\"b"', "-Ia,b", "-D", r"P=\"c\"", "-c", "a.cu"])
+    assert command.front == [
+        "-DX=1,2", "-DY=3", "-DZ=4", r'-DNAME="a,\"b"', "-I", "a", "-I", "b", r"-DP=\"c\"",
+    ]  # fmt: skip
+    assert parse("hipcc", ["-DX=1,2", "a.cpp"], "hip").front == ["-DX=1,2"]
 
 
 def test_hipcc_takes_every_cpp_source_as_hip() -> None:
