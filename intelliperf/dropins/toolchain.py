@@ -68,6 +68,16 @@ def include_directory() -> Path:
     return _PACKAGE / "include"
 
 
+def is_ours(file: str | Path) -> bool:
+    """Whether a header is one of our stand-ins, for runtimes or libraries."""
+    return Path(file).is_relative_to(include_directory()) or Path(file).is_relative_to(standins_directory())
+
+
+def standins_directory() -> Path:
+    """Our stand-ins for libraries made of headers, one folder each."""
+    return _PACKAGE / "standins"
+
+
 def store_output(path: Path, content: bytes) -> None:
     """Write a user's output file; devices such as /dev/null are written to, not replaced."""
     if path.exists() and not path.is_file():

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from intelliperf.counting import sampling
-from intelliperf.dropins.toolchain import include_directory
+from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
@@ -399,13 +399,13 @@ def kernel_of(symbol: str, facts: KernelFacts | None) -> Kernel:
     if facts is None:
         return Kernel(symbol=symbol, name=symbol)
     # A lambda's type is named by where it stands.
-    name = facts.name.replace(f"{include_directory()}/", "")
+    name = facts.name.replace(f"{include_directory()}/", "").replace(f"{standins_directory()}/", "")
     return Kernel(symbol, name, Path(facts.file) if facts.file else None, facts.line)
 
 
 def stands_in(facts: KernelFacts | None) -> bool:
     """Is it a kernel of our headers, in place of a library's? What it is launched with tells nothing of the library."""
-    return facts is not None and facts.file is not None and Path(facts.file).is_relative_to(include_directory())
+    return facts is not None and facts.file is not None and is_ours(facts.file)
 
 
 def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | None) -> tuple[str, ...]:
