@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, resolve
+from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, resolve, target_names
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.command import Command, Source
 from intelliperf.dropins.frontend import Unit, device_reader_flags, dialect_flags, host_flags
 from intelliperf.dropins.headers import Found, libraries_of
 from intelliperf.dropins.spelling import library_overlay, overlay_flags
 from intelliperf.dropins.toolchain import Toolchain, find_toolchain
+from intelliperf.errors import UsageError
 
 LOG = "INTELLIPERF_COMPILE_LOG"  # names the file; without it nothing is logged
 
@@ -29,6 +30,7 @@ def unit_of(
     """The source with all that decides how it is compiled. Raises `UsageError` for an unknown target."""
     found = libraries_of(source.language, command.front, directory, standins)
     target = resolve(command.target or environment.get("INTELLIPERF_TARGET") or DEFAULT_TARGETS[source.language])
+    _check_chip(source, target)
     return Unit(
         source=Path(source.path),
         language=source.language,
@@ -46,6 +48,24 @@ def unit_of(
         relocatable=command.relocatable_device_code,
         as_written=command.as_written(),
         standins=standins,
+    )
+
+
+def _check_chip(source: Source, target: str) -> None:
+    """Raises `UsageError` with the remedy for a source of one vendor's language and a chip of the other."""
+    vendors = {"hip": "gfx", "cuda": "sm_"}
+    if str(device_file_values(target)["architecture"]).startswith(vendors[source.language]):
+        return
+    chips = [
+        name
+        for name in target_names()
+        if str(device_file_values(name)["architecture"]).startswith(vendors[source.language])
+    ]
+    other = {"hip": "HIP; translate it to CUDA or use --backend cuda with HIP's headers for NVIDIA (HIP_PATH)",
+             "cuda": "CUDA; translate it with hipify-perl and build it with hipcc"}[source.language]  # fmt: skip
+    raise UsageError(
+        f"{source.path} cannot be compiled for {target}: it is {other}, "
+        f"or leave --target out or give one of {', '.join(chips)}"
     )
 
 

@@ -6,10 +6,13 @@ the same language, macros and include paths, compiled for this machine's process
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.dropins.headers import Found, libraries_of, search_order
@@ -129,10 +132,9 @@ def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     clang's OpenMP runtime is usually absent: `omp.h` and libgomp serve the library calls, and
     pragmas in GPU sources run serially, as OpenMP allows.
     """
-    if not openmp:
-        return ()
-    found = _gcc_header_directory(toolchain)
-    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *(("-idirafter", found) if found else ()))
+    found = _openmp_directory(toolchain)
+    headers = ("-idirafter", found) if found else ()  # omp.h, which programs also include without -fopenmp
+    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *headers) if openmp else headers
 
 
 def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
@@ -150,13 +152,22 @@ def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
     return (*lenient, *kept, "-std=gnu++17")
 
 
-def _gcc_header_directory(toolchain: Toolchain) -> str | None:
+@lru_cache(maxsize=1)
+def _openmp_directory(toolchain: Toolchain) -> str | None:
+    """A directory with gcc's `omp.h` and nothing else, whose other headers clang's own would go on to."""
     if toolchain.standard_library != "libstdc++":
         return None
     argv = [toolchain.host_linker[0], "-print-file-name=include/omp.h"]
     done, out, _ = output_of(argv, _DRIVER_DEADLINE_S, tool_environment())
-    path = Path(out.strip())
-    return str(path.parent) if done.ok and path.is_absolute() else None
+    header = Path(out.strip())
+    if not done.ok or not header.is_absolute():
+        return None
+    directory = cache_directory() / "openmp" / hashlib.sha256(str(header).encode()).hexdigest()[:12]
+    if not (directory / "omp.h").is_symlink():
+        directory.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            (directory / "omp.h").symlink_to(header)
+    return str(directory)
 
 
 class CompilerMessage(Exception):

@@ -60,7 +60,11 @@ class Toolchain:
 def tool_environment() -> dict[str, str]:
     """What every compiler call needs in its environment: zig keeps its caches in ours."""
     zig = str(cache_directory() / "zig")
-    return {"ZIG_LOCAL_CACHE_DIR": zig, "ZIG_GLOBAL_CACHE_DIR": zig, "LC_ALL": "C"}
+    variables = {"ZIG_LOCAL_CACHE_DIR": zig, "ZIG_GLOBAL_CACHE_DIR": zig, "LC_ALL": "C"}
+    if "CPATH" in os.environ:  # ours in it are for compilers that no drop-in stands before
+        places = os.environ["CPATH"].split(os.pathsep)
+        variables["CPATH"] = os.pathsep.join(p for p in places if not Path(p).is_relative_to(shim_root()))
+    return variables
 
 
 def include_directory() -> Path:

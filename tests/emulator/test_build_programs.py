@@ -291,3 +291,25 @@ def test_hipcc_takes_an_old_standard_with_its_own_headers(shell: Shell, tmp_path
     write(tmp_path, old_hip=text)
     shell("hipcc", "-std=c++14", "old.hip", "-o", "old")
     assert output(shell("./old")) == "15"
+
+
+@pytest.mark.parametrize(("compiler", "name", "target", "words"), [
+    ("hipcc", "a.hip", "h100", "it is HIP; translate it to CUDA"),
+    ("nvcc", "a.cu", "mi300x", "translate it with hipify-perl"),
+])  # fmt: skip
+def test_a_source_for_the_other_vendors_chip_gets_a_remedy(
+    shell: Shell, tmp_path: Path, compiler: str, name: str, target: str, words: str
+) -> None:
+    (tmp_path / name).write_text("__global__ void k() {}\n")
+    message = shell(compiler, "-c", name, f"--intelliperf-target={target}", expect=1).tail()
+    assert f"{name} cannot be compiled for {target}" in message and words in message
+
+
+def test_cuda_under_hipcc_gets_a_remedy(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("#include <cuda_runtime.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+    assert "if it is a CUDA program, build it with nvcc" in shell("hipcc", "-c", "a.cu", expect=1).tail()
+
+
+def test_omp_h_needs_no_option(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text("#include <omp.h>\nint main() { return 0; }\n")
+    shell("hipcc", "a.hip", "-c", "-o", "a.o")

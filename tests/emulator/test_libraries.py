@@ -103,6 +103,8 @@ def test_the_users_directories_come_before_ours_and_whole_toolkits_after(toolkit
 def test_a_users_header_hides_ours_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own/vector_types.h").write_text("#define OWN 1\n")
-    (tmp_path / "a.cu").write_text("#include <cuda_fp16.h>\n#include <vector_types.h>\nint main() { return OWN - 1; }\n")
+    (tmp_path / "a.cu").write_text(
+        "#include <cuda_fp16.h>\n#include <vector_types.h>\nint main() { return OWN - 1; }\n"
+    )
     built = nvcc("-Iown", "-c", "a.cu", directory=tmp_path)
     assert built.returncode == 0, built.stderr

@@ -78,6 +78,15 @@ _MENTIONS = (
 )
 
 
+_REMEDIES = (
+    (
+        r"Can't find declaration for hipLaunchKernel\b",
+        "this source is compiled as HIP and does not include hip/hip_runtime.h; if it is a CUDA program, build it with "
+        "nvcc, or translate it first (hipify-perl)",
+    ),
+)
+
+
 def explanation(message: str) -> str:
     """Lines to add to a compiler's message: one for each thing that is known to be missing."""
     needs = [_header_need(name) for name in _MISSING_HEADER.findall(message)]
@@ -87,6 +96,7 @@ def explanation(message: str) -> str:
     missing = [f"{need}: not supported by the emulator" for need in dict.fromkeys(needs) if need]
     if not missing and "intelliperf:" not in errors:
         missing = [f"{name}: not known to the emulator" for name in dict.fromkeys(_unknown(errors))]
+    missing += [remedy for pattern, remedy in _REMEDIES if re.search(pattern, errors)]
     return "".join(f"intelliperf: {line}\n" for line in missing)
 
 
