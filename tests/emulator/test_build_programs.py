@@ -190,10 +190,13 @@ def test_errors_look_like_a_compilers_and_exit_with_1(shell: Shell, tmp_path: Pa
     assert not (tmp_path / "wrong.o").exists()
 
 
-def test_an_unsupported_library_is_refused_by_name(shell: Shell, tmp_path: Path) -> None:
+def test_a_library_without_a_stand_in_is_named_where_it_is_called_and_only_there(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED)
-    message = shell("hipcc", "main.hip", "expected.cpp", "-lrocblas", "-o", "app", expect=1).tail()
-    assert "librocblas" in message
+    shell("hipcc", "main.hip", "expected.cpp", "-lrocsparse", "-o", "app")
+    (tmp_path / "call.cpp").write_text('extern "C" int rocsparse_create_handle(void**);\nvoid* h;\n'
+                                       "int made = rocsparse_create_handle(&h);\n")  # fmt: skip
+    message = shell("hipcc", "main.hip", "expected.cpp", "call.cpp", "-lrocsparse", "-o", "app", expect=1).tail()
+    assert "calls rocsparse_create_handle: librocsparse has no stand-in" in message
 
 
 def test_the_compile_log_has_a_line_for_each_gpu_source(shell: Shell, tmp_path: Path) -> None:

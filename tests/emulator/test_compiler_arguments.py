@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.dropins.arguments import parse
-from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
+from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.emulator.compiler.unit import prerequisites
 from intelliperf.errors import UsageError
 
@@ -72,8 +72,18 @@ def test_vendor_libraries_are_told_apart() -> None:
     assert is_provided("-lcudart")
     assert is_provided("/opt/rocm/lib/libamdhip64.so.6")
     assert not is_provided("-lm")
-    assert unsupported_library(["-lm", "-l:libcublas.so.12"]) == "cublas"
-    assert unsupported_library(["main.o", "-lpthread"]) is None
+    assert is_provided("-l:libcublas.so.12")
+    assert is_absent("-l:libcufft.so.11")
+    assert not is_absent("-lpthread")
+
+
+def test_a_call_of_an_absent_library_is_named_with_its_caller() -> None:
+    message = (
+        "/usr/bin/ld: a.o: in function `transform(float*)':\na.cu:7: undefined reference to `cufftPlan1d'\n"
+        "/usr/bin/ld: a.cu:9: undefined reference to `own_function(int)'\n"
+    )
+    (call,) = absent_calls(message)
+    assert call.startswith("transform(float*) calls cufftPlan1d: libcufft has no stand-in")
 
 
 def test_prerequisites_of_a_make_rule_are_unescaped() -> None:

@@ -15,7 +15,6 @@ _UNKNOWN_MEMBER = re.compile(
 )
 # Headers by the start of their path: what the program would need.
 _HEADERS = (
-    (r"cublas|cuda/cublas", "cuBLAS"),
     (r"cufft", "cuFFT"),
     (r"cusparse", "cuSPARSE"),
     (r"cusolver|cusolverDn", "cuSOLVER"),
@@ -25,12 +24,12 @@ _HEADERS = (
     (r"nccl|rccl", "multi-GPU communication (NCCL, RCCL)"),
     (r"npp", "NPP"),
     (r"nvrtc|hip/hiprtc", "run-time compilation (NVRTC, HIPRTC)"),
-    (r"nvml|rocm_smi|amd_smi", "management libraries (NVML, ROCm SMI)"),
+    (r"rocm_smi|amd_smi", "management libraries (ROCm SMI)"),
     (r"cupti|rocprofiler|roctracer", "profiling libraries (CUPTI, ROCprofiler)"),
     (r"cuda_gl_interop|cudaGL|GL/|GLFW|cuda_egl|cuda_vdpau|vulkan/|hip/hip_gl_interop", "graphics interoperation"),
     (r"optix", "OptiX"),
     (r"nvjpeg|nvgraph|nvblas|cufile|nvshmem", "this NVIDIA library"),
-    (r"hipblas|rocblas", "hipBLAS and rocBLAS"),
+    (r"hipblaslt", "hipBLASLt"),
     (r"hipfft|rocfft", "hipFFT and rocFFT"),
     (r"hipsparse|rocsparse", "hipSPARSE and rocSPARSE"),
     (r"hipsolver|rocsolver", "hipSOLVER and rocSOLVER"),
