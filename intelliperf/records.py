@@ -416,6 +416,17 @@ class Diagnosis:
     note: str = ""  # why it has no line, or was not pursued
 
 
+@record(frozen=True)
+class OtherTime:
+    """Device time beside the kernels that a report lists: copies, fills, libraries' kernels, further kernels."""
+
+    what: str
+    count: int
+    time_ns: float
+    share: float  # 0..1 of the application's device time
+    provenance: Provenance
+
+
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
@@ -442,6 +453,7 @@ class Report:
     not_checked: tuple[str, ...]
     notes: tuple[str, ...] = ()
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
+    other_time: tuple[OtherTime, ...] = ()  # with `profiles` all device time of the application
     diagnoses: tuple[Diagnosis, ...] = ()  # every finding, by what could be gained for the whole application
 
     @property

@@ -395,6 +395,7 @@ class Run:
             formula=self.formula.name,
             ending=ending,
             profiles=tuple(profile_at_home(kernel, home) for kernel in profile.kernels) if profile else (),
+            other_time=profile.other_time if profile else (),
             finding=finding_at_home(main.finding, home) if main else first.finding if first else None,
             evidence=main.told if main else first.evidence if first else (),
             attempts=tuple(self.attempts),

@@ -23,6 +23,7 @@ from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
 from intelliperf.errors import ApplicationFailed
+from intelliperf.profiling.ranking import TRANSFERS, other_time
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
 
@@ -454,5 +455,17 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
     profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))
     return ApplicationProfile(
-        kernels=tuple(profiles), device_time_ns=device_time, exit_status=exit_status, notes=faults
+        kernels=tuple(profiles),
+        device_time_ns=device_time,
+        exit_status=exit_status,
+        notes=faults,
+        other_time=other_time(
+            ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
+        ),
     )
+
+
+def _described(operation: str) -> str:
+    if operation.startswith("library "):
+        return f"{operation.removeprefix('library ')} (a library's kernel, its time a roofline's)"
+    return TRANSFERS.get(operation, operation)

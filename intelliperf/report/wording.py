@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from intelliperf.records import (
     SHELL,
@@ -14,6 +15,7 @@ from intelliperf.records import (
     Diagnosis,
     Ending,
     Kernel,
+    KernelProfile,
     Measurement,
     MemorySpace,
     Metric,
@@ -64,6 +66,30 @@ _SCOPES = {
 def scope(measurement: Measurement) -> str:
     """ "the kernel", by its name where it is one of several."""
     return measurement.kernel or _SCOPES[measurement.scope]
+
+
+def shares(report: Report) -> tuple[str, ...]:
+    """Of the report's kernels and then its other time, in tenths of a percent that add up to 100 if these are all.
+
+    Rounded down, and what is then missing goes to those that lost most by it.
+    """
+    exact = [1000 * share for share in ([p.share for p in report.profiles] + [o.share for o in report.other_time])]
+    tenths = [math.floor(value + 1e-9) for value in exact]
+    missing = round(sum(exact)) - sum(tenths)
+    for index in sorted(range(len(exact)), key=lambda i: tenths[i] - exact[i])[: max(0, missing)]:
+        tenths[index] += 1
+    return tuple(f"{value / 10:.1f} %" for value in tenths)
+
+
+def device_time(report: Report) -> Iterator[tuple[str, str, str, str, KernelProfile | None]]:
+    """All of it, kernel by kernel and then the rest: share, time, number, what, and the kernel's profile."""
+    shown = iter(shares(report))
+    for profile in report.profiles:
+        time = f"{duration(sum(profile.device_time_ns))} {profile.time_provenance.value}"
+        yield next(shown), time, f"{profile.dispatches} dispatches", profile.kernel.name, profile
+    for other in report.other_time:
+        time = f"{duration(other.time_ns)} {other.provenance.value}"
+        yield next(shown), time, f"{other.count} times", other.what, None
 
 
 def duration(ns: float) -> str:
