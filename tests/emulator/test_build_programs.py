@@ -238,6 +238,8 @@ def test_the_null_device_is_not_replaced(shell: Shell, tmp_path: Path) -> None:
         (["hipcc", "--version"], ["HIP version: 6.", "clang version"]),
         (["hipconfig", "--platform"], ["amd"]),
         (["rocm_agent_enumerator"], ["gfx942"]),
+        (["nvidia-smi", "-L"], ["GPU 0: NVIDIA H100"]),
+        (["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], ["NVIDIA H100 80GB HBM3, 9.0"]),
     ],
 )
 def test_questions_are_answered(shell: Shell, argv: Sequence[str], words: Sequence[str]) -> None:
