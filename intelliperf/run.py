@@ -155,6 +155,8 @@ class Run:
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(version)
+        for library in version.libraries:
+            self.note(f"library of headers: {library}")
         self._reference = version
         return version
 

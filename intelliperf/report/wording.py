@@ -28,6 +28,8 @@ from intelliperf.records import (
 )
 from intelliperf.sentences import figures, percent, readings
 
+_WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
+
 
 def gain(measurement: Measurement, device: Device) -> str:
     """ "modelled 11.8× (11.2 to 12.1) for MI300X on the emulator" or "3.20× (3.15 to 3.26) measured on H100".
@@ -147,9 +149,12 @@ def headline(report: Report) -> str:
     """One sentence: how the run ended."""
     kernels = [m for m in report.measurements if m.scope is Scope.KERNEL]
     if report.accepted is not None and kernels and report.finding is not None:
+        whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
+        if whole is not None and whole.ratio < _WORTH_A_HEADLINE:
+            names = report.finding.profile.kernel.name if len(kernels) == 1 else f"{len(kernels)} kernels"
+            return f"{names} improved and validated, but {scope(whole)} gains little: {gain(whole, report.device)}"
         if len(kernels) == 1:
             return f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}, validated"
-        whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
         told = f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
         return f"{len(kernels)} kernels improved, each validated{told}"
     if report.ending is Ending.NOTHING_TO_IMPROVE:

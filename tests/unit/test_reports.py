@@ -13,7 +13,7 @@ import pytest
 from reported import accepted_report, healthy_report
 
 from intelliperf.project.journal import Journal
-from intelliperf.records import OtherTime, Provenance, Report
+from intelliperf.records import OtherTime, Provenance, Report, Scope
 from intelliperf.report import files, wording
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
@@ -111,3 +111,12 @@ def test_shares_are_rounded_so_that_they_add_up_to_the_whole(report: Report) -> 
     assert round(sum(shown), 6) == 100.0
     assert max(abs(a - b) for a, b in zip(shown, (33.33, 33.33, 33.29, 0.04), strict=True)) < 0.1
     assert "| copies to the device | 2 times | 1 µs modelled | 33.3 % |" in summary(whole)
+
+
+def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report) -> None:
+    small = tuple(
+        dataclasses.replace(m, ratio=1.01, low=1.0, high=1.019) if m.scope is Scope.APPLICATION else m
+        for m in report.measurements
+    )
+    assert "improved and validated, but" in wording.headline(dataclasses.replace(report, measurements=small))
+    assert "improved and validated, but" not in wording.headline(report)
