@@ -12,6 +12,7 @@ import pytest
 
 from intelliperf.dropins.headers import find_libraries, search_order
 from intelliperf.dropins.toolchain import include_directory, standins_directory
+from intelliperf.emulator.isa import strict_compile
 
 
 @pytest.fixture
@@ -108,3 +109,13 @@ def test_a_users_header_hides_ours_of_the_same_name(tmp_path: Path) -> None:
     )
     built = nvcc("-Iown", "-c", "a.cu", directory=tmp_path)
     assert built.returncode == 0, built.stderr
+
+
+def test_what_libraries_call_compiles_for_the_real_chip_too(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "__global__ void k(float* o) {\n  __shared__ float x[32];\n  x[threadIdx.x] = 1; ::__syncthreads();\n"
+        "  auto from = static_cast<float*>(__cvta_shared_to_generic(__cvta_generic_to_shared(x)));\n"
+        "  static_cast<float*>(__cvta_global_to_generic(__cvta_generic_to_global(o)))[0] = from[0];\n}\n"
+    )
+    entry = {"arguments": ["nvcc", "a.cu"], "source": str(tmp_path / "a.cu"), "directory": str(tmp_path)}
+    assert strict_compile({**entry, "language": "cuda"}, "sm_90").errors == ()
