@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,14 +81,14 @@ LIBRARIES = (
         ("cub", "thrust", "libcudacxx"),
     ),
     Library(
-        "rocPRIM", "hip", "rocprim/rocprim_version.hpp", r"#\s*define\s+ROCPRIM_VERSION\s+(\d+)", ("rocprim",),
+        "rocPRIM", "hip", "rocprim/rocprim_version.hpp", r"#\s*define\s+ROCPRIM_VERSION\s+(.+)", ("rocprim",),
         ("rocprim",),
     ),
     Library(
         "hipCUB", "hip", "hipcub/backend/rocprim/hipcub.hpp", "", ("hipcub",), ("hipcub", "cub"),
     ),
     Library(
-        "rocThrust", "hip", "thrust/rocthrust_version.hpp", r"#\s*define\s+ROCTHRUST_VERSION\s+(\d+)", ("thrust",),
+        "rocThrust", "hip", "thrust/rocthrust_version.hpp", r"#\s*define\s+ROCTHRUST_VERSION\s+(.+)", ("thrust",),
         ("thrust",),
     ),
     Library("libcu++", "hip", "libhipcxx/version", "", ("cuda",), ("libcudacxx",)),
@@ -182,7 +183,9 @@ def version_of(library: Library, text: str) -> str | None:
     found = re.search(library.version, text)
     if found is None:
         return None
-    number = int(found[1])
+    # ROCm writes "2 * 100000 + 10 * 100 + 9".
+    parts = [re.findall(r"\d+", part) for part in found[1].split("+")]
+    number = sum(math.prod(map(int, factors)) for factors in parts if factors)
     return f"{number // 100000}.{number // 100 % 1000}.{number % 100}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.dropins.headers import find_libraries, search_order
+from intelliperf.dropins.headers import LIBRARIES, find_libraries, search_order, version_of
 from intelliperf.dropins.toolchain import include_directory, standins_directory
 from intelliperf.emulator.isa import strict_compile
 
@@ -87,6 +87,13 @@ def test_half_a_library_is_none(toolkit: Path, broken: str, monkeypatch: pytest.
         path.write_text("")
     (found,) = find_libraries("cuda", (toolkit / "include",))
     assert found.directory is None or toolkit not in found.directory.parents
+
+
+def test_versions_are_read_as_numbers_and_as_sums() -> None:
+    cccl, rocprim = LIBRARIES[:2]
+    assert version_of(cccl, "#define THRUST_VERSION 200802 // macro") == "2.8.2"
+    assert version_of(rocprim, "#define ROCPRIM_VERSION 2 * 100000 + 10 * 100 + 9\n") == "2.10.9"
+    assert version_of(rocprim, "") is None
 
 
 def test_the_users_directories_come_before_ours_and_whole_toolkits_after(toolkit: Path, tmp_path: Path) -> None:
