@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound, UsageError
 from intelliperf.frozen import record
+from intelliperf.profiling.ranking import without
 from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
 from intelliperf.records import Finding, KernelProfile, SourceEvidence
@@ -48,7 +49,8 @@ class Observer:
         if not top:
             names = ", ".join(sorted({kernel.kernel.name for kernel in profile.kernels}))
             raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; it ran: {names}")
-        return dataclasses.replace(profile, kernels=self.backend.quantities(application, top, deadline))
+        kernels = self.backend.quantities(application, top, deadline)
+        return dataclasses.replace(profile, kernels=kernels, other_time=without(profile, top))
 
     def _wanted(self, profile: KernelProfile) -> bool:
         pattern = self.settings.kernel

@@ -19,6 +19,7 @@ from intelliperf.records import (
     KernelProfile,
     Measurement,
     Metric,
+    OtherTime,
     Quantity,
     SourceEvidence,
     Usage,
@@ -35,6 +36,7 @@ class ApplicationProfile:
     device_time_ns: float
     exit_status: int
     notes: tuple[str, ...] = ()
+    other_time: tuple[OtherTime, ...] = ()  # with `kernels` the whole device time
 
 
 @record(frozen=True)

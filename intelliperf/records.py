@@ -29,11 +29,6 @@ class Launcher:
     emulates: bool = False  # the GPU below is no hardware, so nothing there is a measurement
 
 
-def is_own_status(status: int) -> bool:
-    """May a program have chosen this exit status? Shells, launchers and our own programs report with the others."""
-    return 0 <= status < 125 or 192 < status < 256
-
-
 @record(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
@@ -56,11 +51,8 @@ class Application:
             raise UsageError("no program given: put it after --, as in: intelliperf -- ./app ARGS")
         if not self.project.is_absolute() or not self.directory.is_absolute():
             raise UsageError("an Application needs absolute paths")
-        if not is_own_status(self.exit_status):
-            raise UsageError(
-                f"exit status {self.exit_status} is none to expect: 125 to 192 say that a program could not be run "
-                "or was ended by a signal"
-            )
+        if not 0 <= self.exit_status < 256:
+            raise UsageError(f"{self.exit_status} is not an exit status: these are 0 to 255")
 
 
 @record(frozen=True)
@@ -424,6 +416,17 @@ class Diagnosis:
     note: str = ""  # why it has no line, or was not pursued
 
 
+@record(frozen=True)
+class OtherTime:
+    """Device time beside the kernels that a report lists: copies, fills, libraries' kernels, further kernels."""
+
+    what: str
+    count: int
+    time_ns: float
+    share: float  # 0..1 of the application's device time
+    provenance: Provenance
+
+
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
@@ -450,6 +453,7 @@ class Report:
     not_checked: tuple[str, ...]
     notes: tuple[str, ...] = ()
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
+    other_time: tuple[OtherTime, ...] = ()  # with `profiles` all device time of the application
     diagnoses: tuple[Diagnosis, ...] = ()  # every finding, by what could be gained for the whole application
 
     @property

@@ -155,6 +155,8 @@ class Run:
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(version)
+        for library in version.libraries:
+            self.note(f"library of headers: {library}")
         self._reference = version
         return version
 
@@ -395,6 +397,7 @@ class Run:
             formula=self.formula.name,
             ending=ending,
             profiles=tuple(profile_at_home(kernel, home) for kernel in profile.kernels) if profile else (),
+            other_time=profile.other_time if profile else (),
             finding=finding_at_home(main.finding, home) if main else first.finding if first else None,
             evidence=main.told if main else first.evidence if first else (),
             attempts=tuple(self.attempts),

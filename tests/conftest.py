@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import shutil
 from pathlib import Path
 
 import pytest
+
+# Programs of the tests use our stand-ins for CUB and its like, whatever real ones the machine has.
+os.environ.setdefault("INTELLIPERF_STANDINS", "1")
 
 _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
 _MODULES = {  # marker → the module here that says what is missing

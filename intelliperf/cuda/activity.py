@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.profiling.ranking import ranked, with_shares
+from intelliperf.profiling.ranking import TRANSFERS, other_time, ranked, with_shares
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
 
@@ -203,7 +203,9 @@ def application_profile(activity: Activity, exit_status: int) -> ApplicationProf
             )
         )
     total = float(activity.total_ns)
-    return ApplicationProfile(ranked(with_shares(profiles, total)), total, exit_status, _notes(activity))
+    pieces = ((TRANSFERS.get(copy.operation, copy.operation), float(copy.duration_ns)) for copy in activity.transfers)
+    others = other_time(pieces, total, Provenance.MEASURED)
+    return ApplicationProfile(ranked(with_shares(profiles, total)), total, exit_status, _notes(activity), others)
 
 
 def _notes(activity: Activity) -> tuple[str, ...]:

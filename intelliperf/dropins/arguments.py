@@ -123,6 +123,22 @@ def parse(flavour: str, words: Sequence[str], default_language: str | None = Non
     return command
 
 
+def list_items(value: str) -> list[str]:
+    """The items of a list of nvcc's: commas part them, except after a backslash and between double quotes."""
+    items, quoted = [""], False
+    characters = iter(value)
+    for character in characters:
+        following = next(characters, "") if character == "\\" else ""
+        quoted ^= character == '"'
+        if character == "," and not quoted:
+            items.append("")
+        elif following == ",":
+            items[-1] += ","
+        else:
+            items[-1] += character + following
+    return items
+
+
 class _Reader(ABC):
     """The options that all drop-ins share."""
 
@@ -290,17 +306,17 @@ class _NvccReader(_Reader):
             return f"-{name[2:]}", joined
         if word in _LOOK_LIKE_LIBRARIES:
             return None, None
-        for short in ("-L", "-l", "-t", "-m"):
-            if word.startswith(short) and len(word) > 2 and (short in ("-L", "-l") or word[2:].isdigit()):
+        for short in ("-L", "-l", "-D", "-U", "-I", "-t", "-m"):
+            if word.startswith(short) and len(word) > 2 and (short not in ("-t", "-m") or word[2:].isdigit()):
                 return short, word[2:]
         return None, None
 
     def _valued(self, short: str, value: str) -> None:
         command = self.command
-        parts = value.split(",")
+        parts = list_items(value)
         actions: dict[str, Callable[[], object]] = {
-            "-D": lambda: command.front.extend(("-D", value)),
-            "-U": lambda: command.front.extend(("-U", value)),
+            "-D": lambda: command.front.extend(f"-D{part}" for part in parts),
+            "-U": lambda: command.front.extend(f"-U{part}" for part in parts),
             "-I": lambda: command.front.extend(word for part in parts for word in ("-I", part)),
             "-isystem": lambda: command.front.extend(word for part in parts for word in ("-isystem", part)),
             "-include": lambda: command.front.extend(word for part in parts for word in ("-include", part)),

@@ -7,21 +7,30 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, resolve
+from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, resolve, target_names
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.command import Command, Source
 from intelliperf.dropins.frontend import Unit, device_reader_flags, dialect_flags, host_flags
-from intelliperf.dropins.spelling import overlay_flags
+from intelliperf.dropins.headers import Found, libraries_of
+from intelliperf.dropins.spelling import library_overlay, overlay_flags
 from intelliperf.dropins.toolchain import Toolchain, find_toolchain
+from intelliperf.errors import UsageError
 
 LOG = "INTELLIPERF_COMPILE_LOG"  # names the file; without it nothing is logged
 
 
 def unit_of(
-    command: Command, source: Source, directory: Path, environment: Mapping[str, str], toolchain: Toolchain
+    command: Command,
+    source: Source,
+    directory: Path,
+    environment: Mapping[str, str],
+    toolchain: Toolchain,
+    standins: bool = False,
 ) -> Unit:
     """The source with all that decides how it is compiled. Raises `UsageError` for an unknown target."""
+    found = libraries_of(source.language, command.front, directory, standins)
     target = resolve(command.target or environment.get("INTELLIPERF_TARGET") or DEFAULT_TARGETS[source.language])
+    _check_chip(source, target)
     return Unit(
         source=Path(source.path),
         language=source.language,
@@ -31,19 +40,47 @@ def unit_of(
             *dialect_flags(command.flavour, command.front),
             *host_flags(command.openmp, toolchain),
             *overlay_flags(Path(source.path), command.front, directory, emulated=True),
+            *(word for where in found if where.directory for word in library_overlay(where.directory, where.folders)),
         ),
         optimisation=command.optimisation or "-O2",
         target=target,
         device=dict(device_file_values(target)),
         relocatable=command.relocatable_device_code,
         as_written=command.as_written(),
+        standins=standins,
+    )
+
+
+def _check_chip(source: Source, target: str) -> None:
+    """Raises `UsageError` with the remedy for a source of one vendor's language and a chip of the other."""
+    vendors = {"hip": "gfx", "cuda": "sm_"}
+    if str(device_file_values(target)["architecture"]).startswith(vendors[source.language]):
+        return
+    chips = [
+        name
+        for name in target_names()
+        if str(device_file_values(name)["architecture"]).startswith(vendors[source.language])
+    ]
+    other = {"hip": "HIP; translate it to CUDA or use --backend cuda with HIP's headers for NVIDIA (HIP_PATH)",
+             "cuda": "CUDA; translate it with hipify-perl and build it with hipcc"}[source.language]  # fmt: skip
+    raise UsageError(
+        f"{source.path} cannot be compiled for {target}: it is {other}, "
+        f"or leave --target out or give one of {', '.join(chips)}"
     )
 
 
 def log_unit(
-    unit: Unit, words: Sequence[str], output: Path, environment: Mapping[str, str], toolchain: Toolchain
+    unit: Unit,
+    words: Sequence[str],
+    output: Path,
+    environment: Mapping[str, str],
+    toolchain: Toolchain,
+    libraries: Sequence[Found] = (),
 ) -> None:
-    """One line per GPU source, appended in one write, so that concurrent compiles may share the file."""
+    """One line per GPU source, appended in one write, so that concurrent compiles may share the file.
+
+    `libraries` are those made of headers that the source includes.
+    """
     log = environment.get(LOG)
     if not log:
         return
@@ -54,6 +91,8 @@ def log_unit(
         "language": unit.language,
         "directory": str(unit.directory),
         "output": str(output),
+        "standins": unit.standins,
+        "libraries": [str(where) for where in libraries],
     }
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:

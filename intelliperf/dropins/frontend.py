@@ -6,12 +6,16 @@ the same language, macros and include paths, compiled for this machine's process
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+from intelliperf.dropins.headers import Found, libraries_of, search_order
 from intelliperf.dropins.toolchain import (
     TRIPLE,
     Toolchain,
@@ -59,7 +63,16 @@ class Unit:
     target: str
     device: dict[str, object]  # device file of the target
     relocatable: bool
+    standins: bool = False  # libraries made of headers are ours, whatever the machine has
     as_written: bool = False  # the host side: overflow wraps, and pointers of other types may alias
+
+    def front_flags(self) -> list[str]:
+        """The user's flags, and after their directories of headers ours and those of libraries."""
+        return search_order(self.language, self.flags, self.directory, self.standins)
+
+    def libraries(self) -> tuple[Found, ...]:
+        """Where the libraries made of headers come from."""
+        return libraries_of(self.language, self.flags, self.directory, self.standins)
 
     @property
     def wave_size(self) -> int:
@@ -70,8 +83,8 @@ class Unit:
 def host_cc1(unit: Unit, toolchain: Toolchain, output: str, dependency_file: Path) -> list[str]:
     """The host side's `-cc1` words, without the compiler; raises `CompilerMessage`."""
     command = [
-        *host_driver(unit, toolchain), "-x", unit.language, "-S", "-###", unit.optimisation, "-fPIC", *unit.flags,
-        "-MD", "-MF", str(dependency_file), str(unit.source), "-o", output,
+        *host_driver(unit, toolchain), "-x", unit.language, "-S", "-###", unit.optimisation, "-fPIC",
+        *unit.front_flags(), "-MD", "-MF", str(dependency_file), str(unit.source), "-o", output,
     ]  # fmt: skip
     done, _, err = output_of(command, _DRIVER_DEADLINE_S, tool_environment(), unit.directory)
     lines = [line for line in err.splitlines() if '"-cc1"' in line]
@@ -108,7 +121,7 @@ def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
         *(word for flag in device for word in ("-Xclang", flag)),
         "-x",
         unit.language,
-        *unit.flags,
+        *unit.front_flags(),
         f"-working-directory={unit.directory}",
     ]
 
@@ -119,10 +132,9 @@ def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     clang's OpenMP runtime is usually absent: `omp.h` and libgomp serve the library calls, and
     pragmas in GPU sources run serially, as OpenMP allows.
     """
-    if not openmp:
-        return ()
-    found = _gcc_header_directory(toolchain)
-    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *(("-idirafter", found) if found else ()))
+    found = _openmp_directory(toolchain)
+    headers = ("-idirafter", found) if found else ()  # omp.h, which programs also include without -fopenmp
+    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *headers) if openmp else headers
 
 
 def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
@@ -140,13 +152,22 @@ def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
     return (*lenient, *kept, "-std=gnu++17")
 
 
-def _gcc_header_directory(toolchain: Toolchain) -> str | None:
+@lru_cache(maxsize=1)
+def _openmp_directory(toolchain: Toolchain) -> str | None:
+    """A directory with gcc's `omp.h` and nothing else, whose other headers clang's own would go on to."""
     if toolchain.standard_library != "libstdc++":
         return None
     argv = [toolchain.host_linker[0], "-print-file-name=include/omp.h"]
     done, out, _ = output_of(argv, _DRIVER_DEADLINE_S, tool_environment())
-    path = Path(out.strip())
-    return str(path.parent) if done.ok and path.is_absolute() else None
+    header = Path(out.strip())
+    if not done.ok or not header.is_absolute():
+        return None
+    directory = cache_directory() / "openmp" / hashlib.sha256(str(header).encode()).hexdigest()[:12]
+    if not (directory / "omp.h").is_symlink():
+        directory.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            (directory / "omp.h").symlink_to(header)
+    return str(directory)
 
 
 class CompilerMessage(Exception):
@@ -168,12 +189,12 @@ def _sdk_flags(unit: Unit) -> list[str]:
 
 
 def _our_flags(unit: Unit) -> list[str]:
-    flags = [f"-DSIMT_WAVE_SIZE={unit.wave_size}", f"-I{include_directory()}"]
+    flags = [f"-DSIMT_WAVE_SIZE={unit.wave_size}"]
+    if unit.language == "cuda":
+        flags += ["-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}"]
     if unit.relocatable:
         flags.append("-D__CUDACC_RDC__=1")
-    if (include_directory() / PRELUDE).exists():
-        flags += ["-include", PRELUDE]
-    return flags
+    return [*flags, "-include", str(include_directory() / PRELUDE)]
 
 
 def architecture_number(unit: Unit) -> int:
@@ -222,7 +243,6 @@ def device_cc1(host: Sequence[str], unit: Unit, output: Path, dependency_file: P
         words.append("-emit-llvm")
     if unit.language == "cuda":
         words.append(f"-D__CUDA_ARCH__={architecture_number(unit)}")
-        words.append(f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}")
     else:
         words += _chip_macros(unit)
     words += ["-o", str(output), source]

@@ -24,6 +24,7 @@ _DOUBLE_CONSTRAINT = re.compile(r'"([=+&]*)d"')
 _DOUBLE = re.compile(r"\.[fb]64\b")
 _SPECIAL = re.compile(r"(?<=,) %(laneid|lanemask_\w\w|warpid|nwarpid|smid|nsmid|clock64|globaltimer)\b")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_OWN = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 _LARGEST_BYTES = 4 * 1024**2
 
 
@@ -39,6 +40,21 @@ def overlay_flags(source: Path, flags: Sequence[str], directory: Path, *, emulat
     if not changed:
         return ()
     return ("-ivfsoverlay", str(_store(changed)))
+
+
+def library_overlay(directory: Path, folders: Sequence[str]) -> tuple[str, ...]:
+    """As `overlay_flags` on the emulator, for all headers of a library below `directory`; made once per version."""
+    entries = [directory / folder for folder in folders]
+    stamp = [(str(entry.resolve()), entry.stat().st_mtime_ns) for entry in entries]
+    memo = cache_directory() / "spelling" / f"library-{hashlib.sha256(repr((_OWN, stamp)).encode()).hexdigest()[:24]}"
+    if not memo.exists():
+        changed = {}
+        for path in (path for entry in entries for path in sorted(entry.rglob("*")) if path.is_file()):
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            if (spelled := host_constraints(text)) != text:
+                changed[path] = spelled
+        write_atomically(memo, str(_store(changed)).encode())
+    return ("-ivfsoverlay", memo.read_text(encoding="utf-8"))
 
 
 def join_marks(text: str) -> str:
@@ -111,7 +127,7 @@ def _files(source: Path, directories: Sequence[Path]) -> Iterator[tuple[Path, st
 def _store(changed: dict[Path, str]) -> Path:
     """Write the changed texts and the overlay that shows them under the files' own names."""
     folder = cache_directory() / "spelling"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     roots = []
     for path, text in changed.items():
         data = text.encode("utf-8", errors="surrogateescape")

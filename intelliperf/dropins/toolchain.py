@@ -60,12 +60,26 @@ class Toolchain:
 def tool_environment() -> dict[str, str]:
     """What every compiler call needs in its environment: zig keeps its caches in ours."""
     zig = str(cache_directory() / "zig")
-    return {"ZIG_LOCAL_CACHE_DIR": zig, "ZIG_GLOBAL_CACHE_DIR": zig, "LC_ALL": "C"}
+    variables = {"ZIG_LOCAL_CACHE_DIR": zig, "ZIG_GLOBAL_CACHE_DIR": zig, "LC_ALL": "C"}
+    if "CPATH" in os.environ:  # ours in it are for compilers that no drop-in stands before
+        places = os.environ["CPATH"].split(os.pathsep)
+        variables["CPATH"] = os.pathsep.join(p for p in places if not Path(p).is_relative_to(shim_root()))
+    return variables
 
 
 def include_directory() -> Path:
     """Our stand-ins for the HIP and CUDA headers."""
     return _PACKAGE / "include"
+
+
+def is_ours(file: str | Path) -> bool:
+    """Whether a header is one of our stand-ins, for runtimes or libraries."""
+    return Path(file).is_relative_to(include_directory()) or Path(file).is_relative_to(standins_directory())
+
+
+def standins_directory() -> Path:
+    """Our stand-ins for libraries made of headers, one folder each."""
+    return _PACKAGE / "standins"
 
 
 def store_output(path: Path, content: bytes) -> None:

@@ -110,11 +110,14 @@ class EmulatorBackend:
         return (self._line_note,) if self._line_note else ()
 
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+        from intelliperf.emulator.tracing import blas_environment
+
         chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
         return {
             "INTELLIPERF_TRACE_DIR": "",
             "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
             **chosen,
+            **blas_environment(),
             "INTELLIPERF_EXPORT_SOCKET": str(socket),
         }
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from intelliperf.dropins.headers import TOOLKITS_VARIABLE
 from intelliperf.dropins.toolchain import shim_root
 from intelliperf.emulator.shims import materialise
 from intelliperf.emulator.shims.redirect import DROP_INS_VARIABLE, redirecting_library
+
+_ROOTS = (
+    "CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH", "ROCM_PATH",
+)  # fmt: skip
 
 
 def shim_directory() -> Path:
     """A directory to prepend to PATH: `hipcc`, `nvcc`, `clang++` … that run this very installation."""
     return materialise(shim_root())
+
+
+def _named_toolkits(programs: Path) -> list[str]:
+    """Roots of real toolkits that the user's environment names: of the libraries in them the headers serve."""
+    named = [os.environ.get(name, "") for name in (*_ROOTS, TOOLKITS_VARIABLE)]
+    roots = [root for value in named for root in value.split(os.pathsep) if root]
+    return [root for root in dict.fromkeys(roots) if Path(root) != programs.parent]
 
 
 def build_environment() -> dict[str, str]:
@@ -27,10 +39,9 @@ def build_environment() -> dict[str, str]:
     variables = {
         "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         DROP_INS_VARIABLE: str(programs),
+        TOOLKITS_VARIABLE: os.pathsep.join(_named_toolkits(programs)),
     }
-    roots = ("CUDA_PATH", "CUDA_HOME", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "HIP_PATH")
-    variables["ROCM_PATH"] = root
-    variables.update(dict.fromkeys(roots, root))
+    variables.update(dict.fromkeys(_ROOTS, root))
     variables["CUDACXX"] = str(programs / "nvcc")
     libraries = f"{root}/lib{os.pathsep}{root}/lib64"
     for name, value in (

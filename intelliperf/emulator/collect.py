@@ -18,11 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from intelliperf.counting import sampling
-from intelliperf.dropins.toolchain import include_directory
+from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
 from intelliperf.errors import ApplicationFailed
+from intelliperf.profiling.ranking import TRANSFERS, other_time
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
 
@@ -399,13 +400,13 @@ def kernel_of(symbol: str, facts: KernelFacts | None) -> Kernel:
     if facts is None:
         return Kernel(symbol=symbol, name=symbol)
     # A lambda's type is named by where it stands.
-    name = facts.name.replace(f"{include_directory()}/", "")
+    name = facts.name.replace(f"{include_directory()}/", "").replace(f"{standins_directory()}/", "")
     return Kernel(symbol, name, Path(facts.file) if facts.file else None, facts.line)
 
 
 def stands_in(facts: KernelFacts | None) -> bool:
     """Is it a kernel of our headers, in place of a library's? What it is launched with tells nothing of the library."""
-    return facts is not None and facts.file is not None and Path(facts.file).is_relative_to(include_directory())
+    return facts is not None and facts.file is not None and is_ours(facts.file)
 
 
 def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | None) -> tuple[str, ...]:
@@ -454,5 +455,17 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
     profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))
     return ApplicationProfile(
-        kernels=tuple(profiles), device_time_ns=device_time, exit_status=exit_status, notes=faults
+        kernels=tuple(profiles),
+        device_time_ns=device_time,
+        exit_status=exit_status,
+        notes=faults,
+        other_time=other_time(
+            ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
+        ),
     )
+
+
+def _described(operation: str) -> str:
+    if operation.startswith("library "):
+        return f"{operation.removeprefix('library ')} (a library's kernel, its time a roofline's)"
+    return TRANSFERS.get(operation, operation)

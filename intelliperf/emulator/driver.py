@@ -9,8 +9,9 @@ from pathlib import Path
 
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.frontend import CompilerMessage
+from intelliperf.dropins.headers import search_order
 from intelliperf.dropins.queries import answer, nvcc_plan
-from intelliperf.dropins.toolchain import find_toolchain, include_directory, tool_environment
+from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.errors import IntelliPerfError
@@ -44,7 +45,7 @@ def _compile(flavour: str, arguments: list[str]) -> int:
         return 0
     if _is_plain(flavour, arguments, command.sources and any(s.is_gpu for s in command.sources)):
         environment = {**os.environ, **tool_environment()}
-        own = ["-isystem", str(include_directory())] if flavour not in CLANGS else []
+        own = search_order("hip" if flavour == "hipcc" else "cuda", (), Path()) if flavour not in CLANGS else []
         own += ["-D__HIP_PLATFORM_AMD__=1"] if flavour == "hipcc" else []
         # clang links through a gcc; where there is none, zig's own front door brings linker and libraries.
         whole = toolchain.standard_library == "libc++" and command.stage == "link" and "-" not in arguments

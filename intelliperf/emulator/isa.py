@@ -11,12 +11,14 @@ import math
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.frontend import PRELUDE
+from intelliperf.dropins.headers import search_order
 from intelliperf.dropins.spelling import overlay_flags
 from intelliperf.dropins.toolchain import (
     Toolchain,
@@ -100,14 +102,15 @@ def strict_compile(entry: Mapping[str, Any], architecture: str) -> StrictCompile
     flavour, *words = entry["arguments"]
     command = parse(flavour, words, "hip" if flavour == "hipcc" else None)
     source, directory = Path(entry["source"]), Path(entry["directory"])
-    flags = (*command.front, *overlay_flags(source, command.front, directory))
+    places = search_order(entry["language"], command.front, directory, bool(entry.get("standins")))
+    flags = (*places, *overlay_flags(source, command.front, directory))
     return compile_for_target(source, entry["language"], flags, directory, architecture, find_toolchain())
 
 
 def compile_for_target(
-    source: Path, language: str, flags: tuple[str, ...], directory: Path, architecture: str, toolchain: Toolchain
+    source: Path, language: str, flags: Sequence[str], directory: Path, architecture: str, toolchain: Toolchain
 ) -> StrictCompile:
-    """As `strict_compile`, for a source whose flags are known already."""
+    """As `strict_compile`, for a source all of whose flags are known already, the directories of headers too."""
     expected = "gfx" if language == "hip" else "sm_"
     if not architecture.startswith(expected):
         raise ToolchainError(f"{language} sources cannot be compiled for {architecture}")
@@ -124,8 +127,14 @@ def compile_for_target(
         return replace(_assemble_ptx(text, architecture, Path(name)), most_threads=ptx_launch_bounds(text))
 
 
+def _architecture_list(language: str, architecture: str) -> list[str]:
+    """`__CUDA_ARCH_LIST__`, which nvcc defines on both sides; of sm_90 it is 900."""
+    number = re.sub(r"\D", "", architecture)
+    return ["-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={number}0"] if language == "cuda" else []
+
+
 def _command(
-    source: Path, language: str, flags: tuple[str, ...], architecture: str, toolchain: Toolchain, output: Path
+    source: Path, language: str, flags: Sequence[str], architecture: str, toolchain: Toolchain, output: Path
 ) -> list[str]:
     wave = 64 if language == "hip" and not _AMD_WAVE_32.match(architecture) else 32
     target = f"--offload-arch={architecture}"
@@ -139,8 +148,8 @@ def _command(
     sdk += [f"--cuda-path={empty}"] if language == "cuda" else []
     return [
         *toolchain.driver(), "--cuda-device-only", target, *sdk, "-nogpulib", "-nogpuinc", f"-DSIMT_WAVE_SIZE={wave}",
-        f"-I{include_directory()}", "-include", "simt/core.h", "-x", language, "-O3", "-gline-tables-only", "-w",
-        "-mllvm", "-pick-merged-source-locations",
+        *_architecture_list(language, architecture), "-include", str(include_directory() / PRELUDE), "-x", language,
+        "-O3", "-gline-tables-only", "-w", "-mllvm", "-pick-merged-source-locations",
         "-Wno-unused-command-line-argument", *flags, "-S", str(source), "-o", str(output),
     ]  # fmt: skip
 

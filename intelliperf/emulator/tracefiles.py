@@ -367,7 +367,8 @@ def _local(row: Mapping[str, Any]) -> LocalFacts:
 def parse_launch(path: Path, row: Mapping[str, Any]) -> KernelLaunch | Transfer:
     try:
         if row["operation"] != "kernel":
-            return Transfer(int(row["index"]), str(row["operation"]), int(row["bytes"]), float(row["time_ns"]))
+            name = f"library {row['name']}" if row["operation"] == "library" else str(row["operation"])
+            return Transfer(int(row["index"]), name, int(row["bytes"]), float(row["time_ns"]))
         return _kernel_launch(row)
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed record: {error!r}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from dataclasses import dataclass
@@ -86,7 +87,17 @@ def trace_environment(records: Path) -> dict[str, str]:
         **{name: "" for name in _OURS if name in os.environ},
         "INTELLIPERF_TRACE_DIR": str(records),
         "INTELLIPERF_MEMORY": "slack",
+        **blas_environment(),
     }
+
+
+def blas_environment() -> dict[str, str]:
+    """Names the host's BLAS of the `[blas]` extra, where it is installed; the runtime finds the system's by itself."""
+    if "INTELLIPERF_BLAS" in os.environ:
+        return {}
+    found = importlib.util.find_spec("scipy_openblas32")
+    library = Path(found.origin).parent / "lib" / "libscipy_openblas.so" if found and found.origin else None
+    return {"INTELLIPERF_BLAS": str(library)} if library and library.exists() else {}
 
 
 def _identity(application: Application) -> tuple[int, int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
-from intelliperf.records import Application, is_own_status
+from intelliperf.records import Application
 
 _SAID_LINES = 6
 _SAID_CHARACTERS = 160
@@ -36,7 +36,7 @@ def check_ended_well(completed: Completed, application: Application, place: str)
 
 def _remedy(completed: Completed) -> str:
     status = completed.exit_status
-    return f" (if that is how it always ends: --expect-exit {status})" if status and is_own_status(status) else ""
+    return f" (if that is how it always ends: --expect-exit {status})" if status else ""
 
 
 def last_words(completed: Completed) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from intelliperf.errors import UsageError
-from intelliperf.records import KernelProfile
+from intelliperf.protocols import ApplicationProfile
+from intelliperf.records import KernelProfile, OtherTime, Provenance
 
 
 def with_shares(profiles: Sequence[KernelProfile], device_time_ns: float) -> tuple[KernelProfile, ...]:
@@ -15,6 +16,46 @@ def with_shares(profiles: Sequence[KernelProfile], device_time_ns: float) -> tup
         replace(profile, share=min(1.0, sum(profile.device_time_ns) / device_time_ns) if device_time_ns > 0 else 0.0)
         for profile in profiles
     )
+
+
+def other_time(
+    pieces: Iterable[tuple[str, float]], device_time_ns: float, provenance: Provenance
+) -> tuple[OtherTime, ...]:
+    """What is no kernel of a profile, by falling time; `pieces` are (what, ns) of each copy, fill or library call."""
+    spent: dict[str, list[float]] = {}
+    for what, time_ns in pieces:
+        spent.setdefault(what, []).append(time_ns)
+    found = [
+        OtherTime(what, len(times), sum(times), sum(times) / device_time_ns if device_time_ns > 0 else 0.0, provenance)
+        for what, times in spent.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.time_ns, one.what)))
+
+
+def without(profile: ApplicationProfile, kept: Sequence[KernelProfile]) -> tuple[OtherTime, ...]:
+    """The profile's other time, with the kernels that are not kept as one entry of it."""
+    symbols = {kernel.kernel.symbol for kernel in kept}
+    left = [kernel for kernel in profile.kernels if kernel.kernel.symbol not in symbols]
+    if not left:
+        return profile.other_time
+    what = f"{len(left)} further kernels" if len(left) > 1 else f"one further kernel, {left[0].kernel.name}"
+    times = [sum(kernel.device_time_ns) for kernel in left]
+    further = OtherTime(
+        what,
+        sum(kernel.dispatches for kernel in left),
+        sum(times),
+        sum(kernel.share for kernel in left),
+        left[0].time_provenance,
+    )
+    return (further, *profile.other_time)
+
+
+TRANSFERS = {
+    "memcpy_htod": "copies to the device",
+    "memcpy_dtoh": "copies to the host",
+    "memcpy_dtod": "copies on the device",
+    "memset": "fills",
+}
 
 
 def ranked(profiles: Sequence[KernelProfile]) -> tuple[KernelProfile, ...]:

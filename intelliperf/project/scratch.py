@@ -37,7 +37,14 @@ _INCLUDED_ABOVE = re.compile(rb"-I\s*((?:\.\./)*\.\./?)(?![\w./])")
 _LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
 _CMAKE_CACHE = "CMakeCache.txt"
 _COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-_ERROR_LINE = re.compile(r"(?:\berror\b|\bundefined reference\b|\*\*\* |No rule to make|not found)", re.IGNORECASE)
+_ERROR_LINE = re.compile(
+    r"\berror\b|\bundefined (?:reference|symbol)\b|\bmultiple definition\b|\bld(?:\.\w+)?: (?:cannot|unable|skipping)|"
+    r"\*\*\* |No rule to make|not found",
+    re.IGNORECASE,
+)
+_CONSEQUENCE = re.compile(
+    r"\bcollect2: error: ld returned|\blinker command failed|\*\*\* .*\bError \d+|^ninja: build stopped"
+)
 _EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
 _SCAN_LIMIT_BYTES = 4 << 20
@@ -280,7 +287,8 @@ def _first_errors(done: Completed) -> tuple[str, ...]:
     lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
     explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
-    errors.sort(key=lambda line: _EXPLAINED not in line)  # what our headers say says more than what follows from it
+    # What our headers say says more than what follows from it, and that more than that a link or make then failed.
+    errors.sort(key=lambda line: (bool(_CONSEQUENCE.search(line)), _EXPLAINED not in line))
     shown = [*explained, *errors] or [line.strip() for line in lines if line.strip()][-_MAX_ERRORS:]
     return tuple(shown[:_MAX_ERRORS]) or (done.describe(),)
 

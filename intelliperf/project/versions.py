@@ -20,6 +20,7 @@ class Version:
     workspace: Workspace
     edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
     compile_arguments: Mapping[str, tuple[str, ...]]
+    libraries: tuple[str, ...] = ()  # made of headers: what they are and where they came from
     declares: Declaration = Declaration()  # cumulative, too
 
     @property
@@ -96,6 +97,14 @@ def _included(path: str, text: str, state: Version) -> list[str]:
         if header is not None and tree in header.parents:
             found.append(header.relative_to(tree).as_posix())
     return found
+
+
+def libraries_used(log: Path) -> tuple[str, ...]:
+    """Which libraries made of headers the build's GPU sources include and where these came from; sorted."""
+    if not log.exists():
+        return ()
+    entries = [json.loads(line) for line in log.read_text("utf-8", "surrogateescape").splitlines()]
+    return tuple(sorted({library for entry in entries for library in entry.get("libraries", ())}))
 
 
 def compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:

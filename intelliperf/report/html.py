@@ -59,16 +59,8 @@ def _sections(report: Report) -> Iterator[str]:
     if report.attempts:
         yield "<h2>Attempts</h2>" + "\n".join(_attempt(attempt) for attempt in report.attempts)
     if report.profiles:
-        rows = (
-            (
-                p.kernel.name,
-                str(p.dispatches),
-                f"{wording.duration(sum(p.device_time_ns))} {p.time_provenance.value}",
-                f"{100 * p.share:.1f} %",
-            )
-            for p in report.profiles
-        )
-        yield "<h2>Kernels by device time</h2>" + _table(("kernel", "dispatches", "time", "share"), rows)
+        rows = ((what, number, time, share) for share, time, number, what, _ in wording.device_time(report))
+        yield "<h2>Device time</h2>" + _table(("what", "number", "time", "share"), rows)
         noted = [f"{p.kernel.name}: {note}" for p in report.profiles for note in p.notes]
         if noted:
             yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in noted) + "</ul>"

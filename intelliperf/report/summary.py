@@ -88,12 +88,10 @@ def _gain(report: Report) -> Iterator[str]:
 def _kernels(report: Report) -> Iterator[str]:
     if not report.profiles:
         return
-    yield from ("", "## Kernels by device time", "", "| kernel | dispatches | time | share |", "|---|---|---|---|")
-    for profile in report.profiles[:_TOP_KERNELS]:
-        total = wording.duration(sum(profile.device_time_ns))
-        name = profile.kernel.name.replace("|", "\\|")
-        time = f"{total} {profile.time_provenance.value}"
-        yield f"| `{name}` | {profile.dispatches} | {time} | {100 * profile.share:.1f} % |"
+    yield from ("", "## Device time", "", "| what | number | time | share |", "|---|---|---|---|")
+    for share, time, times, what, profile in wording.device_time(report):
+        name = what.replace("|", "\\|")
+        yield f"| {f'`{name}`' if profile else name} | {times} | {time} | {share} |"
     noted = [(profile.kernel.name, note) for profile in report.profiles[:_TOP_KERNELS] for note in profile.notes]
     if noted:
         yield ""

@@ -76,10 +76,6 @@ def _shown(file: Path, report: Report) -> str:
 
 
 def _kernels(report: Report) -> Iterator[str]:
-    for profile in report.profiles:
-        total = wording.duration(sum(profile.device_time_ns))
-        yield (
-            f"  {100 * profile.share:5.1f} %  {total:>9} {profile.time_provenance.value}  "
-            f"{profile.dispatches} dispatches  {profile.kernel.name}"
-        )
-        yield from (f"           {note}" for note in profile.notes)
+    for share, time, number, what, profile in wording.device_time(report):
+        yield f"  {share:>7}  {time:>18}  {number}  {what}"
+        yield from (f"           {note}" for note in (profile.notes if profile else ()))

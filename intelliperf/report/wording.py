@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from intelliperf.records import (
     SHELL,
@@ -14,6 +15,7 @@ from intelliperf.records import (
     Diagnosis,
     Ending,
     Kernel,
+    KernelProfile,
     Measurement,
     MemorySpace,
     Metric,
@@ -25,6 +27,8 @@ from intelliperf.records import (
     Usage,
 )
 from intelliperf.sentences import figures, percent, readings
+
+_WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 
 
 def gain(measurement: Measurement, device: Device) -> str:
@@ -64,6 +68,30 @@ _SCOPES = {
 def scope(measurement: Measurement) -> str:
     """ "the kernel", by its name where it is one of several."""
     return measurement.kernel or _SCOPES[measurement.scope]
+
+
+def shares(report: Report) -> tuple[str, ...]:
+    """Of the report's kernels and then its other time, in tenths of a percent that add up to 100 if these are all.
+
+    Rounded down, and what is then missing goes to those that lost most by it.
+    """
+    exact = [1000 * share for share in ([p.share for p in report.profiles] + [o.share for o in report.other_time])]
+    tenths = [math.floor(value + 1e-9) for value in exact]
+    missing = round(sum(exact)) - sum(tenths)
+    for index in sorted(range(len(exact)), key=lambda i: tenths[i] - exact[i])[: max(0, missing)]:
+        tenths[index] += 1
+    return tuple(f"{value / 10:.1f} %" for value in tenths)
+
+
+def device_time(report: Report) -> Iterator[tuple[str, str, str, str, KernelProfile | None]]:
+    """All of it, kernel by kernel and then the rest: share, time, number, what, and the kernel's profile."""
+    shown = iter(shares(report))
+    for profile in report.profiles:
+        time = f"{duration(sum(profile.device_time_ns))} {profile.time_provenance.value}"
+        yield next(shown), time, f"{profile.dispatches} dispatches", profile.kernel.name, profile
+    for other in report.other_time:
+        time = f"{duration(other.time_ns)} {other.provenance.value}"
+        yield next(shown), time, f"{other.count} times", other.what, None
 
 
 def duration(ns: float) -> str:
@@ -121,9 +149,12 @@ def headline(report: Report) -> str:
     """One sentence: how the run ended."""
     kernels = [m for m in report.measurements if m.scope is Scope.KERNEL]
     if report.accepted is not None and kernels and report.finding is not None:
+        whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
+        if whole is not None and whole.ratio < _WORTH_A_HEADLINE:
+            names = report.finding.profile.kernel.name if len(kernels) == 1 else f"{len(kernels)} kernels"
+            return f"{names} improved and validated, but {scope(whole)} gains little: {gain(whole, report.device)}"
         if len(kernels) == 1:
             return f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}, validated"
-        whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
         told = f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
         return f"{len(kernels)} kernels improved, each validated{told}"
     if report.ending is Ending.NOTHING_TO_IMPROVE:

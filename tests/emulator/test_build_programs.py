@@ -190,10 +190,13 @@ def test_errors_look_like_a_compilers_and_exit_with_1(shell: Shell, tmp_path: Pa
     assert not (tmp_path / "wrong.o").exists()
 
 
-def test_an_unsupported_library_is_refused_by_name(shell: Shell, tmp_path: Path) -> None:
+def test_a_library_without_a_stand_in_is_named_where_it_is_called_and_only_there(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED)
-    message = shell("hipcc", "main.hip", "expected.cpp", "-lrocblas", "-o", "app", expect=1).tail()
-    assert "librocblas" in message
+    shell("hipcc", "main.hip", "expected.cpp", "-lrocsparse", "-o", "app")
+    (tmp_path / "call.cpp").write_text('extern "C" int rocsparse_create_handle(void**);\nvoid* h;\n'
+                                       "int made = rocsparse_create_handle(&h);\n")  # fmt: skip
+    message = shell("hipcc", "main.hip", "expected.cpp", "call.cpp", "-lrocsparse", "-o", "app", expect=1).tail()
+    assert "calls rocsparse_create_handle: librocsparse has no stand-in" in message
 
 
 def test_the_compile_log_has_a_line_for_each_gpu_source(shell: Shell, tmp_path: Path) -> None:
@@ -235,6 +238,8 @@ def test_the_null_device_is_not_replaced(shell: Shell, tmp_path: Path) -> None:
         (["hipcc", "--version"], ["HIP version: 6.", "clang version"]),
         (["hipconfig", "--platform"], ["amd"]),
         (["rocm_agent_enumerator"], ["gfx942"]),
+        (["nvidia-smi", "-L"], ["GPU 0: NVIDIA H100"]),
+        (["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], ["NVIDIA H100 80GB HBM3, 9.0"]),
     ],
 )
 def test_questions_are_answered(shell: Shell, argv: Sequence[str], words: Sequence[str]) -> None:
@@ -291,3 +296,25 @@ def test_hipcc_takes_an_old_standard_with_its_own_headers(shell: Shell, tmp_path
     write(tmp_path, old_hip=text)
     shell("hipcc", "-std=c++14", "old.hip", "-o", "old")
     assert output(shell("./old")) == "15"
+
+
+@pytest.mark.parametrize(("compiler", "name", "target", "words"), [
+    ("hipcc", "a.hip", "h100", "it is HIP; translate it to CUDA"),
+    ("nvcc", "a.cu", "mi300x", "translate it with hipify-perl"),
+])  # fmt: skip
+def test_a_source_for_the_other_vendors_chip_gets_a_remedy(
+    shell: Shell, tmp_path: Path, compiler: str, name: str, target: str, words: str
+) -> None:
+    (tmp_path / name).write_text("__global__ void k() {}\n")
+    message = shell(compiler, "-c", name, f"--intelliperf-target={target}", expect=1).tail()
+    assert f"{name} cannot be compiled for {target}" in message and words in message
+
+
+def test_cuda_under_hipcc_gets_a_remedy(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("#include <cuda_runtime.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+    assert "if it is a CUDA program, build it with nvcc" in shell("hipcc", "-c", "a.cu", expect=1).tail()
+
+
+def test_omp_h_needs_no_option(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text("#include <omp.h>\nint main() { return 0; }\n")
+    shell("hipcc", "a.hip", "-c", "-o", "a.o")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.dropins.arguments import parse
-from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
+from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.emulator.compiler.unit import prerequisites
 from intelliperf.errors import UsageError
 
@@ -20,12 +20,20 @@ def test_nvcc_options_with_values_in_every_spelling() -> None:
     command = parse("nvcc", words.split())
     assert [(s.path, s.language) for s in command.sources] == [("a.cu", "cuda"), ("b.cpp", "c++")]
     assert command.front == [
-        "-std=c++17", "-I", "inc", "-I", "inc2", "-DA=1", "-D", "B", "-Wall", "-D__CUDA_FAST_MATH__=1",
+        "-std=c++17", "-I", "inc", "-I", "inc2", "-DA=1", "-DB", "-Wall", "-D__CUDA_FAST_MATH__=1",
     ]  # fmt: skip
     assert command.link == ["-lcublas", "-L/x", "-Xlinker", "-s", "c.o"]
     assert (command.openmp, command.relocatable_device_code, command.output) == (True, True, "out")
     assert command.optimisation == "-O1"
     assert {"sm_90", "sm_80", "compute_70"} <= set(command.architectures)
+
+
+def test_lists_of_nvcc_are_parted_at_their_commas_unless_these_are_escaped() -> None:
+    command = parse("nvcc", ["-DX=1\\,2", "-DY=3,Z=4", r'-DNAME="a,\"b"', "-Ia,b", "-D", r"P=\"c\"", "-c", "a.cu"])
+    assert command.front == [
+        "-DX=1,2", "-DY=3", "-DZ=4", r'-DNAME="a,\"b"', "-I", "a", "-I", "b", r"-DP=\"c\"",
+    ]  # fmt: skip
+    assert parse("hipcc", ["-DX=1,2", "a.cpp"], "hip").front == ["-DX=1,2"]
 
 
 def test_hipcc_takes_every_cpp_source_as_hip() -> None:
@@ -64,8 +72,18 @@ def test_vendor_libraries_are_told_apart() -> None:
     assert is_provided("-lcudart")
     assert is_provided("/opt/rocm/lib/libamdhip64.so.6")
     assert not is_provided("-lm")
-    assert unsupported_library(["-lm", "-l:libcublas.so.12"]) == "cublas"
-    assert unsupported_library(["main.o", "-lpthread"]) is None
+    assert is_provided("-l:libcublas.so.12")
+    assert is_absent("-l:libcufft.so.11")
+    assert not is_absent("-lpthread")
+
+
+def test_a_call_of_an_absent_library_is_named_with_its_caller() -> None:
+    message = (
+        "/usr/bin/ld: a.o: in function `transform(float*)':\na.cu:7: undefined reference to `cufftPlan1d'\n"
+        "/usr/bin/ld: a.cu:9: undefined reference to `own_function(int)'\n"
+    )
+    (call,) = absent_calls(message)
+    assert call.startswith("transform(float*) calls cufftPlan1d: libcufft has no stand-in")
 
 
 def test_prerequisites_of_a_make_rule_are_unescaped() -> None:

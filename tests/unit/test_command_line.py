@@ -49,7 +49,7 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("--", "./"), "./ is a directory"),
         (("--", "./app.hip"), "not executable; try chmod +x"),
         (("-k", "[", "--", "./app"), "--kernel '[' is no regular expression"),
-        (("-b", "make", "--expect-exit", "139", "--", "./app"), "exit status 139 is none to expect"),
+        (("-b", "make", "--expect-exit", "256", "--", "./app"), "less than or equal to 255"),
         (("-b", " ", "--", "./app"), "an empty --build-command"),
         (("-p", "nowhere", "--", "./app"), "no such project directory"),
         (("-p", "/", "--", "./app"), "no project"),

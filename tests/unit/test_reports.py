@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -12,8 +13,8 @@ import pytest
 from reported import accepted_report, healthy_report
 
 from intelliperf.project.journal import Journal
-from intelliperf.records import Report
-from intelliperf.report import files
+from intelliperf.records import OtherTime, Provenance, Report, Scope
+from intelliperf.report import files, wording
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
 from intelliperf.report.terminal import closing
@@ -50,7 +51,7 @@ def test_the_summary_goes_from_the_result_to_the_details(report: Report) -> None
     assert titles[1:] == [
         "Finding",
         "Gain",
-        "Kernels by device time",
+        "Device time",
         "Attempts",
         "What was checked",
         "Not checked",
@@ -96,3 +97,26 @@ def test_the_last_words_name_the_patch_and_what_was_not_checked(report: Report, 
     assert f"patch:   {tmp_path}/patch.diff" in text
     assert "not checked: unit tests: no command" in text
     assert "attempt 2, model demo-model: WRONG_OUTPUT" in text
+
+
+def test_shares_are_rounded_so_that_they_add_up_to_the_whole(report: Report) -> None:
+    (kernel, *_) = report.profiles
+    thirds = tuple(dataclasses.replace(kernel, share=1 / 3) for _ in range(2))
+    others = (
+        OtherTime("copies to the device", 2, 1e3, 1 / 3 - 0.0004, Provenance.MODELLED),
+        OtherTime("fills", 1, 1.0, 0.0004, Provenance.MODELLED),
+    )
+    whole = dataclasses.replace(report, profiles=thirds, other_time=others)
+    shown = [float(share.removesuffix(" %")) for share in wording.shares(whole)]
+    assert round(sum(shown), 6) == 100.0
+    assert max(abs(a - b) for a, b in zip(shown, (33.33, 33.33, 33.29, 0.04), strict=True)) < 0.1
+    assert "| copies to the device | 2 times | 1 µs modelled | 33.3 % |" in summary(whole)
+
+
+def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report) -> None:
+    small = tuple(
+        dataclasses.replace(m, ratio=1.01, low=1.0, high=1.019) if m.scope is Scope.APPLICATION else m
+        for m in report.measurements
+    )
+    assert "improved and validated, but" in wording.headline(dataclasses.replace(report, measurements=small))
+    assert "improved and validated, but" not in wording.headline(report)

@@ -222,3 +222,13 @@ def test_what_arguments_and_scripts_name_outside_comes_along(suite: Path, tmp_pa
     beside = Workspace.create(command, tmp_path / "w").tree.parent
     assert (beside / "sets" / "small").read_text() == "4"
     assert (beside / "sets2" / "large").read_text() == "5"
+
+
+def test_the_linkers_own_words_come_before_what_follows_from_them(project: Path, tmp_path: Path) -> None:
+    (project / "Makefile").write_text(
+        "app:\n\t@echo 'collect2: error: ld returned 1 exit status' >&2; "
+        "echo '/usr/bin/ld: cannot find -lnone: No such file' >&2; false\n"
+    )
+    (project / "app").unlink()
+    built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
+    assert built.errors[0] == "/usr/bin/ld: cannot find -lnone: No such file"

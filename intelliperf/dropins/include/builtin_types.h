@@ -1,3 +1,3 @@
 // Part of cuda_runtime.h in this implementation.
 #pragma once
-#include <cuda_runtime.h>
+#include "cuda_runtime.h"

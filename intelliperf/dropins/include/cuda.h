@@ -3,10 +3,11 @@
 #ifndef __CUDA_H__
 #define __CUDA_H__
 
-#include <driver_types.h>
+#include "driver_types.h"
 
 #define CUDA_VERSION 12040
 #define CUDAAPI
+#define CUDA_CB
 
 typedef int CUdevice;
 typedef struct CUctx_st* CUcontext;

@@ -1,4 +1,4 @@
 // CUDA half precision.
 #pragma once
-#include <cuda_runtime.h>
+#include "cuda_runtime.h"
 #include <simt/half.h>

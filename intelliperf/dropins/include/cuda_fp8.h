@@ -1,7 +1,7 @@
 // CUDA's 8-bit floats.
 #pragma once
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include <simt/fp8.h>
 
 typedef unsigned char __nv_fp8_storage_t;

@@ -1,3 +1,3 @@
 // cudaProfilerStart and cudaProfilerStop are part of cuda_runtime_api.h.
 #pragma once
-#include <cuda_runtime_api.h>
+#include "cuda_runtime_api.h"

@@ -24,7 +24,7 @@
 #include <limits.h>
 #include <time.h>
 
-#include <cuda_runtime_api.h>
-#include <math_constants.h>
+#include "cuda_runtime_api.h"
+#include "math_constants.h"
 
 #endif

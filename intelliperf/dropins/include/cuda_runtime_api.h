@@ -3,7 +3,7 @@
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__
 
-#include <driver_types.h>
+#include "driver_types.h"
 
 SIMT_C_BEGIN
 #define SIMT_PREFIX cuda

@@ -2,7 +2,7 @@
 #ifndef CURAND_H_
 #define CURAND_H_
 
-#include <cuda_runtime.h>
+#include "cuda_runtime.h"
 
 typedef struct curandGenerator_st* curandGenerator_t;
 typedef enum curandStatus {

@@ -1,6 +1,6 @@
 // cuRAND in device code.
 #pragma once
-#include <cuda_runtime.h>
+#include "cuda_runtime.h"
 #include <simt/random_states.h>
 
 using curandStateXORWOW = __simt::random::xorwow;

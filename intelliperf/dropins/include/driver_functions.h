@@ -1,3 +1,3 @@
 // Part of cuda_runtime_api.h in this implementation.
 #pragma once
-#include <cuda_runtime_api.h>
+#include "cuda_runtime_api.h"

@@ -48,6 +48,9 @@ typedef void (*cudaHostFn_t)(void* data);
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 
 #define CUDART_CB
+#define CUDARTAPI
+#define CUDARTAPI_CDECL
+#define CUDART_DEVICE __device__
 #define cudaTextureType1D 0x01
 #define cudaTextureType2D 0x02
 #define cudaTextureType3D 0x03

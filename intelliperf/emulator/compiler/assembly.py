@@ -23,7 +23,7 @@ _ATTRIBUTES = re.compile(r"(?:, !srcloc !\d+)")
 _MOVE = re.compile(r"v_mov_b32(?:_e32|_e64)? \$0, ?\$1$")
 _ORDER = re.compile(r"(?:membar|fence)\.[\w.:]+$|s_waitcnt\b.*$|s_nop \d+$|s_sleep \d+$")
 _TOGETHER = frozenset({"__simt_collective", "__simt_barrier", "__simt_barrier_reduce", "__simt_named_barrier",
-                       "__simt_ptx_mma"})  # fmt: skip
+                       "__simt_ptx_mma", "__simt_exit"})  # fmt: skip
 _PURE = re.compile(r"__simt_ptx_\w+$|__simt_is_shared$|__simt_thread$")
 
 
@@ -59,6 +59,7 @@ def _as_function(match: re.Match[str], written: list[str]) -> str:
     text = _ESCAPE.sub(lambda mark: _ESCAPED[mark[1].lower()], match["text"])
     text = text.replace("$(", "{").replace("$)", "}").replace("$|", "|").replace("${:uid}", "")
     outputs = [] if result == "void" else [part.strip() for part in result.strip("{} ").split(",")]
+    text = "exit;" if text.strip(" ;") == "s_endpgm" else text
     given = [word for word in constraints if not word.startswith(("=", "~"))]
     tied = [int(word) if word.isdigit() else None for word in given]
     arguments = match["arguments"].split(", ") if match["arguments"] else []

@@ -15,7 +15,8 @@ from intelliperf.dropins.frontend import (
     Unit,
     host_driver,
 )
-from intelliperf.dropins.toolchain import Toolchain, include_directory, tool_environment
+from intelliperf.dropins.headers import search_order
+from intelliperf.dropins.toolchain import Toolchain, tool_environment
 from intelliperf.emulator.compiler.cache import compile_cached
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
 from intelliperf.emulator.compiler.linking import link
@@ -81,16 +82,32 @@ class Build:
 
     # -- GPU sources ----------------------------------------------------------------------------
 
-    def unit(self, source: Source) -> Unit:
-        return unit_of(self.command, source, self.directory, self.environment, self.toolchain)
+    def unit(self, source: Source, standins: bool = False) -> Unit:
+        return unit_of(self.command, source, self.directory, self.environment, self.toolchain, standins)
 
     def _compile_gpu(self, source: Source, output: Path) -> None:
         if not (self.directory / source.path).is_file():
             raise CompilerMessage(f"{self.command.flavour}: error: no such file or directory: '{source.path}'\n")
-        compiled = compile_cached(self.unit(source), output, self.toolchain)
+        unit = self.unit(source)
+        try:
+            compiled = compile_cached(unit, output, self.toolchain)
+        except CompilerMessage as message:
+            refused = [where for where in unit.libraries() if where.is_in(str(message))]
+            if not refused:
+                raise
+            unit = self.unit(source, standins=True)
+            compiled = self._compile_with_standins(unit, output, message)
+            sys.stderr.write(f"{source.path}: warning: not as {refused[0]} has it; compiled with our stand-in\n")
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
-        self._log(source, output)
+        self._log(unit, compiled, output)
+
+    def _compile_with_standins(self, unit: Unit, output: Path, first: CompilerMessage) -> Compiled:
+        """Raises what the real headers led to, if the stand-ins do no better."""
+        try:
+            return compile_cached(unit, output, self.toolchain)
+        except CompilerMessage as second:
+            raise first from second
 
     def _compile_module(self, source: Source) -> None:
         """`--genco`: device code alone, in the form that the runtime loads."""
@@ -113,8 +130,9 @@ class Build:
             errors="surrogateescape",
         )
 
-    def _log(self, source: Source, output: Path) -> None:
-        log_unit(self.unit(source), (self.command.flavour, *self.words), output, self.environment, self.toolchain)
+    def _log(self, unit: Unit, compiled: Compiled, output: Path) -> None:
+        libraries = [where for where in unit.libraries() if where.serves(compiled.dependencies)]
+        log_unit(unit, (self.command.flavour, *self.words), output, self.environment, self.toolchain, libraries)
 
     # -- everything else ------------------------------------------------------------------------
 
@@ -135,10 +153,11 @@ class Build:
         """-E, -S, -fsyntax-only, -M, and -c of a source without device code."""
         command = self.command
         if source.is_gpu:
-            argv = host_compiler(command, self.toolchain, self.unit(source))
+            unit = self.unit(source)
+            argv = [*host_compiler(command, self.toolchain, unit), *unit.front_flags()]
         else:
-            argv = [*host_compiler(command, self.toolchain, None), "-x", source.language]
-        argv += [*command.host_optimisation(), *command.front, "-fPIC"]
+            argv = [*host_compiler(command, self.toolchain, None), "-x", source.language, *command.front]
+        argv += [*command.host_optimisation(), "-fPIC"]
         stage = {"object": "-c", "assembly": "-S", "preprocess": "-E", "syntax": "-fsyntax-only", "link": "-E"}
         argv += [stage[command.stage], *_rule_options(command), source.path]
         if command.output is not None:
@@ -170,7 +189,7 @@ def host_compiler(command: Command, toolchain: Toolchain, gpu: Unit | None) -> l
     """The start of a command line for host code: of a GPU source's host side, or of a source without device code."""
     if gpu is not None:
         return [*host_driver(gpu, toolchain), "-x", gpu.language]
-    headers = ["-isystem", str(include_directory())]
+    headers = search_order("hip" if command.flavour == "hipcc" else "cuda", (), Path())
     if command.flavour == "hipcc":
         headers.append("-D__HIP_PLATFORM_AMD__=1")
     if toolchain.standard_library == "libstdc++" and (command.flavour == "nvcc" or command.openmp):

@@ -15,7 +15,6 @@ _UNKNOWN_MEMBER = re.compile(
 )
 # Headers by the start of their path: what the program would need.
 _HEADERS = (
-    (r"cublas|cuda/cublas", "cuBLAS"),
     (r"cufft", "cuFFT"),
     (r"cusparse", "cuSPARSE"),
     (r"cusolver|cusolverDn", "cuSOLVER"),
@@ -25,12 +24,12 @@ _HEADERS = (
     (r"nccl|rccl", "multi-GPU communication (NCCL, RCCL)"),
     (r"npp", "NPP"),
     (r"nvrtc|hip/hiprtc", "run-time compilation (NVRTC, HIPRTC)"),
-    (r"nvml|rocm_smi|amd_smi", "management libraries (NVML, ROCm SMI)"),
+    (r"rocm_smi|amd_smi", "management libraries (ROCm SMI)"),
     (r"cupti|rocprofiler|roctracer", "profiling libraries (CUPTI, ROCprofiler)"),
     (r"cuda_gl_interop|cudaGL|GL/|GLFW|cuda_egl|cuda_vdpau|vulkan/|hip/hip_gl_interop", "graphics interoperation"),
     (r"optix", "OptiX"),
     (r"nvjpeg|nvgraph|nvblas|cufile|nvshmem", "this NVIDIA library"),
-    (r"hipblas|rocblas", "hipBLAS and rocBLAS"),
+    (r"hipblaslt", "hipBLASLt"),
     (r"hipfft|rocfft", "hipFFT and rocFFT"),
     (r"hipsparse|rocsparse", "hipSPARSE and rocSPARSE"),
     (r"hipsolver|rocsolver", "hipSOLVER and rocSOLVER"),
@@ -78,6 +77,15 @@ _MENTIONS = (
 )
 
 
+_REMEDIES = (
+    (
+        r"Can't find declaration for hipLaunchKernel\b",
+        "this source is compiled as HIP and does not include hip/hip_runtime.h; if it is a CUDA program, build it with "
+        "nvcc, or translate it first (hipify-perl)",
+    ),
+)
+
+
 def explanation(message: str) -> str:
     """Lines to add to a compiler's message: one for each thing that is known to be missing."""
     needs = [_header_need(name) for name in _MISSING_HEADER.findall(message)]
@@ -87,6 +95,7 @@ def explanation(message: str) -> str:
     missing = [f"{need}: not supported by the emulator" for need in dict.fromkeys(needs) if need]
     if not missing and "intelliperf:" not in errors:
         missing = [f"{name}: not known to the emulator" for name in dict.fromkeys(_unknown(errors))]
+    missing += [remedy for pattern, remedy in _REMEDIES if re.search(pattern, errors)]
     return "".join(f"intelliperf: {line}\n" for line in missing)
 
 

@@ -11,7 +11,7 @@ from intelliperf.dropins.frontend import CompilerMessage
 from intelliperf.dropins.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S, run_tool
 from intelliperf.emulator.compiler.devicelink import link_device_code
-from intelliperf.emulator.compiler.libraries import is_provided, unsupported_library
+from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.processes.process import output_of
 
 _CLANG_ONLY_LINK_FLAGS = ("-fuse-ld", "-stdlib", "-rtlib", "-unwindlib", "-static-libgcc-", "--ld-path")
@@ -19,12 +19,6 @@ _CLANG_ONLY_LINK_FLAGS = ("-fuse-ld", "-stdlib", "-rtlib", "-unwindlib", "-stati
 
 def link(command: Command, objects: Sequence[str], directory: Path, work: Path, toolchain: Toolchain) -> None:
     """Raises `CompilerMessage` with the linker's words."""
-    refused = unsupported_library(command.link)
-    if refused is not None:
-        raise CompilerMessage(
-            f"{command.flavour}: error: the program links lib{refused}, which the emulator does not provide; "
-            "profile it on a GPU or remove the dependency\n"
-        )
     words = [*objects, *_host_words(command.link)]
     if command.archive:
         members = [word for word in words if not word.startswith("-")]
@@ -74,7 +68,7 @@ def _empty_object(work: Path, toolchain: Toolchain) -> Path:
 def _host_words(words: Sequence[str]) -> list[str]:
     kept = []
     for word in words:
-        if is_provided(word) or word.startswith(_CLANG_ONLY_LINK_FLAGS) or word == "-static":
+        if is_provided(word) or is_absent(word) or word.startswith(_CLANG_ONLY_LINK_FLAGS) or word == "-static":
             continue
         kept.append(word)
     return kept
@@ -83,5 +77,6 @@ def _host_words(words: Sequence[str]) -> list[str]:
 def _run(argv: Sequence[str], directory: Path) -> None:
     done, out, err = output_of(argv, COMPILE_DEADLINE_S, tool_environment(), directory)
     if not done.ok:
-        raise CompilerMessage((out + err) if (out + err).strip() else f"{argv[0]}: {done.describe()}\n")
+        said = out + err if (out + err).strip() else f"{argv[0]}: {done.describe()}\n"
+        raise CompilerMessage(said + "".join(f"intelliperf: {call}\n" for call in absent_calls(said)))
     sys.stderr.write(err)

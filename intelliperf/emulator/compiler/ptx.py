@@ -124,6 +124,9 @@ def _instruction(statement: str, writer: Writer) -> None:
         writer.do(f"br label %{_label(operands[0])}")
         writer.begin(writer.label())
         return
+    if instruction == "exit":
+        writer.call("void", "__simt_exit")
+        return
     handler = _HANDLERS.get(words[0])
     if handler is None:
         raise Unknown(instruction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from intelliperf.dropins.toolchain import include_directory
+from intelliperf.dropins.toolchain import is_ours
 from intelliperf.emulator.compiler.unit import Compiled
 
 
@@ -18,8 +18,8 @@ def make_rule(targets: Sequence[str], compiled: Compiled, system: bool, phony: b
     """One rule, and with `phony` an empty rule per header so that deleted headers do no harm."""
     files = list(compiled.dependencies)
     if not system:
-        outside = (*compiled.system_directories, str(include_directory()))
-        files = [file for file in files if not file.startswith(tuple(f"{d}/" for d in outside))]
+        outside = tuple(f"{directory}/" for directory in compiled.system_directories)
+        files = [file for file in files if not file.startswith(outside) and not is_ours(file)]
     text = f"{' '.join(targets)}: " + " \\\n  ".join(escaped(file) for file in files) + "\n"
     if phony:
         text += "".join(f"\n{escaped(file)}:\n" for file in files[1:])

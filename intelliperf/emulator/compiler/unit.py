@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,7 +88,7 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     """
     architecture = str(unit.device["architecture"])
     source = unit.directory / unit.source
-    flags = (*_without_overlay(unit.flags), *overlay_flags(unit.source, unit.flags, unit.directory))
+    flags = (*_without_overlay(unit.front_flags()), *overlay_flags(unit.source, unit.flags, unit.directory))
     made = compile_for_target(source, unit.language, flags, unit.directory, architecture, toolchain)
     facts: dict[str, dict[str, Any]] = {name: asdict(fact) for name, fact in made.facts.items()}
     for name, threads in made.most_threads.items():
@@ -100,7 +101,7 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     return facts
 
 
-def _without_overlay(flags: tuple[str, ...]) -> list[str]:
+def _without_overlay(flags: Sequence[str]) -> list[str]:
     """The flags of the real target's compiler, which knows its own assembly."""
     places = {at for i, flag in enumerate(flags) if flag == "-ivfsoverlay" for at in (i, i + 1)}
     return [flag for i, flag in enumerate(flags) if i not in places]

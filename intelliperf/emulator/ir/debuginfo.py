@@ -194,6 +194,8 @@ class DebugInfo:
     def is_empty(self, number: int | None, depth: int = 0) -> bool:
         """An aggregate without any data, bases included: not passed at all."""
         node = self.resolved(number)
+        if node.text("tag") == "DW_TAG_array_type" and depth:
+            return self.is_empty(node.reference("baseType"), depth)
         if not self.is_aggregate(number) or depth > _MAX_NESTING:
             return False
         for operand in self.node(node.reference("elements")).operands:

@@ -59,7 +59,7 @@ def map_arguments(function: Function, debug: DebugInfo) -> list[Argument]:
     arguments: list[Argument] = []
     pending = list(function.parameters)
     for source, kind in enumerate(types):
-        if debug.is_empty(kind):
+        if debug.is_empty(kind) and debug.size(kind) <= 2 * _EIGHTBYTE:
             continue
         if not pending:
             raise ToolchainError(f"kernel {unquoted(function.name)} has fewer IR arguments than parameters")

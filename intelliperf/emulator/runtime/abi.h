@@ -49,6 +49,7 @@ void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t waits);
 uint64_t __simt_clock();       // shader clock, modelled, monotonic per device
 uint64_t __simt_wall_clock();  // constant-rate clock, modelled
 void __simt_trap();
+void __simt_exit();  // the lane ends where it stands
 void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function);
 int __simt_printf(const char* format, ...);
 void* __simt_device_malloc(uint64_t bytes);

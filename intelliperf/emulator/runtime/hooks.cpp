@@ -194,6 +194,8 @@ SIMT_EXPORT void __simt_trap() {
   abort_lane(kLaunchFailed);
 }
 
+SIMT_EXPORT void __simt_exit() { end_lane(); }
+
 SIMT_EXPORT void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function) {
   Lane* lane = simt_current;
   fflush(stdout);

@@ -84,6 +84,18 @@ void lane_main() {
   }
 }
 
+// The lane ends wherever it stands; what its stack holds is given up. In the fast version the scheduler gives the
+// lanes that have not started yet another stack.
+void end_lane() {
+  Lane* lane = simt_current;
+  lane->depth = lane->path_hash = 0;
+  lane->loop_base = lane->loop_depth = 0;
+  lane->state = LaneState::kDone;
+  ++park_counts.done;
+  simt_park();
+  __builtin_trap();  // a finished lane is never resumed
+}
+
 bool Scheduler::stopped() const { return out_of_memory_ || abort_status != 0; }
 
 // What a lane does at one depth of its calls: call another function or, at the last, wait where it is.

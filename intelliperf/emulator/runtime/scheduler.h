@@ -93,5 +93,6 @@ extern bool reducing_barriers;  // the launch has met one
 extern volatile bool lanes_back_off;  // some lane of the launch may have been made to wait for the others
 extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs
 void lane_main();  // entry of every fiber
+[[noreturn]] void end_lane();  // of the running lane, from any depth of calls
 
 }  // namespace simt

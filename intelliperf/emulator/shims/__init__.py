@@ -13,6 +13,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from intelliperf.dropins.headers import header_directories
 from intelliperf.dropins.toolchain import include_directory, write_atomically
 from intelliperf.emulator.shims.packages import library_links, package_files
 from intelliperf.emulator.shims.programs import script_programs
@@ -36,7 +37,7 @@ def materialise(root: Path) -> Path:
     from intelliperf.emulator.native import runtime_library  # builds it on first use
 
     files = _files()
-    links = {"include": str(include_directory()), **library_links(str(runtime_library()))}
+    links = {**_header_links(), **library_links(str(runtime_library()))}
     content = repr((sorted(files.items()), sorted(links.items())))
     home = root / hashlib.sha256(content.encode()).hexdigest()[:12]
     if not (home / "complete").exists():
@@ -48,6 +49,15 @@ def materialise(root: Path) -> Path:
             _link(home / link, target)
         write_atomically(home / "complete", b"")
     return home / "bin"
+
+
+def _header_links() -> dict[str, str]:
+    """Links below `include/`: our headers, and the folders of the libraries that are found, as a toolkit has them.
+
+    Where CUDA and HIP have folders of the same name it is CUDA's: GPU sources do not look here.
+    """
+    places = [*header_directories("hip"), *header_directories("cuda"), include_directory()]
+    return {f"include/{entry.name}": str(entry) for place in places for entry in sorted(place.iterdir())}
 
 
 def _link(link: Path, target: str) -> None:

@@ -86,9 +86,11 @@ _HEADER_PACKAGES = {
     "rocthrust": "roc::rocthrust",
     "hiprand": "hip::hiprand",
     "rocrand": "roc::rocrand",
+    "hipblas": "roc::hipblas",
+    "rocblas": "roc::rocblas",
 }
-_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt")
-_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand")
+_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "nvidia-ml")
+_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas")
 
 
 def package_files() -> dict[str, str]:
@@ -115,7 +117,7 @@ def package_files() -> dict[str, str]:
 
 def library_links(runtime_library: str) -> dict[str, str]:
     """Symbolic links below the root, by path: the vendors' library names lead to our runtime library."""
-    names = {"lib": _HIP_LIBRARIES, "lib64": _CUDA_LIBRARIES, "lib64/stubs": ("cuda",)}
+    names = {"lib": _HIP_LIBRARIES, "lib64": _CUDA_LIBRARIES, "lib64/stubs": ("cuda", "nvidia-ml")}
     links = {f"{folder}/lib{name}.so": runtime_library for folder, group in names.items() for name in group}
     # The dynamic linker looks for the library's own name in the directories that CMake puts into rpaths.
     own = runtime_library.rpartition("/")[2]

@@ -1,7 +1,8 @@
-"""The drop-ins that are not compilers: hipconfig, rocm_agent_enumerator, rocminfo."""
+"""The drop-ins that are not compilers: what projects ask for a GPU when they are configured."""
 
 from __future__ import annotations
 
+from intelliperf.devices.models import DEFAULT_TARGETS, device_file_values, target_names
 from intelliperf.dropins.queries import HIP_VERSION
 
 _HIPCONFIG = f"""#!/bin/sh
@@ -53,11 +54,65 @@ EOF
 """
 
 
+def _nvidia_smi() -> str:
+    """The device of the run in the forms that build scripts read: the list, a query in CSV, the table's head."""
+    cases = []
+    for target in target_names():
+        values = device_file_values(target)
+        if str(values["architecture"]).startswith("sm_"):
+            capability = f"{values['compute_capability_major']}.{values['compute_capability_minor']}"
+            memory = int(values["dram_total_bytes"]) >> 20
+            cases.append(f"  {target}) name='{values['name']}' capability={capability} memory={memory} ;;\n")
+    default = DEFAULT_TARGETS["cuda"]
+    return _NVIDIA_SMI.replace("CASES\n", "".join(cases)).replace("DEFAULT", default)
+
+
+_NVIDIA_SMI = r"""#!/bin/sh
+target=${INTELLIPERF_TARGET:-DEFAULT}
+case "$target" in
+CASES
+  *) echo 'No devices were found'; exit 6 ;;
+esac
+query='' plain='' bare=''
+for word in "$@"; do
+  case "$word" in
+    -L|--list-gpus) echo "GPU 0: $name (UUID: GPU-00000000-0000-0000-0000-000000000000)"; exit 0 ;;
+    --query-gpu=*) query=${word#*=} ;;
+    --format=*) case "$word" in *noheader*) plain=1 ;; esac; case "$word" in *nounits*) bare=1 ;; esac ;;
+  esac
+done
+if [ -z "$query" ]; then
+  echo '| NVIDIA-SMI 550.54.14    Driver Version: 550.54.14    CUDA Version: 12.4     |'
+  echo "|   0  $name  ${memory}MiB |"
+  exit 0
+fi
+[ -n "$plain" ] || echo "$query" | sed 's/,/, /g'
+unit=' MiB'
+[ -z "$bare" ] || unit=''
+line=''
+IFS=','
+for field in $query; do
+  case "$field" in
+    *name) value=$name ;;
+    *compute_cap) value=$capability ;;
+    *driver_version) value=550.54.14 ;;
+    *count) value=1 ;;
+    *index) value=0 ;;
+    *memory.total|*memory.free) value="$memory$unit" ;;
+    *) value='[N/A]' ;;
+  esac
+  line="${line:+$line, }$value"
+done
+echo "$line"
+"""
+
+
 def script_programs() -> dict[str, str]:
     """Text by program name."""
     return {
         "hipconfig": _HIPCONFIG,
         "rocm_agent_enumerator": _ENUMERATOR,
         "rocminfo": _ROCMINFO,
+        "nvidia-smi": _nvidia_smi(),
         "amdgpu-arch": f"#!/bin/sh\n{_ARCHITECTURE}printf '%s\\n' \"$architecture\"\n",
     }

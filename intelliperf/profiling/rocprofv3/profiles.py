@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 
 from intelliperf.processes.process import output_of
-from intelliperf.profiling.ranking import ranked, with_shares
+from intelliperf.profiling.ranking import other_time, ranked, with_shares
 from intelliperf.profiling.rocprofv3.recordings import Dispatch, Trace
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provenance, Quantity
@@ -50,7 +50,9 @@ def application_profile(
         for symbol in distinct
     ]
     total = float(trace.device_time_ns)
-    return ApplicationProfile(ranked(with_shares(profiles, total)), total, trace.exit_status, _notes(trace))
+    rest = total - sum(sum(profile.device_time_ns) for profile in profiles)
+    others = other_time([("copies, fills and the runtime's own kernels", rest)] if rest > 0 else (), total, timing)
+    return ApplicationProfile(ranked(with_shares(profiles, total)), total, trace.exit_status, _notes(trace), others)
 
 
 def _profile(kernel: Kernel, runs: Sequence[Dispatch], timing: Provenance) -> KernelProfile:

@@ -158,7 +158,7 @@ class Side:
             if deadline.passed:
                 raise self._failed(Failure.TIMED_OUT, "it did not exit before the deadline")
         ended = self._end()
-        if ended.exit_status in (None, 125):
+        if ended.exit_status in (None, 125) and not ended_well(ended, self._run.application):
             raise self._failed(Failure.CRASHED, ended.describe())
         return False
 

@@ -1,3 +1,3 @@
 // Part of cooperative_groups.h in this implementation.
 #pragma once
-#include <cooperative_groups.h>
+#include "../cooperative_groups.h"

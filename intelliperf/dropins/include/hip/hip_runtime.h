@@ -18,6 +18,7 @@
 #include <cstring>
 #include <iosfwd>
 #include <limits>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>

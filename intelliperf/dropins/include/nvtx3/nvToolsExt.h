@@ -1,3 +1,3 @@
 // NVTX 3, under its own folder.
 #pragma once
-#include <nvToolsExt.h>
+#include "../nvToolsExt.h"

@@ -17,7 +17,10 @@ struct SIMT_BF16_RAW {
   unsigned short x;
 };
 struct SIMT_BF16 {
-  unsigned short data;
+  union {
+    unsigned short data;
+    unsigned short __x;  // CUDA's name for the bits
+  };
   SIMT_BF16() = default;
   SIMT_HDT SIMT_BF16(SIMT_BF16_RAW raw) : data(raw.x) {}
   SIMT_HDT SIMT_BF16(float v) : data(__simt::float_to_bfloat(v)) {}

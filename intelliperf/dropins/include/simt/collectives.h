@@ -2,9 +2,9 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
-// Some of these names are compiler builtins that take part only on their own target.
-#define __syncthreads() __simt_syncthreads()
-SIMT_D void __simt_syncthreads() { __simt::barrier(); }
+#if !defined(__NVPTX__)  // whose compiler has it built in
+SIMT_D void __syncthreads() { __simt::barrier(); }
+#endif
 SIMT_D int __syncthreads_count(int predicate) { return __simt::barrier_reduce(__simt::kCount, predicate); }
 SIMT_D int __syncthreads_and(int predicate) { return __simt::barrier_reduce(__simt::kAnd, predicate); }
 SIMT_D int __syncthreads_or(int predicate) { return __simt::barrier_reduce(__simt::kOr, predicate); }

@@ -36,6 +36,10 @@
 #include <simt/hip_builtins.h>
 #include <simt/matrix_instructions.h>
 #include <simt/hip_functions.h>
+#include <cstdlib>  // as clang's own wrapper does before the first line of a HIP source; <complex> brings <string>
+#include <algorithm>
+#include <complex>
+#include <new>
 #else
-#include <cuda_runtime.h>  // nvcc includes it by itself
+#include "../cuda_runtime.h"  // nvcc includes it by itself
 #endif

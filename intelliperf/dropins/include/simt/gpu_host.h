@@ -4,6 +4,6 @@
 #include <hip/hip_runtime.h>
 #define SIMT_GPU(name) hip##name
 #else
-#include <cuda_runtime.h>
+#include "../cuda_runtime.h"
 #define SIMT_GPU(name) cuda##name
 #endif

@@ -8,7 +8,10 @@ struct __half_raw {
 };
 
 struct __half {
-  _Float16 data;
+  union {
+    _Float16 data;
+    unsigned short __x;  // CUDA's name for the bits: libcu++ makes half values of them
+  };
   __half() = default;
   SIMT_HDT __half(_Float16 v) : data(v) {}
   SIMT_HDT __half(__half_raw raw) : data(__builtin_bit_cast(_Float16, raw.x)) {}

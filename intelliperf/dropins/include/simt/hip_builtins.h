@@ -79,6 +79,11 @@ SIMT_D int permute_row(int value, unsigned int low, unsigned int high, unsigned 
   const unsigned int from = ((in_row < 8u ? low : high) >> (4 * (in_row & 7u))) & 15u;
   return from_lane(value, ((lane & ~15u) ^ (16u * other_row)) + from);
 }
+SIMT_D int signed_field(int value, unsigned int offset, unsigned int width) {
+  if (width == 0) return 0;
+  const unsigned int field = static_cast<unsigned int>(value) >> offset;
+  return static_cast<int>(field << (32u - width)) >> (32u - width);
+}
 SIMT_D unsigned int sum_of_differences(unsigned int a, unsigned int b, unsigned int add) {
   for (unsigned int shift = 0; shift < 32; shift += 8) {
     const unsigned int left = (a >> shift) & 255u, right = (b >> shift) & 255u;
@@ -102,90 +107,105 @@ SIMT_D unsigned int count_below(unsigned int mask, unsigned int lanes_below, uns
 }
 }  // namespace __simt
 
-#define __builtin_amdgcn_workitem_id_x() (__simt::thread_index_x())
-#define __builtin_amdgcn_workitem_id_y() (__simt::thread_index_y())
-#define __builtin_amdgcn_workitem_id_z() (__simt::thread_index_z())
-#define __builtin_amdgcn_workgroup_id_x() (__simt::block_index_x())
-#define __builtin_amdgcn_workgroup_id_y() (__simt::block_index_y())
-#define __builtin_amdgcn_workgroup_id_z() (__simt::block_index_z())
-#define __builtin_amdgcn_workgroup_size_x() (__simt::block_dim_x())
-#define __builtin_amdgcn_workgroup_size_y() (__simt::block_dim_y())
-#define __builtin_amdgcn_workgroup_size_z() (__simt::block_dim_z())
-#define __builtin_amdgcn_wavefrontsize() (static_cast<unsigned int>(SIMT_WAVE_SIZE))
-#define __builtin_amdgcn_s_barrier() (__simt::barrier())
-#define __builtin_amdgcn_wave_barrier() ((void)__simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE))
-#define __builtin_amdgcn_fence(order, ...) (__simt::fence_device())
-#define __builtin_amdgcn_sched_barrier(mask) ((void)0)
-#define __builtin_amdgcn_sched_group_barrier(...) ((void)0)
-#define __builtin_amdgcn_s_sleep(n) (__simt::fence_device())
-#define __builtin_amdgcn_s_setprio(n) ((void)0)
-#define __builtin_amdgcn_s_waitcnt(n) ((void)0)
-#define __builtin_amdgcn_s_memtime() (__simt::clock())
-#define __builtin_amdgcn_s_memrealtime() (__simt::wall_clock())
-#define __builtin_readcyclecounter() (__simt::clock())
-#define __builtin_amdgcn_readfirstlane(v) \
-  (static_cast<int>(__simt::collective32(__simt::kShuffle, 0, static_cast<unsigned int>(v), __simt::first_active_lane(), SIMT_WAVE_SIZE)))
-#define __builtin_amdgcn_readlane(v, lane) \
-  (static_cast<int>(__simt::collective32(__simt::kShuffle, 0, static_cast<unsigned int>(v), static_cast<unsigned int>(lane), SIMT_WAVE_SIZE)))
-#define __builtin_amdgcn_ds_bpermute(address, v) (__simt::ds_bpermute(address, v))
-#define __builtin_amdgcn_ds_permute(address, v) (__simt::ds_permute(address, v))
-#define __builtin_amdgcn_ds_swizzle(v, pattern) (__simt::ds_swizzle(v, pattern))
-#define __builtin_amdgcn_mbcnt_lo(mask, add) (__simt::count_below(mask, __simt::lane(), add))
-#define __builtin_amdgcn_mbcnt_hi(mask, add) \
-  (__simt::count_below(mask, __simt::lane() < 32u ? 0u : __simt::lane() - 32u, add))
-#define __builtin_amdgcn_update_dpp(old, v, control, rows, banks, bound) \
-  (__simt::update_dpp(old, v, control, rows, banks, bound))
-#define __builtin_amdgcn_mov_dpp(v, control, rows, banks, bound) \
-  (__simt::update_dpp(0, v, control, rows, banks, bound))
-#define __builtin_amdgcn_mov_dpp8(v, order) (__simt::mov_dpp8(static_cast<int>(v), order))
-#define __builtin_amdgcn_permlane16(old, v, low, high, inactive, bound) \
-  (__simt::permute_row(static_cast<int>(v), low, high, 0))
-#define __builtin_amdgcn_permlanex16(old, v, low, high, inactive, bound) \
-  (__simt::permute_row(static_cast<int>(v), low, high, 1))
-#define __builtin_amdgcn_ballot_w64(p) (static_cast<unsigned long long>(__simt::ballot(0, p)))
-#define __builtin_amdgcn_ballot_w32(p) (static_cast<unsigned int>(__simt::ballot(0, p)))
-#define __builtin_amdgcn_read_exec() (static_cast<unsigned long long>(__simt::active()))
-#define __builtin_amdgcn_is_shared(p) (__isShared(p))
-#define __builtin_amdgcn_sqrtf(v) (__builtin_sqrtf(v))
-#define __builtin_amdgcn_sqrt(v) (__builtin_sqrt(v))
-#define __builtin_amdgcn_rcpf(v) (1.0f / (v))
-#define __builtin_amdgcn_rcp(v) (1.0 / (v))
-#define __builtin_amdgcn_rsqf(v) (1.0f / __builtin_sqrtf(v))
-#define __builtin_amdgcn_rsq(v) (1.0 / __builtin_sqrt(v))
-#define __builtin_amdgcn_exp2f(v) (__builtin_exp2f(v))
-#define __builtin_amdgcn_logf(v) (__builtin_log2f(v))
-#define __builtin_amdgcn_sinf(v) (__builtin_sinf((v) * 6.2831853071795864769f))
-#define __builtin_amdgcn_cosf(v) (__builtin_cosf((v) * 6.2831853071795864769f))
-#define __builtin_amdgcn_fractf(v) ((v) - __builtin_floorf(v))
-#define __builtin_amdgcn_fmed3f(a, b, c) (__builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c)))
-#define __builtin_amdgcn_ubfe(v, offset, width) \
-  ((width) == 0 ? 0u : (static_cast<unsigned int>(v) >> (offset)) & (~0u >> (32 - (width))))
-#define __builtin_amdgcn_sbfe(v, offset, width) \
-  ((width) == 0 ? 0 : static_cast<int>(static_cast<unsigned int>(v) << (32 - (offset) - (width))) >> (32 - (width)))
-#define __builtin_amdgcn_mul_u24(a, b) (__umul24(a, b))
-#define __builtin_amdgcn_mul_i24(a, b) (__mul24(a, b))
-#define __builtin_amdgcn_ldexpf(v, n) (__builtin_ldexpf(v, n))
-#define __builtin_amdgcn_ldexp(v, n) (__builtin_ldexp(v, n))
-#define __builtin_amdgcn_fract(v) ((v) - __builtin_floor(v))
-#define __builtin_amdgcn_inverse_ballot_w64(mask) ((((mask) >> __simt::lane()) & 1u) != 0)
-#define __builtin_amdgcn_grid_size_x() (__simt::grid_dim_x() * __simt::block_dim_x())
-#define __builtin_amdgcn_grid_size_y() (__simt::grid_dim_y() * __simt::block_dim_y())
-#define __builtin_amdgcn_grid_size_z() (__simt::grid_dim_z() * __simt::block_dim_z())
-#define __builtin_amdgcn_writelane(v, lane_index, old) (__simt::lane() == static_cast<unsigned int>(lane_index) ? (v) : (old))
-#define __builtin_amdgcn_s_getreg(id) (0u)
-#define __builtin_amdgcn_iglp_opt(n) ((void)0)
-#define __builtin_amdgcn_alignbyte(high, low, n) (__funnelshift_r(low, high, 8u * ((n) & 3u)))
-#define __builtin_amdgcn_alignbit(high, low, n) (__funnelshift_r(low, high, n))
-#define __builtin_amdgcn_perm(high, low, selector) (__byte_perm(low, high, selector))
-#define __builtin_amdgcn_sdot4(a, b, c, clamp) (__dp4a(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c)))
-#define __builtin_amdgcn_udot4(a, b, c, clamp) \
-  (__dp4a(static_cast<unsigned int>(a), static_cast<unsigned int>(b), static_cast<unsigned int>(c)))
-#define __builtin_amdgcn_sudot4(a_signed, a, b_signed, b, c, clamp) (__simt::mixed_dot(a_signed, a, b_signed, b, c, clamp))
-#define __builtin_amdgcn_sad_u8(a, b, c) (__simt::sum_of_differences(a, b, c))
-#define __builtin_amdgcn_cvt_f32_ubyte0(v) (static_cast<float>((v) & 255u))
-#define __builtin_amdgcn_cvt_f32_ubyte1(v) (static_cast<float>(((v) >> 8) & 255u))
-#define __builtin_amdgcn_cvt_f32_ubyte2(v) (static_cast<float>(((v) >> 16) & 255u))
-#define __builtin_amdgcn_cvt_f32_ubyte3(v) (static_cast<float>(((v) >> 24) & 255u))
-#define __builtin_amdgcn_endpgm() (__simt::trap())
+// Functions, not macros: programs and rocPRIM call them as ::__builtin_amdgcn_….
+#define SIMT_BUILTIN(type, name, parameters, expression) \
+  SIMT_D type __builtin_amdgcn_##name parameters { return expression; }
+#define SIMT_BUILTIN_XYZ(name, function)                                     \
+  SIMT_BUILTIN(unsigned int, name##_x, (), __simt::function##_x())           \
+  SIMT_BUILTIN(unsigned int, name##_y, (), __simt::function##_y())           \
+  SIMT_BUILTIN(unsigned int, name##_z, (), __simt::function##_z())
+SIMT_BUILTIN_XYZ(workitem_id, thread_index)
+SIMT_BUILTIN_XYZ(workgroup_id, block_index)
+SIMT_BUILTIN_XYZ(workgroup_size, block_dim)
+SIMT_BUILTIN(unsigned int, grid_size_x, (), __simt::grid_dim_x() * __simt::block_dim_x())
+SIMT_BUILTIN(unsigned int, grid_size_y, (), __simt::grid_dim_y() * __simt::block_dim_y())
+SIMT_BUILTIN(unsigned int, grid_size_z, (), __simt::grid_dim_z() * __simt::block_dim_z())
+SIMT_BUILTIN(constexpr unsigned int, wavefrontsize, (), SIMT_WAVE_SIZE)
+
+SIMT_BUILTIN(void, s_barrier, (), __simt::barrier())
+SIMT_BUILTIN(void, wave_barrier, (), (void)__simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE))
+SIMT_BUILTIN(void, s_sleep, (int), __simt::fence_device())
+SIMT_BUILTIN(void, s_setprio, (int), (void)0)
+SIMT_BUILTIN(void, s_waitcnt, (int), (void)0)
+SIMT_BUILTIN(void, sched_barrier, (int), (void)0)
+SIMT_BUILTIN(void, sched_group_barrier, (int, int, int), (void)0)
+SIMT_BUILTIN(void, iglp_opt, (int), (void)0)
+SIMT_BUILTIN(void, endpgm, (), ::__simt_exit())
+SIMT_BUILTIN(unsigned int, s_getreg, (int), 0u)
+SIMT_BUILTIN(unsigned long long, s_memtime, (), __simt::clock())
+SIMT_BUILTIN(unsigned long long, s_memrealtime, (), __simt::wall_clock())
+template <class... _A>
+SIMT_DT void __builtin_amdgcn_fence(_A...) {
+  __simt::fence_device();
+}
+#define __builtin_readcyclecounter() __simt::clock()  // clang's own on every target
+
+SIMT_BUILTIN(int, readlane, (int v, int lane), __simt::from_lane(v, static_cast<unsigned int>(lane)))
+SIMT_BUILTIN(int, readfirstlane, (int v), __simt::from_lane(v, __simt::first_active_lane()))
+SIMT_BUILTIN(int, writelane, (int v, int at, int old), __simt::lane() == static_cast<unsigned int>(at) ? v : old)
+SIMT_BUILTIN(int, ds_bpermute, (int address, int v), __simt::ds_bpermute(address, v))
+SIMT_BUILTIN(int, ds_permute, (int address, int v), __simt::ds_permute(address, v))
+SIMT_BUILTIN(int, ds_swizzle, (int v, int pattern), __simt::ds_swizzle(v, static_cast<unsigned int>(pattern)))
+SIMT_BUILTIN(unsigned int, mbcnt_lo, (unsigned int mask, unsigned int add),
+             __simt::count_below(mask, __simt::lane(), add))
+SIMT_BUILTIN(unsigned int, mbcnt_hi, (unsigned int mask, unsigned int add),
+             __simt::count_below(mask, __simt::lane() < 32u ? 0u : __simt::lane() - 32u, add))
+SIMT_BUILTIN(int, update_dpp, (int old, int v, int control, int rows, int banks, bool bound),
+             __simt::update_dpp(old, v, static_cast<unsigned int>(control), static_cast<unsigned int>(rows),
+                                static_cast<unsigned int>(banks), bound))
+SIMT_BUILTIN(int, mov_dpp, (int v, int control, int rows, int banks, bool bound),
+             __builtin_amdgcn_update_dpp(0, v, control, rows, banks, bound))
+SIMT_BUILTIN(int, mov_dpp8, (int v, int order), __simt::mov_dpp8(v, static_cast<unsigned int>(order)))
+SIMT_BUILTIN(int, permlane16, (int, int v, unsigned int low, unsigned int high, bool, bool),
+             __simt::permute_row(v, low, high, 0))
+SIMT_BUILTIN(int, permlanex16, (int, int v, unsigned int low, unsigned int high, bool, bool),
+             __simt::permute_row(v, low, high, 1))
+SIMT_BUILTIN(unsigned long long, ballot_w64, (bool p), __simt::ballot(0, p))
+SIMT_BUILTIN(unsigned int, ballot_w32, (bool p), static_cast<unsigned int>(__simt::ballot(0, p)))
+SIMT_BUILTIN(bool, inverse_ballot_w64, (unsigned long long mask), ((mask >> __simt::lane()) & 1u) != 0)
+SIMT_BUILTIN(unsigned long long, read_exec, (), __simt::active())
+SIMT_BUILTIN(bool, is_shared, (const void* p), __isShared(p) != 0)
+
+SIMT_BUILTIN(float, sqrtf, (float v), __builtin_sqrtf(v))
+SIMT_BUILTIN(double, sqrt, (double v), __builtin_sqrt(v))
+SIMT_BUILTIN(float, rcpf, (float v), 1.0f / v)
+SIMT_BUILTIN(double, rcp, (double v), 1.0 / v)
+SIMT_BUILTIN(float, rsqf, (float v), 1.0f / __builtin_sqrtf(v))
+SIMT_BUILTIN(double, rsq, (double v), 1.0 / __builtin_sqrt(v))
+SIMT_BUILTIN(float, exp2f, (float v), __builtin_exp2f(v))
+SIMT_BUILTIN(float, logf, (float v), __builtin_log2f(v))
+SIMT_BUILTIN(float, sinf, (float v), __builtin_sinf(v * 6.2831853071795864769f))
+SIMT_BUILTIN(float, cosf, (float v), __builtin_cosf(v * 6.2831853071795864769f))
+SIMT_BUILTIN(float, fractf, (float v), v - __builtin_floorf(v))
+SIMT_BUILTIN(double, fract, (double v), v - __builtin_floor(v))
+SIMT_BUILTIN(float, fmed3f, (float a, float b, float c),
+             __builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c)))
+SIMT_BUILTIN(float, ldexpf, (float v, int n), __builtin_ldexpf(v, n))
+SIMT_BUILTIN(double, ldexp, (double v, int n), __builtin_ldexp(v, n))
+
+// Bit fields as LLVM's amdgcn intrinsics have them: offset and width modulo 32; nothing of width 0.
+SIMT_BUILTIN(unsigned int, ubfe, (unsigned int v, unsigned int offset, unsigned int width),
+             (width & 31u) == 0 ? 0u : v >> (offset & 31u) & ~0u >> (32u - (width & 31u)))
+SIMT_BUILTIN(int, sbfe, (int v, unsigned int offset, unsigned int width), __simt::signed_field(v, offset & 31u, width & 31u))
+SIMT_BUILTIN(unsigned int, mul_u24, (unsigned int a, unsigned int b), __umul24(a, b))
+SIMT_BUILTIN(int, mul_i24, (int a, int b), __mul24(a, b))
+SIMT_BUILTIN(unsigned int, alignbyte, (unsigned int high, unsigned int low, unsigned int n),
+             __funnelshift_r(low, high, 8u * (n & 3u)))
+SIMT_BUILTIN(unsigned int, alignbit, (unsigned int high, unsigned int low, unsigned int n),
+             __funnelshift_r(low, high, n))
+SIMT_BUILTIN(unsigned int, perm, (unsigned int high, unsigned int low, unsigned int selector),
+             __byte_perm(low, high, selector))
+SIMT_BUILTIN(int, sdot4, (int a, int b, int c, bool clamp), __simt::mixed_dot(true, a, true, b, c, clamp))
+SIMT_BUILTIN(unsigned int, udot4, (unsigned int a, unsigned int b, unsigned int c, bool), __dp4a(a, b, c))
+SIMT_BUILTIN(int, sudot4, (bool a_signed, int a, bool b_signed, int b, int c, bool clamp),
+             __simt::mixed_dot(a_signed, a, b_signed, b, c, clamp))
+SIMT_BUILTIN(unsigned int, sad_u8, (unsigned int a, unsigned int b, unsigned int c),
+             __simt::sum_of_differences(a, b, c))
+SIMT_BUILTIN(float, cvt_f32_ubyte0, (unsigned int v), static_cast<float>(v & 255u))
+SIMT_BUILTIN(float, cvt_f32_ubyte1, (unsigned int v), static_cast<float>((v >> 8) & 255u))
+SIMT_BUILTIN(float, cvt_f32_ubyte2, (unsigned int v), static_cast<float>((v >> 16) & 255u))
+SIMT_BUILTIN(float, cvt_f32_ubyte3, (unsigned int v), static_cast<float>((v >> 24) & 255u))
+#undef SIMT_BUILTIN
+#undef SIMT_BUILTIN_XYZ
 
 #endif  // !__AMDGCN__

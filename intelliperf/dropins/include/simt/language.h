@@ -91,6 +91,10 @@
 #define __CUDACC_VER_MINOR__ 4
 #define __CUDACC_VER_BUILD__ 131
 #define __CUDACC_EXTENDED_LAMBDA__ 1
+// nvcc's questions about closures of its own making; clang's lambdas with attributes are ordinary ones.
+#define __nv_is_extended_device_lambda_closure_type(_T) false
+#define __nv_is_extended_host_device_lambda_closure_type(_T) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(_T) false
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #define __CUDA_API_VERSION 12040
 #define CUDART_VERSION 12040

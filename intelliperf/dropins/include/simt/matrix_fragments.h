@@ -3,8 +3,8 @@
 // Products count as the multiplications that they consist of, not as instructions of a tensor core.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "../cuda_bf16.h"
+#include "../cuda_fp16.h"
 
 namespace nvcuda::wmma {
 struct matrix_a {};

@@ -55,6 +55,21 @@ SIMT_D unsigned int __isGlobal(const void* address) { return __nvvm_isspacep_glo
 SIMT_D size_t __cvta_generic_to_shared(const void* address) {
   return (size_t)(__attribute__((address_space(3))) void*)address;
 }
+SIMT_D size_t __cvta_generic_to_global(const void* address) {
+  return (size_t)(__attribute__((address_space(1))) void*)address;
+}
+SIMT_D size_t __cvta_generic_to_constant(const void* address) {
+  return (size_t)(__attribute__((address_space(4))) void*)address;
+}
+SIMT_D size_t __cvta_generic_to_local(const void* address) {
+  return (size_t)(__attribute__((address_space(5))) void*)address;
+}
+SIMT_D void* __cvta_shared_to_generic(size_t address) {
+  return (void*)(__attribute__((address_space(3))) void*)(unsigned int)address;
+}
+SIMT_D void* __cvta_global_to_generic(size_t address) {
+  return (void*)(__attribute__((address_space(1))) void*)address;
+}
 #endif
 
 #if defined(__CUDA__)

@@ -31,6 +31,7 @@ __device__ void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t
 __device__ uint64_t __simt_clock();
 __device__ uint64_t __simt_wall_clock();
 __device__ void __simt_trap();
+__device__ void __simt_exit();
 __device__ void __simt_assert_fail(const char* expression, const char* file, uint32_t line, const char* function);
 __device__ int __simt_printf(const char* format, ...);
 __device__ void* __simt_device_malloc(uint64_t bytes);

@@ -1,0 +1,3 @@
+// hipBLAS, as older ROCm had it.
+#pragma once
+#include <hipblas/hipblas.h>

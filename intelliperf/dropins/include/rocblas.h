@@ -1,0 +1,3 @@
+// rocBLAS, as older ROCm had it.
+#pragma once
+#include <rocblas/rocblas.h>

@@ -1,0 +1,128 @@
+"""Libraries made of headers: where they come from, and our stand-ins where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from intelliperf.dropins.headers import LIBRARIES, find_libraries, search_order, version_of
+from intelliperf.dropins.toolchain import include_directory, standins_directory
+from intelliperf.emulator.isa import strict_compile
+
+
+@pytest.fixture
+def toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A toolkit that has CCCL, or something that looks like it."""
+    monkeypatch.delenv("INTELLIPERF_STANDINS", raising=False)
+    root = tmp_path / "toolkit"
+    for folder in ("cub", "thrust", "cuda/std", "nv"):
+        (root / "include" / folder).mkdir(parents=True)
+    (root / "include/thrust/version.h").write_text("#define THRUST_VERSION 200802\n")
+    (root / "include/cub/cub.cuh").write_text(
+        "#pragma once\n#define FROM_TOOLKIT 1\n"
+        '__device__ inline float square(float x) { asm("mul.f32 %0, %0, %0;" : "+f"(x)); return x; }\n'
+        "namespace cub {}\n"
+    )
+    (root / "include/stdlib.h").write_text("#error the toolkit's other headers are not to be found\n")
+    monkeypatch.setenv("INTELLIPERF_TOOLKITS", str(root))
+    return root
+
+
+def nvcc(*words: str, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "intelliperf.emulator.driver", "nvcc", *words]
+    return subprocess.run(
+        command, cwd=directory, env={**os.environ, **variables}, capture_output=True, text=True, timeout=400
+    )
+
+
+def test_a_named_toolkits_library_serves_and_the_log_tells_which(toolkit: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "#include <cub/cub.cuh>\n#include <cstdlib>\n#include <cstdio>\n"
+        "__global__ void k(float* o) { *o = square(3.0f); }\n"
+        'int main() { float* o; cudaMallocManaged(&o, 4); k<<<1, 1>>>(o); cudaDeviceSynchronize(); printf("%g", *o); '
+        "return FROM_TOOLKIT - 1; }\n"
+    )
+    log = tmp_path / "log"
+    built = nvcc("a.cu", "-o", "a", directory=tmp_path, INTELLIPERF_COMPILE_LOG=str(log))
+    assert built.returncode == 0, built.stderr
+    ran = subprocess.run([tmp_path / "a"], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "9")
+    (entry,) = map(json.loads, log.read_text().splitlines())
+    assert not entry["standins"]
+    assert entry["libraries"][0].startswith("CCCL 2.8.2 (")
+
+
+def test_what_the_real_headers_refuse_is_compiled_with_the_stand_in_and_said_so(toolkit: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("#include <cub/cub.cuh>\nusing Sum = cub::BlockReduce<int, 64>;\nint main() {}\n")
+    log = tmp_path / "log"
+    built = nvcc("-c", "a.cu", directory=tmp_path, INTELLIPERF_COMPILE_LOG=str(log))
+    assert built.returncode == 0, built.stderr
+    assert "a.cu: warning: not as CCCL 2.8.2" in built.stderr
+    (entry,) = map(json.loads, log.read_text().splitlines())
+    assert entry["libraries"] == ["CCCL (stand-in: counts and time are not the library's)"]
+
+
+def test_what_neither_takes_is_refused_in_the_words_for_the_real_one(toolkit: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("#include <cub/cub.cuh>\nint x = cub::nonsense + FROM_TOOLKIT;\n")
+    built = nvcc("-c", "a.cu", directory=tmp_path)
+    assert built.returncode == 1
+    assert "nonsense" in built.stderr
+    assert "FROM_TOOLKIT" not in built.stderr.partition("error:")[2].splitlines()[0]
+
+
+@pytest.mark.parametrize("broken", ["thrust/version.h", "nv", "cub/cub.cuh"])
+def test_half_a_library_is_none(toolkit: Path, broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = toolkit / "include" / broken
+    if path.is_dir():
+        path.rmdir()
+    elif broken == "cub/cub.cuh":
+        path.unlink()
+        path.parent.rmdir()
+    else:
+        path.write_text("")
+    (found,) = find_libraries("cuda", (toolkit / "include",))
+    assert found.directory is None or toolkit not in found.directory.parents
+
+
+def test_versions_are_read_as_numbers_and_as_sums() -> None:
+    cccl, rocprim = LIBRARIES[:2]
+    assert version_of(cccl, "#define THRUST_VERSION 200802 // macro") == "2.8.2"
+    assert version_of(rocprim, "#define ROCPRIM_VERSION 2 * 100000 + 10 * 100 + 9\n") == "2.10.9"
+    assert version_of(rocprim, "") is None
+
+
+def test_the_users_directories_come_before_ours_and_whole_toolkits_after(toolkit: Path, tmp_path: Path) -> None:
+    real = tmp_path / "cuda"
+    (real / "include/crt").mkdir(parents=True)
+    (real / "include/crt/host_config.h").write_text("")
+    flags = ["-Iown", "-isystem", str(real / "include"), "-DX", "-I", "more"]
+    order = search_order("cuda", flags, tmp_path)
+    assert order[:4] == ["-Iown", "-DX", "-I", "more"]
+    places = [word for word in order[4:] if word != "-isystem"]
+    assert places[:2] == [str(include_directory()), str(real / "include")]
+    assert search_order("cuda", [], tmp_path, standins=True)[3].startswith(str(standins_directory()))
+
+
+def test_a_users_header_hides_ours_of_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/vector_types.h").write_text("#define OWN 1\n")
+    (tmp_path / "a.cu").write_text(
+        "#include <cuda_fp16.h>\n#include <vector_types.h>\nint main() { return OWN - 1; }\n"
+    )
+    built = nvcc("-Iown", "-c", "a.cu", directory=tmp_path)
+    assert built.returncode == 0, built.stderr
+
+
+def test_what_libraries_call_compiles_for_the_real_chip_too(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "__global__ void k(float* o) {\n  __shared__ float x[32];\n  x[threadIdx.x] = 1; ::__syncthreads();\n"
+        "  auto from = static_cast<float*>(__cvta_shared_to_generic(__cvta_generic_to_shared(x)));\n"
+        "  static_cast<float*>(__cvta_global_to_generic(__cvta_generic_to_global(o)))[0] = from[0];\n}\n"
+    )
+    entry = {"arguments": ["nvcc", "a.cu"], "source": str(tmp_path / "a.cu"), "directory": str(tmp_path)}
+    assert strict_compile({**entry, "language": "cuda"}, "sm_90").errors == ()
