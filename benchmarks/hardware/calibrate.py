@@ -1,0 +1,94 @@
+"""Learns the error of the time model from the calibration half of the corpus; writes `emulator/modelerror.json`.
+
+    python benchmarks/hardware/on_emulator.py benchmarks/hardware/h200-emulated.json h200
+    python benchmarks/hardware/calibrate.py
+
+The spread of a part's rate is the root mean square of the logarithmic errors of the kernels' times, each weighed by how
+much of its time moves with that part. The spread of the form is the least with which 95 % of the calibration pairs
+have their measured gain inside the interval.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from compare import DEVICE, EMULATOR, Key, Row, keyed, of, pairs, times
+from families import CALIBRATION
+
+from intelliperf.emulator import modelerror
+from intelliperf.emulator.modelerror import ModelError
+
+OVERLAP = 2.5  # kOverlap of runtime/demand.cpp
+INSIDE = 0.95
+LEAST_SPREAD = 0.1
+STEP = 0.01
+OTHER_CHIPS = 1.5  # assumption: rates that nobody measured are half as uncertain again
+SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
+
+
+def elasticity(parts: Mapping[str, float], name: str) -> float:
+    """The logarithmic change of the time with that of one part's rate."""
+    more = {**parts, name: parts[name] * 1.01}
+    return math.log(modelerror.total_ns(more, OVERLAP) / modelerror.total_ns(parts, OVERLAP)) / math.log(1.01)
+
+
+def rates(errors: Mapping[Key, float], emulated: Mapping[Key, Row]) -> dict[str, float]:
+    names = next(iter(emulated.values()))["time_parts"]
+    found = {}
+    for name in names:
+        shares = {key: elasticity(emulated[key]["time_parts"], name) ** 2 for key in errors}
+        squares = sum(share * errors[key] ** 2 for key, share in shares.items())
+        found[name] = round(max(LEAST_SPREAD, math.sqrt(squares / sum(shares.values()))), 3)
+    return {**found, "copies": found["dram"]}
+
+
+def form(gains: Sequence[tuple[float, Mapping[str, float], Mapping[str, float]]], error: ModelError) -> float:
+    """`gains`: the measured one as a logarithm, and the parts of both kernels."""
+    wanted = math.ceil(INSIDE * len(gains))
+    for step in range(1, 200):
+        tried = replace(error, form=step * STEP)
+        if sum(inside(measured, before, after, tried) for measured, before, after in gains) >= wanted:
+            return round(step * STEP, 2)
+    raise SystemExit("no spread of the form holds enough of the measured gains")
+
+
+def inside(measured: float, before: Mapping[str, float], after: Mapping[str, float], error: ModelError) -> bool:
+    modelled = math.log(modelerror.total_ns(before, OVERLAP) / modelerror.total_ns(after, OVERLAP))
+    spread = modelerror.spread([before], [after], error)
+    return modelled - spread.below <= measured <= modelled + spread.above
+
+
+def main() -> None:
+    device, emulated = keyed(DEVICE), keyed(EMULATOR)
+    errors = {key: error for key, error in times(device, emulated).items() if of(CALIBRATION, key[0])}
+    gains = [
+        (
+            math.log(device[naive]["cold"][0] / device[expert]["cold"][0]),
+            emulated[naive]["time_parts"],
+            emulated[expert]["time_parts"],
+        )
+        for naive, expert in pairs()
+        if of(CALIBRATION, naive[0])
+    ]
+    provenance = json.loads(DEVICE.read_text())["provenance"]
+    name = provenance["device"].removeprefix("NVIDIA ")
+    error = ModelError(name, len(gains), OVERLAP, rates(errors, emulated), 0.0, 1.0)
+    record = {
+        "source": f"benchmarks/hardware/calibrate.py on {provenance['date']}'s measurements of an {name}; "
+        f"{len(errors)} kernels and {len(gains)} pairs of the calibration half",
+        "device": name,
+        "pairs": len(gains),
+        "overlap": OVERLAP,
+        "rates": error.rates,
+        "form": form(gains, error),
+        "widened": {**dict.fromkeys(SAME_CHIP, 1.0), "other": OTHER_CHIPS},
+    }
+    modelerror.DATA.write_text(json.dumps(record, indent=2) + "\n")
+    print(json.dumps(record, indent=2))
+
+
+if __name__ == "__main__":
+    main()
