@@ -158,6 +158,7 @@ void Analysis::request(uint32_t wave, const Group& group) {
   request.bytes = request.site->bytes ? request.site->bytes : 1;
   totals_.events += group.size;
   wave_requests_[wave] += 1;
+  totals_.waiting_loads += SiteKind(request.site->kind) == SiteKind::kLoad && (request.site->flags & kSiteWaits);
   wave_words_[wave] += request.bytes > 4 ? request.bytes / 4 : 1;
   if (group.lane[0]->state == LaneState::kRange)
     pieces(group, request);

@@ -38,6 +38,7 @@ struct TracedTotals {
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
   uint64_t barriers = 0;
   uint64_t barrier_waves = 0, collectives = 0;  // of waves
+  uint64_t waiting_loads = 0;           // requests that a wave cannot have under way together with those before
   uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
   uint64_t longest_wave_words = 0;      // likewise, each request as often as it has 4 bytes per lane
 };

@@ -50,7 +50,8 @@ double waiting(const Demand& d, const Device& chip) {
   const double all = (global - missed) * (chip.l1_latency_cycles + more) + missed * (miss + more) +
                      lds * (chip.lds_latency_cycles + conflicts);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
-  return std::max(first, all / in_flight(d, loads));
+  const double alone = std::min(1.0, d.waiting_loads / loads);
+  return std::max(first, all * (alone + (1 - alone) / in_flight(d, loads)));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@
 //             place: its instructions at the pace of a wave alone, its barriers, and its loads, of which several are
 //             under way at once. How many depends on how far apart the program has them: the compiler unrolls small
 //             loops (ptxas: 16 loads where nothing but their sum is in the loop, 2 or 3 where there are 25 instructions
-//             to each), and loads do not pass stores to what may be the same memory, or barriers.
+//             to each), loads whose address or whose very turn of a loop comes from another load wait for that
+//             (see ir/waits.py), and loads do not pass stores to what may be the same memory, or barriers.
 //             A block that takes another's place waits kTurnaround for it.
 //
 // Rates and latencies are in the device file, with their sources. The constants here were fitted to the calibration
@@ -56,6 +57,7 @@ struct Demand {
   // Of all waves; of the longest wave of each block, summed over blocks.
   double global_requests = 0, lds_requests = 0, other_requests = 0;  // loads; loads and stores; the rest
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
+  double waiting_loads = 0;       // of the loads, those that only one can be under way of
   double longest_wave_requests = 0;
   double operations = 0;          // of all waves
   double barriers = 0, barrier_waves = 0, collectives = 0;           // of blocks, of waves, of waves

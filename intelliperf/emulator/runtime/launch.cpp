@@ -179,7 +179,7 @@ void write_counts(JsonWriter& line, const TracedTotals& t, const Work& work) {
   put("l1_bank_passes", double(t.l1_bank_passes)), put("l1_bytes", double(t.l1_bytes)), put("l2_bytes", double(t.l2_bytes)), put("partial_sectors", double(t.partial_sectors));
   put("l1_hit_requests", double(t.l1_hit_requests)), put("l2_hit_requests", double(t.l2_hit_requests));
   put("dram_requests", double(t.dram_requests)), put("atomic_requests", double(t.atomic_requests));
-  put("longest_wave_requests", double(t.longest_wave_requests)), put("longest_wave_words", double(t.longest_wave_words));
+  put("waiting_loads", double(t.waiting_loads)), put("longest_wave_requests", double(t.longest_wave_requests)), put("longest_wave_words", double(t.longest_wave_words));
   put("barriers", double(t.barriers)), put("barrier_waves", double(t.barrier_waves));
   put("collectives", double(t.collectives)), put("atomic_serial_lds", double(t.atomic_serial_lds));
   const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);

@@ -219,6 +219,7 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.other_requests = std::max(0.0, double(t.requests - t.atomic_requests) * each - loads);
   demand.l2_loads = double(t.l2_hit_requests) * each;
   demand.dram_loads = double(t.dram_requests) * each;
+  demand.waiting_loads = double(t.waiting_loads) * each;
   demand.longest_wave_requests = double(t.longest_wave_requests) * each;
   demand.spin_turns = double(t.spin_turns) * each;
   demand.barriers = double(t.barriers) * each;
