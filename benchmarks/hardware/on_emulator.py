@@ -23,7 +23,7 @@ from intelliperf.emulator.lines import kernel_lines
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.emulator.tracing import Tracer
 from intelliperf.errors import SourceNotFound
-from intelliperf.process import run
+from intelliperf.processes.process import run
 from intelliperf.records import AccessKind, Application, MemorySpace, Metric
 
 Environment = tuple[tuple[str, str], ...]
