@@ -3,8 +3,8 @@
     python benchmarks/hardware/on_emulator.py benchmarks/hardware/h200-emulated.json h200
     python benchmarks/hardware/calibrate.py
 
-The spread of a part's rate is the root mean square of the logarithmic errors of the kernels' times, each weighed by how
-much of its time moves with that part. The spread of the form is the least with which 95 % of the calibration pairs
+The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each weighed
+by how much of its time moves with that part. The spread of the form is the least with which 95 % of the calibration pairs
 have their measured gain inside the interval.
 """
 
@@ -13,18 +13,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from compare import DEVICE, EMULATOR, Key, Row, keyed, of, pairs, times
 from families import CALIBRATION
 
 from intelliperf.emulator import modelerror
 from intelliperf.emulator.modelerror import ModelError
+from intelliperf.emulator.timing import RESOLUTION
 
 OVERLAP = 2.5  # kOverlap of runtime/demand.cpp
 INSIDE = 0.95
+ONE_SIGMA = 0.683
 LEAST_SPREAD = 0.1
-STEP = 0.01
 OTHER_CHIPS = 1.5  # assumption: rates that nobody measured are half as uncertain again
 SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
 
@@ -39,26 +39,31 @@ def rates(errors: Mapping[Key, float], emulated: Mapping[Key, Row]) -> dict[str,
     names = next(iter(emulated.values()))["time_parts"]
     found = {}
     for name in names:
-        shares = {key: elasticity(emulated[key]["time_parts"], name) ** 2 for key in errors}
-        squares = sum(share * errors[key] ** 2 for key, share in shares.items())
-        found[name] = round(max(LEAST_SPREAD, math.sqrt(squares / sum(shares.values()))), 3)
+        weighed = sorted((abs(errors[key]), elasticity(emulated[key]["time_parts"], name) ** 2) for key in errors)
+        found[name] = round(max(LEAST_SPREAD, quantile(weighed, ONE_SIGMA)), 3)
     return {**found, "copies": found["dram"]}
 
 
+def quantile(weighed: Sequence[tuple[float, float]], share: float) -> float:
+    """The value at which `share` of the weights is reached; values ascend."""
+    wanted = share * sum(weight for _, weight in weighed)
+    for value, weight in weighed:
+        wanted -= weight
+        if wanted <= 0:
+            return value
+    return weighed[-1][0]
+
+
 def form(gains: Sequence[tuple[float, Mapping[str, float], Mapping[str, float]]], error: ModelError) -> float:
-    """`gains`: the measured one as a logarithm, and the parts of both kernels."""
-    wanted = math.ceil(INSIDE * len(gains))
-    for step in range(1, 200):
-        tried = replace(error, form=step * STEP)
-        if sum(inside(measured, before, after, tried) for measured, before, after in gains) >= wanted:
-            return round(step * STEP, 2)
-    raise SystemExit("no spread of the form holds enough of the measured gains")
-
-
-def inside(measured: float, before: Mapping[str, float], after: Mapping[str, float], error: ModelError) -> bool:
-    modelled = math.log(modelerror.total_ns(before, OVERLAP) / modelerror.total_ns(after, OVERLAP))
-    spread = modelerror.spread([before], [after], error)
-    return modelled - spread.below <= measured <= modelled + spread.above
+    """`gains`: the measured one as a logarithm, and the parts of both kernels. `error` has no spread of the form."""
+    needed = []
+    for measured, before, after in gains:
+        modelled = math.log(modelerror.total_ns(before, OVERLAP) / modelerror.total_ns(after, OVERLAP))
+        spread = modelerror.spread([before], [after], error)
+        by_rates = spread.above if measured > modelled else spread.below
+        left = math.sqrt(max(0.0, (measured - modelled) ** 2 - by_rates**2 - math.log1p(RESOLUTION) ** 2))
+        needed.append(left / (1.96 * min(1.0, abs(modelled)) or math.inf))
+    return math.ceil(100 * sorted(needed)[math.ceil(INSIDE * len(needed)) - 1]) / 100
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from families import CALIBRATION, FAMILIES, TEST
 
-from intelliperf.emulator import modelerror
+from intelliperf.emulator import modelerror, timing
 
 HERE = Path(__file__).parent
 DEVICE, EMULATOR = HERE / "h200.json", HERE / "h200-emulated.json"
@@ -83,7 +83,8 @@ def gains(device: Mapping[Key, Row], emulated: Mapping[Key, Row], target: str) -
         before, after = ([emulated[key]["time_parts"]] for key in (naive, expert))
         spread = modelerror.spread(before, after, modelerror.of_target(target))
         modelled = emulated[naive]["time_ns"] / emulated[expert]["time_ns"]
-        low, high = modelled * math.exp(-spread.below), modelled * math.exp(spread.above)
+        rest = math.log1p(timing.RESOLUTION)
+        low, high = (modelled * math.exp(side) for side in (-math.hypot(spread.below, rest), math.hypot(spread.above, rest)))
         found.append(Gain(naive, expert, measured, modelled, low, high))
     return found
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 DATA = Path(__file__).with_name("modelerror.json")
 _DRAWS = 400
 _QUANTILES = (0.025, 0.975)
-_MOST_DISTINCT = 1000
+_MOST_DISTINCT = 200
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer
@@ -82,7 +82,7 @@ def spread(before: Iterable[Parts], after: Iterable[Parts], error: ModelError) -
     for launches in (before, after):
         matrix, weights = _matrix(launches, names)
         nominal = weights @ _times(matrix, names, error.overlap)
-        varied = np.array([weights @ _times(matrix * factors, names, error.overlap) for factors in draws])
+        varied = _times(matrix[np.newaxis, :, :] * draws[:, np.newaxis, :], names, error.overlap) @ weights
         times.append((float(nominal), varied))
     (reference, references), (candidate, candidates) = times
     ratio = math.log(reference / candidate)
@@ -102,20 +102,20 @@ def _matrix(launches: Iterable[Parts], names: tuple[str, ...]) -> tuple[Matrix, 
 
 def _times(matrix: Matrix, names: tuple[str, ...], overlap: float) -> Matrix:
     added = np.array([name in _ADDED for name in names])
-    side_by_side = matrix[:, ~added]
-    longest = np.maximum(side_by_side.max(axis=1, keepdims=True), 1e-9)
-    norm = longest[:, 0] * ((side_by_side / longest) ** overlap).sum(axis=1) ** (1 / overlap)
-    times: Matrix = matrix[:, added].sum(axis=1) + norm
+    side_by_side = matrix[..., ~added]
+    longest = np.maximum(side_by_side.max(axis=-1, keepdims=True), 1e-9)
+    norm = longest[..., 0] * ((side_by_side / longest) ** overlap).sum(axis=-1) ** (1 / overlap)
+    times: Matrix = matrix[..., added].sum(axis=-1) + norm
     return times
 
 
 @cache
-def _normals(count: int) -> tuple[tuple[float, ...], ...]:
+def _normals(count: int) -> Matrix:
     chance = random.Random(20240229)  # the same in every run: a verdict must not depend on luck
-    return tuple(tuple(chance.gauss(0.0, 1.0) for _ in range(count)) for _ in range(_DRAWS))
+    return np.array([[chance.gauss(0.0, 1.0) for _ in range(count)] for _ in range(_DRAWS)])
 
 
-def _draws(error: ModelError) -> tuple[tuple[str, ...], list[Matrix]]:
+def _draws(error: ModelError) -> tuple[tuple[str, ...], Matrix]:
     names = tuple(error.rates)
     spreads = np.array([error.rates[name] for name in names]) * error.widened
-    return names, [np.exp(spreads * np.array(normals)) for normals in _normals(len(names))]
+    return names, np.exp(spreads * _normals(len(names)))
