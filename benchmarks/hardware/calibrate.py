@@ -3,9 +3,9 @@
     python benchmarks/hardware/on_emulator.py benchmarks/hardware/h200-emulated.json h200
     python benchmarks/hardware/calibrate.py
 
-The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each weighed
-by how much of its time moves with that part. The spread of the form is the least with which 95 % of the calibration pairs
-have their measured gain inside the interval.
+The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each
+weighed by how much of its time moves with that part. The spread of the form is the least with which 95 % of the
+calibration pairs have their measured gain inside the interval.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def form(gains: Sequence[tuple[float, Mapping[str, float], Mapping[str, float]]]
         spread = modelerror.spread([before], [after], error)
         by_rates = spread.above if measured > modelled else spread.below
         left = math.sqrt(max(0.0, (measured - modelled) ** 2 - by_rates**2 - math.log1p(RESOLUTION) ** 2))
-        needed.append(left / (1.96 * min(1.0, abs(modelled)) or math.inf))
+        apart = modelerror.apart([before], [after], error)
+        needed.append(left / (modelerror.NORMAL_95 * apart) if apart else 0.0)
     return math.ceil(100 * sorted(needed)[math.ceil(INSIDE * len(needed)) - 1]) / 100
 
 

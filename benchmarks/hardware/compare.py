@@ -84,7 +84,9 @@ def gains(device: Mapping[Key, Row], emulated: Mapping[Key, Row], target: str) -
         spread = modelerror.spread(before, after, modelerror.of_target(target))
         modelled = emulated[naive]["time_ns"] / emulated[expert]["time_ns"]
         rest = math.log1p(timing.RESOLUTION)
-        low, high = (modelled * math.exp(side) for side in (-math.hypot(spread.below, rest), math.hypot(spread.above, rest)))
+        low, high = (
+            modelled * math.exp(side) for side in (-math.hypot(spread.below, rest), math.hypot(spread.above, rest))
+        )
         found.append(Gain(naive, expert, measured, modelled, low, high))
     return found
 

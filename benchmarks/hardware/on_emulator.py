@@ -1,8 +1,8 @@
 """The corpus on the emulator, traced whole: the figures that `on_device.py` has from a GPU, and what the model saw.
 
-    python benchmarks/hardware/on_emulator.py OUTPUT.json [TARGET [default]]
+    python benchmarks/hardware/on_emulator.py OUTPUT.json [TARGET [whole|default [FAMILY …]]]
 
-With "default" as a run of the product traces it, not whole.
+With "default" as a run of the product traces it, not whole. With families only theirs are replaced in OUTPUT.json.
 """
 
 from __future__ import annotations
@@ -111,11 +111,14 @@ def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
 def main() -> None:
     path, target = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "h200"
     environment = WHOLE if sys.argv[3:4] != ["default"] else ()
+    chosen = sys.argv[4:] or list(FAMILIES)
     rows: list[Row] = []
+    if sys.argv[4:]:
+        rows = [row for row in json.loads(path.read_text())["kernels"] if row["family"] not in chosen]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         backend = EmulatorBackend(directory / "records", target)
-        for family in FAMILIES.values():
+        for family in (FAMILIES[name] for name in chosen):
             program = build(family, backend, directory)
             for size in family.sizes:
                 rows += traced(program, size, directory, environment)

@@ -4,8 +4,8 @@ The time of a kernel is made of parts (see `runtime/demand.h`), each an amount o
 uncertain: the rates, which both versions of a kernel share, so that an error in them cancels where the same part
 holds both up; and the form of the model, whose error grows with the difference between the versions. Rates are
 varied together for both versions by log-normal factors, and the quantiles of the ratio taken; what is left widens
-the interval in proportion to the logarithm of the ratio. Both are fitted to the calibration half of the corpus in
-`benchmarks/hardware` by its `calibrate.py`, and checked on the other half.
+the interval the more, the further apart the parts of both versions are. Both are fitted to the calibration half of
+the corpus in `benchmarks/hardware` by its `calibrate.py`, and checked on the other half.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,9 @@ DATA = Path(__file__).with_name("modelerror.json")
 _DRAWS = 400
 _QUANTILES = (0.025, 0.975)
 _MOST_DISTINCT = 200
+_LEAST_NS = 1.0
+FAR = 0.3  # parts that differ by a third on the whole
+NORMAL_95 = 1.96
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer
@@ -36,8 +39,8 @@ Matrix = npt.NDArray[np.float64]
 class ModelError:
     """Spreads are standard deviations of natural logarithms. `device` is the one that was measured.
 
-    `rates`: of the rate of each part. `form`: of a ratio of e or more; in proportion to its logarithm below. Both are
-    `widened` for a chip that no pair was measured on.
+    `rates`: of the rate of each part. `form`: of versions as far apart as `FAR`; in proportion to that below. Both
+    are `widened` for a chip that no pair was measured on.
     """
 
     device: str
@@ -75,7 +78,7 @@ def total_ns(parts: Parts, overlap: float) -> float:
     return float(_times(_matrix([parts], tuple(parts))[0], tuple(parts), overlap)[0])
 
 
-def spread(before: Iterable[Parts], after: Iterable[Parts], error: ModelError) -> Spread:
+def spread(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> Spread:
     """Of the ratio of the times of all launches before and after."""
     names, draws = _draws(error)
     times = []
@@ -87,8 +90,20 @@ def spread(before: Iterable[Parts], after: Iterable[Parts], error: ModelError) -
     (reference, references), (candidate, candidates) = times
     ratio = math.log(reference / candidate)
     low, high = np.quantile(np.log(references / candidates) - ratio, _QUANTILES)
-    form = 1.96 * error.form * error.widened * min(1.0, abs(ratio))
+    form = NORMAL_95 * error.form * error.widened * apart(before, after, error)
     return Spread(math.hypot(max(0.0, -float(low)), form), math.hypot(max(0.0, float(high)), form))
+
+
+def apart(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> float:
+    """How different the versions are, 0..1: by how much each part differs, weighed by its share of all parts."""
+    names = tuple(name for name in error.rates if name not in _ADDED)
+    sums = []
+    for launches in (before, after):
+        matrix, weights = _matrix(launches, names)
+        sums.append(weights @ matrix)
+    old, new = (np.maximum(parts, _LEAST_NS) for parts in sums)
+    shares = old / old.sum() + new / new.sum()
+    return min(1.0, float(shares / 2 @ np.abs(np.log(old / new))) / FAR)
 
 
 def _matrix(launches: Iterable[Parts], names: tuple[str, ...]) -> tuple[Matrix, Matrix]:

@@ -9,12 +9,12 @@ namespace simt {
 namespace {
 
 constexpr double kOverlap = 2.5;         // p
-constexpr double kPartial = 0.7;
+constexpr double kPartial = 0.5;
 constexpr double kTagsPerCycle = 2;
-constexpr double kTurnaroundCycles = 550;
-constexpr double kStepCycles = 2.5;      // of a wave alone, for an instruction that others depend on
+constexpr double kTurnaroundCycles = 475;
+constexpr double kStepCycles = 2.3;      // of a wave alone, for an instruction that others depend on
 constexpr double kBarrierCycles = 30, kCollectiveCycles = 25;
-constexpr double kWindow = 57;           // instructions between the first and the last load under way
+constexpr double kWindow = 45;           // instructions between the first and the last load under way
 constexpr double kMostInFlight = 12;
 // Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;

@@ -13,8 +13,8 @@ struct Cost {
   double steps;        // that a wave alone takes one after another
 };
 constexpr Cost kCosts[] = {
-    {"f32", 1, 0.8, 0.8},    {"int", 0.5, 0.8, 0.8},    {"idiv", 24, 24, 24}, {"special", 4, 8, 4},
-    {"convert", 1, 1.6, 0.8}, {"select", 0.5, 0.8, 0.8}, {"branch", 0.5, 0.4, 0.8}, {"memory", 1, 1, 1},
+    {"f32", 1, 0.8, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
+    {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
     {"call", 4, 4, 4},
 };
 // Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.

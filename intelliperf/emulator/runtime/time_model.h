@@ -2,7 +2,8 @@
 //
 // A wave's instructions are those of the host compiler's IR, counted as often as the wave runs their basic block, see
 // block_counts.h. Relative costs: CUDA C++ Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD
-// CDNA ISA guides (quarter-rate transcendentals); integer division is counted as the 24 instructions that it expands to
+// CDNA ISA guides (quarter-rate transcendentals). NVIDIA's compilers leave about half of the IR's integer and control
+// operations, for they unroll loops and put scales and offsets into addresses (fitted, see demand.h); integer division is counted as the 24 instructions that it expands to
 // (measured on an H200: 24.5). Half of the integer work and branches is taken to be the same for a whole wave and to go
 // to AMD's scalar unit (assumption).
 //
