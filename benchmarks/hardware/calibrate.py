@@ -1,7 +1,9 @@
-"""Learns the error of the time model from the calibration half of the corpus; writes `emulator/modelerror.json`.
+"""Learns the error of the time model from the calibration half of the corpus, after any change to the emulator.
 
-    python benchmarks/hardware/on_emulator.py benchmarks/hardware/h200-emulated.json h200
-    python benchmarks/hardware/calibrate.py
+    python benchmarks/hardware/calibrate.py [--keep]
+
+Traces the corpus (--keep: takes `h200-emulated.json` as it is), writes `intelliperf/emulator/modelerror.json`, and
+compares both halves in `CORPUS.md`.
 
 The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each
 weighed by how much of its time moves with that part. The spread of the form is the least with which 95 % of the
@@ -12,10 +14,13 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
+import compare
+import on_emulator
 from compare import DEVICE, EMULATOR, Key, Row, keyed, of, pairs, times
-from families import CALIBRATION
+from families import CALIBRATION, FAMILIES
 
 from intelliperf.emulator import modelerror
 from intelliperf.emulator.modelerror import ModelError
@@ -67,7 +72,7 @@ def form(gains: Sequence[tuple[float, Mapping[str, float], Mapping[str, float]]]
     return math.ceil(100 * sorted(needed)[math.ceil(INSIDE * len(needed)) - 1]) / 100
 
 
-def main() -> None:
+def learn() -> None:
     device, emulated = keyed(DEVICE), keyed(EMULATOR)
     errors = {key: error for key, error in times(device, emulated).items() if of(CALIBRATION, key[0])}
     gains = [
@@ -93,7 +98,14 @@ def main() -> None:
         "widened": {**dict.fromkeys(SAME_CHIP, 1.0), "other": OTHER_CHIPS},
     }
     modelerror.DATA.write_text(json.dumps(record, indent=2) + "\n")
-    print(json.dumps(record, indent=2))
+
+
+def main() -> None:
+    if "--keep" not in sys.argv[1:]:
+        on_emulator.collect(EMULATOR, "h200", on_emulator.WHOLE, list(FAMILIES))
+    learn()
+    modelerror.forget()
+    compare.REPORT.write_text(compare.report(EMULATOR, DEVICE))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from families import CALIBRATION, FAMILIES, TEST
 from intelliperf.emulator import modelerror, timing
 
 HERE = Path(__file__).parent
+REPORT = HERE / "CORPUS.md"
 DEVICE, EMULATOR = HERE / "h200.json", HERE / "h200-emulated.json"
 NEAR, FAR = math.log(1.5), math.log(3)
 Key = tuple[str, tuple[int, ...], str]  # family, size, variant
@@ -225,15 +225,25 @@ def pair_table(gained: Sequence[Gain]) -> Iterator[str]:
         yield row(name, [" ".join(map(str, gain.naive[1])), f"{gain.measured:.3g}", f"{gain.modelled:.3g}", told])
 
 
-def main() -> None:
-    emulator = Path(sys.argv[1]) if len(sys.argv) > 1 else EMULATOR
-    device, emulated = keyed(Path(sys.argv[2]) if len(sys.argv) > 2 else DEVICE), keyed(emulator)
-    target = re.sub(r"[^a-z0-9]", "", json.loads(emulator.read_text())["target"])
+def report(emulator: Path, device_path: Path) -> str:
+    """In Markdown; what differs is last."""
+    device, emulated = keyed(device_path), keyed(emulator)
+    target = json.loads(emulator.read_text())["target"]
     timed, gained, counted = times(device, emulated), gains(device, emulated, target), lines(device, emulated)
-    for table in (whole_table(timed, gained, counted), family_table(timed, gained, counted), pair_table(gained)):
-        print("\n".join(table), end="\n\n")
-    for name in counted:
-        print("\n".join(counted[name].different))
+    tables = (whole_table(timed, gained, counted), family_table(timed, gained, counted), pair_table(gained))
+    whole, families, each = ("\n".join(table) for table in tables)
+    provenance = json.loads(device_path.read_text())["provenance"]
+    told = f"{provenance['device']}, driver {provenance['driver']}, {provenance['nvcc']}, {provenance['date']}"
+    different = "\n".join(f"- {text}" for name in counted for text in counted[name].different)
+    return (
+        f"# The corpus: the emulator's model against hardware\n\nWritten by `calibrate.py`. {told}.\n\n{whole}\n\n"
+        f"## By family\n\n{families}\n\n## Pairs\n\n{each}\n\n## Lines that differ\n\n{different}\n"
+    )
+
+
+def main() -> None:
+    paths = [Path(text) for text in sys.argv[1:]]
+    print(report(paths[0] if paths else EMULATOR, paths[1] if len(paths) > 1 else DEVICE))
 
 
 if __name__ == "__main__":

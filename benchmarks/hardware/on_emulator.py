@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,14 @@ def traced(program: Path, size: tuple[int, ...], directory: Path, environment: E
 def model_inputs(launch: Row) -> Row:
     kept = ("time_ns", "time_parts", "counts", "grid", "block", "resident_blocks", "blocks", "traced_blocks")
     also = ("dram_read_bytes", "dram_write_bytes", "atomic_lanes", "atomic_hottest_lanes")
-    return {name: launch[name] for name in (*kept, *also)}
+    return {name: shortened(launch[name]) for name in (*kept, *also)}
+
+
+def shortened(value: Any) -> Any:
+    """Six digits of what is no whole number."""
+    if isinstance(value, dict):
+        return {name: shortened(part) for name, part in value.items()}
+    return float(f"{value:.6g}") if isinstance(value, float) and value % 1 else value
 
 
 def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
@@ -108,12 +116,10 @@ def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def main() -> None:
-    path, target = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "h200"
-    environment = WHOLE if sys.argv[3:4] != ["default"] else ()
-    chosen = sys.argv[4:] or list(FAMILIES)
+def collect(path: Path, target: str, environment: Environment, chosen: Sequence[str]) -> None:
+    """Into `path`, whose rows of other families stay where only some are chosen."""
     rows: list[Row] = []
-    if sys.argv[4:]:
+    if set(chosen) != set(FAMILIES):
         rows = [row for row in json.loads(path.read_text())["kernels"] if row["family"] not in chosen]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -125,7 +131,14 @@ def main() -> None:
                 shutil.rmtree(directory / "traces")
                 spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
                 print(f"{family.name} {size}: {spent:.0f} s so far", file=sys.stderr, flush=True)
-            path.write_text(json.dumps({"target": target, "kernels": rows}))
+            text = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+            path.write_text(f'{{"target": "{target}", "kernels": [\n{text}\n]}}\n')
+
+
+def main() -> None:
+    target = sys.argv[2] if len(sys.argv) > 2 else "h200"
+    environment = WHOLE if sys.argv[3:4] != ["default"] else ()
+    collect(Path(sys.argv[1]), target, environment, sys.argv[4:] or list(FAMILIES))
 
 
 if __name__ == "__main__":

@@ -73,6 +73,11 @@ def of_target(target: str) -> ModelError:
     return ModelError(data["device"], data["pairs"], data["overlap"], data["rates"], data["form"], widened)
 
 
+def forget() -> None:
+    """The data that was read, because it is written anew."""
+    of_target.cache_clear()
+
+
 def total_ns(parts: Parts, overlap: float) -> float:
     """The time that the runtime makes of the parts of one launch."""
     return float(_times(_matrix([parts], tuple(parts))[0], tuple(parts), overlap)[0])
