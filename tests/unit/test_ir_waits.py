@@ -17,7 +17,7 @@ turn:
   %value = load i32, ptr %p
   %q = getelementptr i32, ptr %next, i32 %value
   %through = load i32, ptr %q
-  %more = add i32 %k, 1
+  %more = add i32 %k, {step}
   %end = icmp eq i32 {compared}, %n
   br i1 %end, label %done, label %turn
 
@@ -50,15 +50,19 @@ def waiting(text: str, own: str = "") -> set[str | None]:
 
 
 def test_loads_by_an_index_that_counts_do_not_wait_nor_do_those_by_what_the_turn_loads() -> None:
-    assert waiting(LOOP.format(carried="%at", index="%k", compared="%more")) == set()
+    assert waiting(LOOP.format(carried="%at", index="%k", compared="%more", step="1")) == set()
 
 
 def test_a_load_whose_address_an_earlier_turn_has_loaded_waits() -> None:
-    assert waiting(LOOP.format(carried="%through", index="%at", compared="%more")) == {"%value", "%through"}
+    assert waiting(LOOP.format(carried="%through", index="%at", compared="%more", step="1")) == {"%value", "%through"}
 
 
 def test_all_loads_wait_where_a_loaded_value_decides_on_another_turn() -> None:
-    assert waiting(LOOP.format(carried="%at", index="%k", compared="%value")) == {"%value", "%through"}
+    assert waiting(LOOP.format(carried="%at", index="%k", compared="%value", step="1")) == {"%value", "%through"}
+
+
+def test_the_first_load_of_a_turn_waits_where_the_step_is_not_known() -> None:
+    assert waiting(LOOP.format(carried="%at", index="%k", compared="%more", step="%n")) == {"%value"}
 
 
 def test_outside_of_loops_a_load_waits_for_the_one_that_its_address_comes_from() -> None:

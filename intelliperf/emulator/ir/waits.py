@@ -1,8 +1,10 @@
 """Which loads a wave cannot have under way together with those before them.
 
 In a loop: where the address comes from what an earlier turn has loaded (a list, a binary search), or where a loaded
-value decides whether there is another turn, so that no compiler can load ahead. Elsewhere: where the address comes
-from another load. A load by an index that the same turn loads is not among them: several turns can do so at once.
+value decides whether there is another turn, so that no compiler can load ahead; and the first load of each turn where
+nothing advances by a constant (a step of `gridDim.x * blockDim.x`, say), for ptxas unrolls no such loop. Elsewhere:
+where the address comes from another load. A load by an index that the same turn loads is not among them: several turns
+can do so at once.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ class WaitingLoads:
         operands = self._operands(load)
         if loop == _NOWHERE:
             return self._from_memory(operands, loop, turn_before=False)
-        return self._from_memory(operands, loop, turn_before=True) or self._decides(loop)
+        if self._from_memory(operands, loop, turn_before=True) or self._decides(loop):
+            return True
+        return not self._advances(loop) and load is self._first_load(loop)
 
     @cached_property
     def _defined(self) -> dict[str, tuple[int, Instruction]]:
@@ -78,6 +82,28 @@ class WaitingLoads:
             counts = counts or (instruction.opcode == "phi" and block == loop)
             pending += [(operand, counts) for operand in self._operands(instruction)]
         return False
+
+    def _advances(self, loop: int) -> bool:
+        """Whether something at the loop's head changes by a constant from turn to turn."""
+        for phi in self._blocks[loop].instructions:
+            if phi.opcode != "phi":
+                break
+            for name in self._operands(phi):
+                block, step = self._defined.get(name, (_NOWHERE, phi))
+                if not self._inside(block, loop) or step.opcode not in ("add", "sub", "getelementptr"):
+                    continue
+                if self._operands(step) == {phi.result}:
+                    return True
+        return False
+
+    def _first_load(self, loop: int) -> Instruction | None:
+        for at, block in enumerate(self._blocks):
+            if not self._nests[at] or self._nests[at][-1] != loop:
+                continue
+            for instruction in block.instructions:
+                if instruction.opcode == "load" and not self._is_private(instruction):
+                    return instruction
+        return None
 
     def _decides(self, loop: int) -> bool:
         """Whether a branch out of the loop depends on a value that is loaded in it."""
