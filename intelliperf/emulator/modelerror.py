@@ -4,8 +4,8 @@ The time of a kernel is made of parts (see `runtime/demand.h`), each an amount o
 uncertain: the rates, which both versions of a kernel share, so that an error in them cancels where the same part
 holds both up; and the form of the model, whose error grows with the difference between the versions. Rates are
 varied together for both versions by log-normal factors, and the quantiles of the ratio taken; what is left widens
-the interval the more, the further apart the parts of both versions are. Both are fitted to the calibration half of
-the corpus in `benchmarks/hardware` by its `calibrate.py`, and checked on the other half.
+the interval the more, the further apart the parts of both versions are and the larger the ratio. Both are fitted to
+the calibration half of the corpus in `benchmarks/hardware` by its `calibrate.py`, and checked on the other half.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUANTILES = (0.025, 0.975)
 _MOST_DISTINCT = 200
 _LEAST_NS = 1.0
 FAR = 0.3  # parts that differ by a third on the whole
-NORMAL_95 = 1.96
+SLOPE = 0.9
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer
@@ -37,17 +37,21 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ModelError:
-    """Spreads are standard deviations of natural logarithms. `device` is the one that was measured.
+    """In natural logarithms. `device` is the one that was measured.
 
-    `rates`: of the rate of each part. `form`: of versions as far apart as `FAR`; in proportion to that below. Both
-    are `widened` for a chip that no pair was measured on.
+    `rates`: standard deviation of the rate of each part. What the form leaves open, of versions as far apart as `FAR`,
+    in proportion to that below: `above` the ratio, that is, further from 1; and `below` it, but no more than `SLOPE` of
+    the ratio's logarithm and `floor`, for the model seldom mistakes the faster version. All are `widened` for a chip
+    that no pair was measured on.
     """
 
     device: str
     pairs: int
     overlap: float
     rates: Mapping[str, float]
-    form: float
+    below: float
+    above: float
+    floor: float
     widened: float
 
     @property
@@ -70,7 +74,8 @@ def of_target(target: str) -> ModelError:
     """The model's error on `target`: as measured, or widened where it was not. Raises `OSError` without its data."""
     data = json.loads(DATA.read_text())
     widened = data["widened"].get(target, data["widened"]["other"])
-    return ModelError(data["device"], data["pairs"], data["overlap"], data["rates"], data["form"], widened)
+    form = (data["below"], data["above"], data["floor"])
+    return ModelError(data["device"], data["pairs"], data["overlap"], data["rates"], *form, widened)
 
 
 def forget() -> None:
@@ -95,8 +100,15 @@ def spread(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -
     (reference, references), (candidate, candidates) = times
     ratio = math.log(reference / candidate)
     low, high = np.quantile(np.log(references / candidates) - ratio, _QUANTILES)
-    form = NORMAL_95 * error.form * error.widened * apart(before, after, error)
-    return Spread(math.hypot(max(0.0, -float(low)), form), math.hypot(max(0.0, float(high)), form))
+    inwards, outwards = form(ratio, apart(before, after, error), error)
+    below, above = (inwards, outwards) if ratio >= 0 else (outwards, inwards)
+    return Spread(math.hypot(max(0.0, -float(low)), below), math.hypot(max(0.0, float(high)), above))
+
+
+def form(ratio: float, apart: float, error: ModelError) -> tuple[float, float]:
+    """What the form leaves open towards a ratio of 1 and away from it; `ratio` is a logarithm."""
+    told = SLOPE * abs(ratio) + error.floor * error.widened * apart
+    return min(error.below * error.widened * apart, told), error.above * error.widened * apart
 
 
 def apart(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> float:
