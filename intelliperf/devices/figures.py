@@ -4,8 +4,10 @@
 carry their unit. `l2_bytes` and `l2_slices` are of the whole device, shared out over `xcds`;
 `l1_bytes` on NVIDIA is the unified array of which shared memory takes its part; rates are peaks.
 `issue_per_cycle` counts wave instructions per cycle and compute unit. `atomic_same_address_ns` is
-the time that each lane adds to a queue on one address, `atomic_l2_ops_per_s` the lane operations
-per second of all slices on distinct addresses. A source that begins with "assumption" is ours.
+the time that each lane adds to a queue on one address, for floats; `atomic_lane_ns` for integers, and
+for either in the queue of a slice of the L2, which takes a sector in `atomic_sector_ns`; as many
+`atomic_queues` are served at once. `block_start_ns` is from one block's start to the next one's,
+`wave_start_cycles` likewise for waves on one compute unit. A source that begins with "assumption" is ours.
 """
 
 from __future__ import annotations
@@ -24,11 +26,28 @@ _CHIPS_CHEESE = "approximate: pointer chasing by Chips and Cheese (charts), in c
 _HOPPER_PAPER = "Luo et al., Benchmarking and Dissecting the Nvidia Hopper GPU Architecture, arXiv:2402.13499"
 _CUDA_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
 _SAME_CYCLES = "assumption: as many cycles per lane on one address as measured on the H100 (3.5)"
-_ATOMIC_RATE_AMD = "assumption: the 64-byte write port of an L2 channel takes 16 lanes of 32 bits per cycle"
-_ATOMIC_RATE_NVIDIA = "assumption: an L2 slice takes one 32-byte sector of atomics per cycle"
+_MEASURED = "measured on an H200 by benchmarks/hardware/rates.cu"
+_LIKE_H200 = "assumption: as many cycles as an H200 takes, measured by benchmarks/hardware/rates.cu"
 _LAUNCH_AMD = "assumption: constant part of one published MI300X kernel time pair, 3.4 us"
-_LAUNCH_NVIDIA = "assumption: duration of an empty kernel, about 2 us"
+_LAUNCH_NVIDIA = "an empty kernel on an H200, measured: 0.55 us by CUPTI, about 1.5 us by Nsight Compute"
 _PCIE = "PCI Express base specification, 16 lanes, nominal rate in one direction"
+
+
+def _cycles_of_h200(clock_hz: float, l2_slices: int, dies: int = 1) -> Mapping[str, Figure]:
+    """Empty kernels start a block each 0.61 ns, and on each compute unit a wave each 10.5 cycles.
+
+    One warp's atomics on one word take 0.74 ns for each lane, on neighbouring words 0.60 ns for each sector; spread
+    out they go as fast as by 64 queues, two for three slices. A compute unit takes in 64 bytes per cycle.
+    """
+    return {
+        "atomic_lane_ns": round(0.74 * 1.98e9 / clock_hz, 3),
+        "atomic_sector_ns": round(0.60 * 1.98e9 / clock_hz, 3),
+        "atomic_queues": l2_slices * 2 // 3,
+        "block_start_ns": round(0.61 * 1.98e9 / clock_hz / dies, 3),
+        "wave_start_cycles": 10.5,
+        "l2_bytes_per_cycle_and_unit": 64,
+    }
+
 
 TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
     "mi300x": {
@@ -78,7 +97,7 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 750,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 1.65},
-        _ATOMIC_RATE_AMD: {"atomic_l2_ops_per_s": 16 * 128 * 2.1e9},
+        _LIKE_H200: _cycles_of_h200(2.1e9, 128, 8),
         _LAUNCH_AMD: {"launch_overhead_ns": 3400},
         _PCIE: {"pcie_bytes_per_s": 63e9},
     },
@@ -129,7 +148,7 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 600,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 2.04},
-        _ATOMIC_RATE_AMD: {"atomic_l2_ops_per_s": 16 * 32 * 1.7e9},
+        _LIKE_H200: _cycles_of_h200(1.7e9, 32),
         _LAUNCH_AMD: {"launch_overhead_ns": 3400},
         _PCIE: {"pcie_bytes_per_s": 31.5e9},
     },
@@ -180,7 +199,7 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 600,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 2.04},
-        _ATOMIC_RATE_AMD: {"atomic_l2_ops_per_s": 16 * 32 * 1.7e9},
+        _LIKE_H200: _cycles_of_h200(1.7e9, 32),
         _LAUNCH_AMD: {"launch_overhead_ns": 3400},
         _PCIE: {"pcie_bytes_per_s": 31.5e9},
     },
@@ -231,7 +250,7 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 750,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 1.59},
-        _ATOMIC_RATE_AMD: {"atomic_l2_ops_per_s": 16 * 128 * 2.2e9},
+        _LIKE_H200: _cycles_of_h200(2.2e9, 128, 8),
         _LAUNCH_AMD: {"launch_overhead_ns": 3400},
         _PCIE: {"pcie_bytes_per_s": 63e9},
     },
@@ -281,7 +300,7 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 700,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 1.4},
-        _ATOMIC_RATE_AMD: {"atomic_l2_ops_per_s": 16 * 24 * 2.5e9},
+        _LIKE_H200: _cycles_of_h200(2.5e9, 24),
         _LAUNCH_AMD: {"launch_overhead_ns": 3400},
         _PCIE: {"pcie_bytes_per_s": 31.5e9},
     },
@@ -319,19 +338,66 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "compute_capability_major": 9,
             "compute_capability_minor": 0,
         },
-        _HOPPER_PAPER: {
-            "lds_latency_cycles": 29,
-            "l1_latency_cycles": 41,
-            "l2_latency_cycles": 263,
-            "dram_latency_cycles": 479,
+        _HOPPER_PAPER: {"lds_latency_cycles": 29, "l1_latency_cycles": 41},
+        "measured on an H200 by benchmarks/hardware/rates.cu: pointer chasing, reads that hit the L2": {
+            "l2_latency_cycles": 288,
+            "dram_latency_cycles": 667,
+            "l2_bytes_per_s": 4.6e12,
         },
-        "approximate: L2 read bandwidth by Chips and Cheese (chart, PCIe version)": {"l2_bytes_per_s": 5.7e12},
         "assumption: 96 L2 slices": {"l2_slices": 96},
         "measured on an H100 80GB HBM3: float atomicAdd of 10 M lanes on one address took 17.55 ms": {
             "atomic_same_address_ns": 1.75
         },
-        _ATOMIC_RATE_NVIDIA: {"atomic_l2_ops_per_s": 8 * 96 * 1.98e9},
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 2000},
+        _MEASURED: _cycles_of_h200(1.98e9, 96),
+        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
+        _PCIE: {"pcie_bytes_per_s": 63e9},
+    },
+    "h200": {
+        "NVIDIA H200 data sheet, SXM, and H100 Tensor Core GPU Architecture white paper": {
+            "name": "NVIDIA H200",
+            "vendor": "nvidia",
+            "architecture": "sm_90",
+            "compute_units": 132,
+            "clock_hz": 1.98e9,
+            "dram_bytes_per_s": 4.8e12,
+            "dram_total_bytes": 141 * 10**9,
+            "fp32_flops_per_s": 66.9e12,
+            "fp64_flops_per_s": 33.5e12,
+            "simds_per_compute_unit": 4,
+            "issue_per_cycle": 4,
+            "l1_bytes": 262144,
+            "l2_bytes": 60 * 1024**2,
+        },
+        _CUDA_GUIDE: {
+            "wave_size": 32,
+            "max_waves_per_compute_unit": 64,
+            "max_blocks_per_compute_unit": 32,
+            "max_threads_per_block": 1024,
+            "registers_per_compute_unit": 65536,
+            "lds_bytes_per_compute_unit": 233472,
+            "lds_bytes_per_block": 49152,
+            "lds_bytes_per_block_optin": 232448,
+            "lds_banks": 32,
+            "lds_bytes_per_cycle": 128,
+            "l1_line_bytes": 128,
+            "l1_bytes_per_cycle": 128,
+            "l2_line_bytes": 128,
+            "xcds": 1,
+            "compute_capability_major": 9,
+            "compute_capability_minor": 0,
+        },
+        _HOPPER_PAPER: {"lds_latency_cycles": 29, "l1_latency_cycles": 41},
+        "measured on an H200 by benchmarks/hardware/rates.cu: pointer chasing, reads that hit the L2": {
+            "l2_latency_cycles": 288,
+            "dram_latency_cycles": 667,
+            "l2_bytes_per_s": 4.6e12,
+        },
+        "assumption: 96 L2 slices": {"l2_slices": 96},
+        "measured on an H100 80GB HBM3: float atomicAdd of 10 M lanes on one address took 17.55 ms": {
+            "atomic_same_address_ns": 1.75
+        },
+        _MEASURED: _cycles_of_h200(1.98e9, 96),
+        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
         _PCIE: {"pcie_bytes_per_s": 63e9},
     },
     "a100": {
@@ -377,8 +443,8 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
             "dram_latency_cycles": 466,
         },
         _SAME_CYCLES: {"atomic_same_address_ns": 2.46},
-        _ATOMIC_RATE_NVIDIA: {"atomic_l2_ops_per_s": 8 * 80 * 1.41e9},
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 2000},
+        _LIKE_H200: _cycles_of_h200(1.41e9, 80),
+        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
         _PCIE: {"pcie_bytes_per_s": 31.5e9},
     },
     "rtx4090": {
@@ -424,8 +490,8 @@ TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
         "approximate: L2 read bandwidth by Chips and Cheese (chart)": {"l2_bytes_per_s": 5.0e12},
         "assumption: 48 L2 slices of 1.5 MiB": {"l2_slices": 48},
         _SAME_CYCLES: {"atomic_same_address_ns": 1.4},
-        _ATOMIC_RATE_NVIDIA: {"atomic_l2_ops_per_s": 8 * 48 * 2.52e9},
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 2000},
+        _LIKE_H200: _cycles_of_h200(2.52e9, 48),
+        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
         _PCIE: {"pcie_bytes_per_s": 31.5e9},
     },
 }

@@ -156,7 +156,7 @@ class EmulatorBackend:
 
         before = self._tracer.trace(reference, deadline_s).trace
         after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
-        return Timing(timing.measurements(before, after, kernel))
+        return Timing(timing.measurements(before, after, kernel), notes=timing.notes(before))
 
     def forget(self) -> None:
         """Drop all records, so that the next question runs the program again."""

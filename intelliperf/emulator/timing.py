@@ -1,17 +1,20 @@
-"""Modelled times of two traced runs, as measurements with the interval that sampling leaves open."""
+"""Modelled times of two traced runs, as measurements with the interval that sampling and the model leave open."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
+from intelliperf.emulator import modelerror
 from intelliperf.emulator.collect import Group, groups_of, kernel_totals
+from intelliperf.emulator.modelerror import ModelError, Parts
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.records import Kernel, Measurement, Metric, Provenance, Scope
 
-# The model is deterministic, but differences below this share are not worth believing: its inputs
-# (instruction mixes of another compiler, peak rates) are not known better.
+# Differences below this share are not worth believing even between versions that do nearly the same: what the model
+# is fed with (instruction mixes of another compiler) is not known better.
 RESOLUTION = 0.02
 
 # Which count's sampling error each part of the time inherits.
@@ -40,12 +43,34 @@ def measurements(reference: Trace, candidate: Trace, kernel: Kernel) -> tuple[Me
         raise ApplicationFailed(f"the {side} does not launch {kernel.name}, so that there is no time to compare")
     error = math.hypot(_error(reference, kernel_before, own), _error(candidate, kernel_after, replaced))
     whole = math.hypot(_error(reference, before, known), _error(candidate, after, {launch.kernel for launch in after}))
+    model = _model_error(reference, before)
     return (
-        _measurement(Scope.KERNEL, _total(kernel_before), _total(kernel_after), error, len(kernel_before)),
         _measurement(
-            Scope.APPLICATION, _total(before) + _copies(reference), _total(after) + _copies(candidate), whole, 1
+            Scope.KERNEL, _side(kernel_before), _side(kernel_after), _Errors(error, model), len(kernel_before)
+        ),
+        _measurement(
+            Scope.APPLICATION, _side(before, reference), _side(after, candidate), _Errors(whole, model), samples=1
         ),
     )
+
+
+def notes(reference: Trace) -> tuple[str, ...]:
+    """What the intervals of `measurements` hold."""
+    return (_model_error(reference, _launches(reference)).told,)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One version: its time, and what that is made of."""
+
+    ns: float
+    parts: tuple[Parts, ...]
+
+
+@dataclass(frozen=True)
+class _Errors:
+    sampling: float  # relative half-width
+    model: ModelError
 
 
 def _launches(trace: Trace) -> list[KernelLaunch]:
@@ -56,14 +81,23 @@ def _total(launches: Iterable[KernelLaunch]) -> float:
     return sum(launch.time_ns for launch in launches)
 
 
-def _copies(trace: Trace) -> float:
-    return sum(copy.time_ns for copy in trace.transfers)
+def _model_error(trace: Trace, launches: Sequence[KernelLaunch]) -> ModelError:
+    return modelerror.of_target(trace.module_of(launches[0]).target)
 
 
-def _measurement(scope: Scope, before_ns: float, after_ns: float, error: float, samples: int) -> Measurement:
-    ratio = before_ns / after_ns
-    width = math.exp(math.hypot(math.log1p(RESOLUTION), math.log1p(error)))
-    return Measurement(scope, before_ns, after_ns, ratio, ratio / width, ratio * width, Provenance.MODELLED, samples)
+def _side(launches: Iterable[KernelLaunch], copies: Trace | None = None) -> _Side:
+    kernels = tuple(launches)
+    transfers = copies.transfers if copies is not None else ()
+    parts = (*(launch.time_parts for launch in kernels), *({"copies": copy.time_ns} for copy in transfers))
+    return _Side(_total(kernels) + sum(copy.time_ns for copy in transfers), parts)
+
+
+def _measurement(scope: Scope, before: _Side, after: _Side, errors: _Errors, samples: int) -> Measurement:
+    ratio = before.ns / after.ns
+    spread = modelerror.spread(before.parts, after.parts, errors.model)
+    rest = math.hypot(math.log1p(RESOLUTION), math.log1p(errors.sampling))
+    low, high = (math.exp(math.hypot(side, rest)) for side in (spread.below, spread.above))
+    return Measurement(scope, before.ns, after.ns, ratio, ratio / low, ratio * high, Provenance.MODELLED, samples)
 
 
 def _error(trace: Trace, launches: Iterable[KernelLaunch], kernels: Collection[str]) -> float:

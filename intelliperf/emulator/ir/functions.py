@@ -12,6 +12,7 @@ from intelliperf.emulator.ir.memory import (
     MEMORY_OPCODES,
     UNIFORM,
     UNIFORM_VALUE,
+    WAITS,
     Access,
     access_of,
     masked_of,
@@ -27,6 +28,7 @@ from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquo
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.uniform import UniformValues
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
+from intelliperf.emulator.ir.waits import WaitingLoads
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
@@ -85,6 +87,7 @@ class FunctionRewriter:
         self._fast: list[str] = []
         self._trace: list[str] = []
         self._block = 0
+        self._index = 0  # of the block within the function
         self._serial = 0
 
     def rewrite(self) -> tuple[list[str], list[str]]:
@@ -92,10 +95,13 @@ class FunctionRewriter:
         function = self._function
         blocks = function.blocks
         rewritten: list[tuple[list[str], list[str]]] = [([], [])] * len(blocks)
-        order, nests = nested_order(successors(blocks))
+        following = successors(blocks)
+        order, nests = nested_order(following)
+        self._waiting = WaitingLoads(blocks, nests, following, self._reads_own)
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
+            self._index = index
             self._rewrite_block(blocks[index], turns.get(index, Hooks()))
             rewritten[index] = (self._fast, self._trace)
         header = clean_header(function.header)
@@ -149,7 +155,7 @@ class FunctionRewriter:
             access = access_of(instruction, self._around.layout, used)
             if opcode == "atomicrmw":
                 access = replace(access, flags=access.flags | self._uniformity(access))
-            self._hook_access(access, location)
+            self._hook_access(self._marked(access, instruction), location)
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         self._both(text)
@@ -173,11 +179,19 @@ class FunctionRewriter:
     def _is_private(self, pointer: str) -> bool:
         return is_private(pointer, self._private, self._around.private_globals)
 
+    def _reads_own(self, load: Instruction) -> bool:
+        return self._is_private(access_of(load, self._around.layout, True).pointer)
+
+    def _marked(self, access: Access, instruction: Instruction) -> Access:
+        if access.kind != "load" or not self._waiting.waits(instruction, self._index):
+            return access
+        return replace(access, flags=access.flags | WAITS)
+
     def _rewrite_part(self, instruction: Instruction, joined: Joined | None) -> None:
         """An instruction that makes one access with others; the first of them has the hook."""
         if joined is not None:
             found = DEBUG_LOCATION.search(instruction.text)
-            site = self._site(joined.access, int(found[1]) if found else None)
+            site = self._site(self._marked(joined.access, instruction), int(found[1]) if found else None)
             self._name_others(site, joined)
             pointer = joined.access.pointer
             if joined.back:

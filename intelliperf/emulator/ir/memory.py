@@ -13,6 +13,7 @@ from intelliperf.errors import ToolchainError
 VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
 COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
 UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
+WAITS = 128  # of a load, see abi.h
 MEMORY_OPCODES = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
 _LOAD = re.compile(r"load (atomic )?(volatile )?([a-z]\w*), ptr (%[-\w.$]+)(?=,|$|\n)")
 _QUALIFIERS = re.compile(r"(load|store|atomicrmw|cmpxchg) ((?:atomic |volatile |weak |elementwise )*)")

@@ -85,6 +85,7 @@ enum SiteFlags : uint16_t {
   kSiteCombined = 16,     // one lane acts for all of its wave that are on one address
   kSiteCounted = 32,      // in LDS: the lanes on one address are one access
   kSiteSpins = 64,        // in LDS: a loop round a compare-and-swap, one lane of an address at a time
+  kSiteWaits = 128,       // of a load: those before it cannot be under way together with it, see ir/waits.py
 };
 constexpr uint16_t kSiteCopyWidthShift = 8;  // of a range: bytes of each of its accesses; 0: not known
 struct Site {  // __simt_sites[__simt_site_count]

@@ -37,6 +37,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   arena_base_ = arena().base;
   arena_bytes_ = arena().bytes;
   hot_.clear();
+  queues_.clear();
   lines_read_.clear();
   others_read_.clear();
   lines_read_.cover(arena_base_ / 128, arena_bytes_ / 128);
@@ -104,6 +105,7 @@ void Analysis::collective(Lane* const* lanes, uint32_t count) {
   if (index >= records_.size()) return;
   SiteRecord& record = records_[index];
   ++record.requests;
+  ++(SiteKind(sites_[index].kind) == SiteKind::kBarrier ? totals_.barrier_waves : totals_.collectives);
   record.lanes += count;
   if (!before_[index].touched) {
     before_[index].touched = true;
@@ -156,6 +158,7 @@ void Analysis::request(uint32_t wave, const Group& group) {
   request.bytes = request.site->bytes ? request.site->bytes : 1;
   totals_.events += group.size;
   wave_requests_[wave] += 1;
+  totals_.waiting_loads += SiteKind(request.site->kind) == SiteKind::kLoad && (request.site->flags & kSiteWaits);
   wave_words_[wave] += request.bytes > 4 ? request.bytes / 4 : 1;
   if (group.lane[0]->state == LaneState::kRange)
     pieces(group, request);
@@ -471,6 +474,20 @@ void Analysis::count_addresses(const Request& request, SiteRecord& record) {
   if (request.shared && (request.site->flags & kSiteSpins)) totals_.spin_turns += most;
   if (request.shared) return;
   for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, uint32_t(totals_.blocks));
+  queue(seen, lanes, distinct, request.bytes);
+}
+
+// Each sector of the request, with the most lanes that any of its addresses has.
+void Analysis::queue(const uint64_t* address, const uint32_t* lanes, uint32_t count, uint32_t bytes) {
+  uint64_t sector[kMaxWave];
+  uint32_t most[kMaxWave], known = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t k = known;
+    while (k-- > 0 && sector[k] != address[i] >> 5) continue;
+    if (k == UINT32_MAX) k = known++, sector[k] = address[i] >> 5, most[k] = 0;
+    most[k] = std::max(most[k], lanes[i]);
+  }
+  for (uint32_t k = 0; k < known; ++k) queues_.add(sector[k] << 5, most[k], bytes > 4 ? 2 : 1);
 }
 
 }  // namespace simt

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "atomic_queues.h"
 #include "cache.h"
 #include "device_file.h"
 #include "hot_addresses.h"
@@ -22,6 +23,7 @@ struct TracedTotals {
   uint64_t requests = 0, request_lanes = 0;
   uint64_t lds_requests = 0, lds_phases = 0;
   uint64_t l1_requests = 0, l1_tag_cycles = 0, l1_bytes = 0;  // bytes of whole sectors
+  uint64_t l1_bank_passes = 0;          // of global loads, see bank_passes()
   uint64_t l2_bytes = 0;                // moved between L1 and L2
   uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
@@ -29,11 +31,14 @@ struct TracedTotals {
   uint64_t read_cold_late = 0;          // first touches in the later ones
   uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
   uint64_t write_sectors = 0;
+  uint64_t partial_sectors = 0;         // stored to but not filled by one request
   uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
   uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
   uint64_t spin_turns = 0;              // of compare-and-swap loops that stand for LDS atomics
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
   uint64_t barriers = 0;
+  uint64_t barrier_waves = 0, collectives = 0;  // of waves
+  uint64_t waiting_loads = 0;           // requests that a wave cannot have under way together with those before
   uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
   uint64_t longest_wave_words = 0;      // likewise, each request as often as it has 4 bytes per lane
 };
@@ -57,6 +62,8 @@ class Analysis {
   const std::vector<SiteRecord>& records() const { return records_; }  // by site; requests == 0: did not run
   const TracedTotals& totals() const { return totals_; }
   const HotAddresses& hot() const { return hot_; }
+  const AtomicQueues& queues() const { return queues_; }
+  bool is_float(uint32_t site) const { return site < records_.size() && (sites_[site].flags & kSiteFloat); }
   bool wave_dependence() const { return races_.wave_dependence(); }
 
  private:
@@ -107,6 +114,8 @@ class Analysis {
   void count_lines(const Request& request, SiteRecord& record);
   void count_quads(const Request& request, SiteRecord& record);
   void count_addresses(const Request& request, SiteRecord& record);
+  void queue(const uint64_t* address, const uint32_t* lanes, uint32_t count, uint32_t bytes);
+  uint32_t bank_passes(const Request& request) const;
   void touch_line(uint64_t address, uint32_t bytes);
   void touch_stepwise(const Request& request);
   void reuse(const Request& request, SiteRecord& record);
@@ -140,6 +149,7 @@ class Analysis {
   LdsBanks banks_;
   RaceDetector races_;
   HotAddresses hot_;
+  AtomicQueues queues_;
   std::unique_ptr<SectorCache> l1_;
   std::vector<std::unique_ptr<SectorCache>> l2_;
   uint32_t first_read(uint64_t line, uint32_t sector, uint32_t sectors);

@@ -81,8 +81,39 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
   const uint32_t packed = request.count * request.bytes;
   record.sectors_ideal += least(sectors, (packed + 31) / 32);
   record.lines128_ideal += least(touch_count_, (packed + 127) / 128);
+  const auto kind = SiteKind(request.site->kind);
+  if (!device_.amd() && (kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad)) totals_.l1_bank_passes += bank_passes(request);
+  if (kind == SiteKind::kStore || kind == SiteKind::kRangeStore)
+    totals_.partial_sectors += sectors - least(sectors, packed / 32);
   ++totals_.l1_requests;
   totals_.l1_bytes += sectors * 32;
+}
+
+// NVIDIA's L1 has its data in the banks of shared memory: different words of one bank come one after another, for a
+// whole, half or quarter warp at a time as there. At least one pass for each such part.
+uint32_t Analysis::bank_passes(const Request& request) const {
+  const uint32_t bytes = request.bytes < 4 ? 4 : request.bytes;
+  const uint32_t together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8, words = bytes <= 16 ? bytes / 4 : 4;
+  if (request.uniform || request.consecutive) return (request.count - 1) / together + 1;
+  uint32_t passes = 0;
+  for (uint32_t first = 0; first < request.count; first += together) {
+    const uint32_t end = least(first + together, request.count);
+    uint64_t seen[256] = {};  // open addressing: 1 + word
+    uint8_t in_bank[32] = {};
+    uint32_t most = 0;
+    for (uint32_t i = first; i < end; ++i)
+      for (uint32_t k = 0; k < words; ++k) {
+        const uint64_t word = request.address[i] / 4 + k;
+        uint32_t slot = uint32_t(word * 0x9E3779B1u >> 7) & 255;
+        while (seen[slot] && seen[slot] != word + 1) slot = (slot + 1) & 255;
+        if (seen[slot]) continue;
+        seen[slot] = word + 1;
+        const uint32_t now = ++in_bank[word & 31];
+        most = now > most ? now : most;
+      }
+    passes += most;
+  }
+  return passes;
 }
 
 namespace {

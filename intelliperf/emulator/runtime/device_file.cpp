@@ -33,7 +33,8 @@ constexpr Key kKeys[] = {
     UNSIGNED(l1_bytes_per_cycle), LONG(l2_bytes), UNSIGNED(l2_slices), UNSIGNED(l2_line_bytes), REAL(l2_bytes_per_s),
     REAL(dram_bytes_per_s), LONG(dram_total_bytes), REAL(fp32_flops_per_s), REAL(fp64_flops_per_s),
     REAL(issue_per_cycle), REAL(l1_latency_cycles), REAL(l2_latency_cycles), REAL(dram_latency_cycles),
-    REAL(lds_latency_cycles), REAL(atomic_same_address_ns), REAL(atomic_l2_ops_per_s), REAL(launch_overhead_ns),
+    REAL(lds_latency_cycles), REAL(atomic_same_address_ns), REAL(atomic_lane_ns), REAL(atomic_sector_ns),
+    REAL(atomic_queues), REAL(block_start_ns), REAL(wave_start_cycles), REAL(l2_bytes_per_cycle_and_unit), REAL(launch_overhead_ns),
     REAL(pcie_bytes_per_s), UNSIGNED(xcds), UNSIGNED(compute_capability_major), UNSIGNED(compute_capability_minor),
 };
 

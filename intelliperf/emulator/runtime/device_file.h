@@ -25,7 +25,8 @@ struct Device {
   double issue_per_cycle = 4;
   double l1_latency_cycles = 120, l2_latency_cycles = 300, dram_latency_cycles = 700;
   double lds_latency_cycles = 64;
-  double atomic_same_address_ns = 2, atomic_l2_ops_per_s = 1e11;
+  double atomic_same_address_ns = 2, atomic_lane_ns = 1, atomic_sector_ns = 1, atomic_queues = 64;
+  double block_start_ns = 1, wave_start_cycles = 10, l2_bytes_per_cycle_and_unit = 64;
   double launch_overhead_ns = 3000, pcie_bytes_per_s = 25e9;
   uint32_t xcds = 1;
   uint32_t compute_capability_major = 0, compute_capability_minor = 0;

@@ -121,9 +121,8 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
   if (!best) return parts;
   const double scale = geometry.threads() / best->geometry.threads();
   parts = best->parts;
-  for (double* part : {&parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
+  for (double* part : {&parts.dispatch, &parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
     *part *= scale;
-  parts.phases = std::max(1.0, parts.phases * scale);
   totals = best->totals;
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
                         &totals.dram_read_bytes, &totals.dram_write_bytes, &totals.dram_once_bytes})
@@ -165,14 +164,35 @@ void write_totals(JsonWriter& line, const LaunchTotals& totals) {
 
 void write_parts(JsonWriter& line, const TimeParts& parts) {
   line.key("time_parts").begin_object();
-  line.key("launch").real(parts.launch).key("issue").real(parts.issue).key("lds").real(parts.lds);
+  line.key("launch").real(parts.launch).key("dispatch").real(parts.dispatch).key("issue").real(parts.issue).key("lds").real(parts.lds);
   line.key("l1").real(parts.l1).key("l2").real(parts.l2).key("dram").real(parts.dram);
   line.key("atomic").real(parts.atomic).key("latency").real(parts.latency);
   line.end_object();
 }
 
+// What the time is made from, of the traced blocks.
+void write_counts(JsonWriter& line, const TracedTotals& t, const Work& work) {
+  line.key("counts").begin_object();
+  const auto put = [&](const char* name, double value) { line.key(name).real(value); };
+  put("requests", double(t.requests)), put("lds_requests", double(t.lds_requests)), put("lds_phases", double(t.lds_phases));
+  put("l1_requests", double(t.l1_requests)), put("l1_tag_cycles", double(t.l1_tag_cycles));
+  put("l1_bank_passes", double(t.l1_bank_passes)), put("l1_bytes", double(t.l1_bytes)), put("l2_bytes", double(t.l2_bytes)), put("partial_sectors", double(t.partial_sectors));
+  put("l1_hit_requests", double(t.l1_hit_requests)), put("l2_hit_requests", double(t.l2_hit_requests));
+  put("dram_requests", double(t.dram_requests)), put("atomic_requests", double(t.atomic_requests));
+  put("waiting_loads", double(t.waiting_loads)), put("longest_wave_requests", double(t.longest_wave_requests)), put("longest_wave_words", double(t.longest_wave_words));
+  put("barriers", double(t.barriers)), put("barrier_waves", double(t.barrier_waves));
+  put("collectives", double(t.collectives)), put("atomic_serial_lds", double(t.atomic_serial_lds));
+  const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);
+  put("atomic_sectors", double(all.sectors)), put("atomic_extra", double(all.extra));
+  put("longest_sectors", double(longest.sectors)), put("longest_extra", double(longest.extra));
+  put("local_loads", work.local_loads), put("local_stores", work.local_stores);
+  put("local_load_bytes", work.local_load_bytes), put("local_store_bytes", work.local_store_bytes);
+  for (int k = 0; k < 10; ++k) put(kOperationKinds[k], work.kinds[k]);
+  line.end_object();
+}
+
 void write_occupancy(JsonWriter& line, const Occupancy& resident) {
-  line.key("occupancy_waves").number(resident.waves).key("occupancy_limit").string(resident.limit);
+  line.key("resident_blocks").number(resident.blocks).key("occupancy_waves").number(resident.waves).key("occupancy_limit").string(resident.limit);
   line.key("waves_by_registers").number(resident.by_registers).key("waves_by_lds").number(resident.by_lds);
   line.key("waves_by_blocks").number(resident.by_blocks);
 }
@@ -202,6 +222,7 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   line.key("lockstep").boolean(result.lockstep);
   line.key("time_ns").real(result.parts.total()).key("time_from").string(traced ? "traced" : "similar");
   write_parts(line, result.parts);
+  if (traced) write_counts(line, analysis().totals(), result.work);
   line.key("host_ns_fast").real(traced ? result.run.fast_ns() : result.other_ns);
   line.key("host_ns_trace").real(result.run.trace_ns());
   line.key("repeated").boolean(result.repeated);
@@ -309,14 +330,13 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   Work work;
   double local_ns = 0;
   if (run.traced_blocks()) {
-    const TracedTotals& traced = analysis().totals();
     rest = extrapolation(kernel, run, request.grid.count());
     totals = scale_totals(analysis(), rest);
     waves = wave_executions(module, run.executions(), run.counted_waves(), analysis().records());
     work = weigh_work(kernel, waves);
-    const double without_local_ns = model_time(request, traced, totals, rest, resident, work, false).total();
+    const double without_local_ns = model_time(request, analysis(), totals, rest, resident, work, false).total();
     add_local_traffic(totals, request, rest, resident, work);
-    parts = model_time(request, traced, totals, rest, resident, work, true);
+    parts = model_time(request, analysis(), totals, rest, resident, work, true);
     local_ns = parts.total() - without_local_ns;
     history.modelled.push_back({geometry, parts, totals});
   } else {

@@ -7,20 +7,26 @@
 namespace simt {
 namespace {
 
-constexpr double kInFlight = 4;  // requests of one wave under way at the same time
-
 struct Cost {
   const char* kind;  // key of "mix" in the metadata
-  double amd, nvidia;
+  double amd, nvidia;  // of the issue slots
+  double steps;        // that a wave alone takes one after another
 };
 constexpr Cost kCosts[] = {
-    {"f32", 1, 1},      {"int", 0.5, 1},    {"idiv", 24, 24}, {"special", 4, 8}, {"convert", 1, 2},
-    {"select", 0.5, 1}, {"branch", 0.5, 0.5}, {"memory", 1, 1}, {"call", 4, 4},
+    {"f32", 1, 0.8, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
+    {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
+    {"call", 4, 4, 4},
 };
+// Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.
+constexpr double kCollectiveCost = 4, kBarrierCost = 8.4;
 
 double fp64_cost(const Device& d) {
   const double fp32_rate = d.issue_per_cycle * d.wave_size * 2 * d.compute_units * d.clock_hz;
   return d.fp64_flops_per_s > 0 ? std::max(1.0, fp32_rate / d.fp64_flops_per_s) : 1;
+}
+
+double collective_costs(const TracedTotals& t) {
+  return double(t.collectives) * kCollectiveCost + double(t.barrier_waves) * kBarrierCost;
 }
 
 uint32_t granules(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
@@ -35,12 +41,6 @@ uint32_t waves_by_registers(const Device& d, const StaticFacts& facts) {
 }
 
 }  // namespace
-
-double TimeParts::total() const {
-  const double work = std::max(issue, std::max(latency, atomic));
-  const double longest = std::max({l1, l2, dram, lds, work});
-  return launch + longest + (l1 + l2 + dram + lds + work - longest) / phases;
-}
 
 Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds) {
   const Device& d = device();
@@ -90,6 +90,8 @@ LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& extrapo
   return result;
 }
 
+const char* const kOperationKinds[10] = {"f32", "f64", "int", "idiv", "special", "convert", "select", "branch", "memory", "call"};
+
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
   const Device& d = device();
   const auto& blocks = kernel.module->metadata["blocks"].items();
@@ -97,9 +99,16 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
   for (size_t i = 0; i < blocks.size() && i < waves.size(); ++i) {
     if (waves[i] == 0) continue;
     const JsonValue& mix = blocks[i]["mix"];
-    double cost = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
-    for (const Cost& kind : kCosts) cost += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
+    const double doubles = double(mix["f64"].unsigned_or(0));
+    double cost = doubles * fp64_cost(d), steps = doubles, all = doubles;
+    for (const Cost& kind : kCosts) {
+      const auto count = double(mix[kind.kind].unsigned_or(0));
+      cost += count * (d.amd() ? kind.amd : kind.nvidia), steps += count * kind.steps, all += count;
+    }
     work.instructions += cost * double(waves[i]);
+    work.steps += steps * double(waves[i]);
+    work.operations += all * double(waves[i]);
+    for (int k = 0; k < 10; ++k) work.kinds[k] += double(mix[kOperationKinds[k]].unsigned_or(0)) * double(waves[i]);
   }
   work.local_known = kernel.facts.local_known;
   for (const LocalAccesses& access : kernel.facts.local) {
@@ -166,45 +175,57 @@ void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const
   totals.dram_write_bytes += traffic.dram_write * factor;
 }
 
-TimeParts model_time(const LaunchRequest& request, const TracedTotals& traced, const LaunchTotals& totals,
+namespace {
+
+void ask_atomics(Demand& demand, const Analysis& analysis, const LaunchTotals& totals, double factor) {
+  const Device& d = device();
+  const AtomicQueues& queues = analysis.queues();
+  const auto time = [&](const AtomicQueues::Queue& queue) { return queue.time(d.atomic_sector_ns, d.atomic_lane_ns); };
+  demand.hottest_lanes = totals.atomic_hottest_lanes;
+  demand.hottest_float = analysis.is_float(totals.atomic_hottest_site);
+  demand.longest_queue_ns = time(queues.longest(d.atomic_sector_ns, d.atomic_lane_ns)) * factor;
+  demand.all_queues_ns = time(queues.all()) * factor;
+}
+
+}  // namespace
+
+TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, const LaunchTotals& totals,
                      const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local) {
   const Device& d = device();
-  const uint64_t blocks = request.grid.count();
-  TracedTotals t = traced;
-  TimeParts parts;
-  parts.launch = d.launch_overhead_ns;
-  if (t.blocks == 0) return parts;
-  if (local) add_local(t, request, local_traffic(request, resident, work), work);
-  const double cycle_ns = 1e9 / d.clock_hz;
-  const double units = d.compute_units, each = rest.accesses / double(blocks);
-  const double busiest = std::ceil(double(blocks) / units);  // blocks on the busiest compute unit
-  const auto on_unit = [&](double cycles) { return cycles * each * busiest * cycle_ns; };
-
-  parts.issue = work.instructions / d.issue_per_cycle * rest.instructions / double(blocks) * busiest * cycle_ns;
-  parts.lds = on_unit(double(t.lds_phases) * d.lds_banks * 4 / d.lds_bytes_per_cycle);
-  parts.l1 = on_unit(std::max(double(t.l1_tag_cycles), double(t.l1_bytes) / d.l1_bytes_per_cycle));
-  const double factor = rest.accesses;
-  parts.l2 = double(t.l2_bytes) * factor / d.l2_bytes_per_s * 1e9;
-  parts.dram = (totals.dram_read_bytes + totals.dram_write_bytes) / d.dram_bytes_per_s * 1e9;
-  parts.atomic = std::max(totals.atomic_hottest_lanes * d.atomic_same_address_ns,
-                          totals.atomic_lanes / d.atomic_l2_ops_per_s * 1e9);
-
-  const double rounds = std::ceil(double(blocks) / (units * std::max(1u, resident.blocks)));
-  const double chain = double(t.longest_wave_requests) * each;
-  parts.phases = std::max(1.0, rounds * double(t.longest_wave_words) * each / kInFlight);
-  const double loads = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests + t.lds_requests);
-  if (t.requests && loads > 0) {
-    const double waiting = double(t.l1_hit_requests) * d.l1_latency_cycles +
-                           double(t.l2_hit_requests) * d.l2_latency_cycles +
-                           double(t.dram_requests) * d.dram_latency_cycles +
-                           double(t.lds_requests) * d.lds_latency_cycles;
-    const double share = loads / double(t.requests);
-    const double turns = std::max(std::min(1.0, chain * share), chain * share / kInFlight);
-    parts.latency = rounds * turns * waiting / loads * cycle_ns;
-  }
-  // A turn reads and swaps, one after the other; those of a block's waves are mostly on the same addresses.
-  parts.latency += rounds * double(t.spin_turns) * each * 2 * d.lds_latency_cycles * cycle_ns;
-  return parts;
+  TracedTotals t = analysis.totals();
+  if (t.blocks && local) add_local(t, request, local_traffic(request, resident, work), work);
+  Demand demand;
+  if (t.blocks == 0) return time_parts(demand);
+  const double blocks = double(request.grid.count()), units = d.compute_units, each = rest.accesses;
+  demand.blocks = blocks;
+  demand.waves = blocks * std::ceil(double(request.block.count()) / d.wave_size);
+  demand.resident = std::max(1u, resident.blocks);
+  demand.in_a_row = std::max(1.0, blocks / (units * demand.resident));
+  demand.busiest_issue = demand.busiest_lds = demand.busiest_global = std::ceil(blocks / units) / blocks;
+  demand.instructions = (work.instructions + collective_costs(t)) * rest.instructions;
+  demand.steps = work.steps * rest.instructions;
+  demand.operations = work.operations * rest.instructions;
+  demand.lds_phases = double(t.lds_phases) * each;
+  demand.l1_tags = double(t.l1_tag_cycles) * each;
+  demand.l1_passes = double(t.l1_bank_passes) * each;
+  demand.l1_bytes = double(t.l1_bytes) * each;
+  demand.l2_bytes = double(t.l2_bytes) * each;
+  demand.partial_sectors = double(t.partial_sectors) * each;
+  demand.dram_bytes = totals.dram_read_bytes + totals.dram_write_bytes;
+  ask_atomics(demand, analysis, totals, each);
+  demand.global_requests = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests) * each;
+  demand.lds_requests = double(t.lds_requests) * each;
+  const double loads = demand.global_requests + demand.lds_requests;
+  demand.other_requests = std::max(0.0, double(t.requests - t.atomic_requests) * each - loads);
+  demand.l2_loads = double(t.l2_hit_requests) * each;
+  demand.dram_loads = double(t.dram_requests) * each;
+  demand.waiting_loads = double(t.waiting_loads) * each;
+  demand.longest_wave_requests = double(t.longest_wave_requests) * each;
+  demand.spin_turns = double(t.spin_turns) * each;
+  demand.barriers = double(t.barriers) * each;
+  demand.barrier_waves = double(t.barrier_waves) * each;
+  demand.collectives = double(t.collectives) * each;
+  return time_parts(demand);
 }
 
 double transfer_time_ns(const char* operation, uint64_t bytes) {

@@ -1,0 +1,250 @@
+"""The emulator against hardware: times, gains and lines of the corpus, by half and by family.
+
+    python benchmarks/hardware/compare.py [EMULATOR.json [DEVICE.json]]
+
+Prints Markdown. A gain is that of a pair of kernels as if the one were a patch of the other.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from families import CALIBRATION, FAMILIES, TEST
+
+from intelliperf.emulator import modelerror, timing
+
+HERE = Path(__file__).parent
+REPORT = HERE / "CORPUS.md"
+DEVICE, EMULATOR = HERE / "h200.json", HERE / "h200-emulated.json"
+NEAR, FAR = math.log(1.5), math.log(3)
+Key = tuple[str, tuple[int, ...], str]  # family, size, variant
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Of `expert` over `naive`; modelled with its interval."""
+
+    naive: Key
+    expert: Key
+    measured: float
+    modelled: float
+    low: float
+    high: float
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.measured <= self.high
+
+
+@dataclass
+class Lines:
+    """Figures of lines that hardware and the emulator both have, or one of them."""
+
+    lines: int = 0
+    equal: int = 0
+    figures: int = 0
+    told_exact: int = 0
+    told_exact_wrongly: int = 0
+    bounded: int = 0
+    out_of_bounds: int = 0
+    different: list[str] = field(default_factory=list)
+
+
+def keyed(path: Path) -> dict[Key, Row]:
+    rows = json.loads(path.read_text())["kernels"]
+    return {(row["family"], tuple(row["size"]), row["variant"]): row for row in rows}
+
+
+def pairs() -> Iterator[tuple[Key, Key]]:
+    for family in FAMILIES.values():
+        for size in family.sizes:
+            for naive, expert in family.pairs:
+                yield (family.name, size, naive), (family.name, size, expert)
+
+
+def times(device: Mapping[Key, Row], emulated: Mapping[Key, Row]) -> dict[Key, float]:
+    """Logarithms of modelled to measured times, with emptied caches: the emulator models no other state."""
+    return {key: math.log(row["time_ns"] / device[key]["cold"][0]) for key, row in emulated.items() if key in device}
+
+
+def gains(device: Mapping[Key, Row], emulated: Mapping[Key, Row], target: str) -> list[Gain]:
+    found = []
+    for naive, expert in pairs():
+        if not {naive, expert} <= device.keys() & emulated.keys():
+            continue
+        measured = device[naive]["cold"][0] / device[expert]["cold"][0]
+        before, after = ([emulated[key]["time_parts"]] for key in (naive, expert))
+        spread = modelerror.spread(before, after, modelerror.of_target(target))
+        modelled = emulated[naive]["time_ns"] / emulated[expert]["time_ns"]
+        rest = math.log1p(timing.RESOLUTION)
+        low, high = (
+            modelled * math.exp(side) for side in (-math.hypot(spread.below, rest), math.hypot(spread.above, rest))
+        )
+        found.append(Gain(naive, expert, measured, modelled, low, high))
+    return found
+
+
+def lines(device: Mapping[Key, Row], emulated: Mapping[Key, Row]) -> dict[str, Lines]:
+    """By family, of the sizes that Nsight Compute was asked about."""
+    found: dict[str, Lines] = {}
+    for key, row in emulated.items():
+        counted = device.get(key, {}).get("ncu")
+        if counted and "lines" in row:
+            compare_lines(key, by_line(counted["lines"]), by_line(row["lines"]), found.setdefault(key[0], Lines()))
+    return found
+
+
+def by_line(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Private memory is left out. Atomics that were inlined from a CUDA header have no line of their own there."""
+    found: dict[str, dict[str, Any]] = {}
+    for place, figures in rows.items():
+        line, _, instruction = place.rpartition(" ")
+        if instruction in ("LDL", "STL"):
+            continue
+        if instruction in ("RED", "ATOMG", "ATOM", "ATOMS", "REDG"):
+            line, instruction = "any", "ATOMS" if instruction == "ATOMS" else "ATOMG"
+        row = found.setdefault(f"{line} {instruction}", {})
+        for name in ("sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal"):
+            if name in figures:
+                row[name] = added(row.get(name), figures[name])
+    return {place: figures for place, figures in found.items() if figures}
+
+
+def added(before: Any, figure: Any) -> Any:
+    if before is None:
+        return figure
+    return [a + b for a, b in zip(before, figure, strict=True)] if isinstance(figure, list) else before + figure
+
+
+def compare_lines(key: Key, true: Mapping[str, Row], said: Mapping[str, Row], into: Lines) -> None:
+    for place in sorted(true.keys() | said.keys()):
+        into.lines += 1
+        wrong = []
+        for name, truth in true.get(place, {}).items():
+            value, error = said.get(place, {}).get(name, (None, 0.0))
+            right = value is not None and abs(value - truth) < 0.5
+            wrong += [] if right else [f"{name} {'nothing' if value is None else f'{value:.0f}'} for {truth:.0f}"]
+            into.figures += 1
+            if value is not None and not error:
+                into.told_exact += 1
+                into.told_exact_wrongly += not right
+            elif value is not None:
+                into.bounded += 1
+                into.out_of_bounds += abs(value - truth) > error
+        if place not in true:
+            wrong.append("not on hardware")
+        into.equal += not wrong
+        if wrong:
+            into.different.append(f"{key[0]} {key[2]} {place}: {', '.join(wrong)}")
+
+
+def share(values: Sequence[bool]) -> str:
+    return f"{sum(values)} of {len(values)} ({100 * sum(values) / len(values):.0f} %)" if values else "none"
+
+
+def spread(errors: Iterable[float]) -> str:
+    ordered = sorted(errors)
+    return f"{math.exp(ordered[0]):.2f} to {math.exp(ordered[-1]):.2f}" if ordered else ""
+
+
+def of(half: str, family: str) -> bool:
+    return FAMILIES[family].half == half
+
+
+def whole_table(timed: Mapping[Key, float], gained: Sequence[Gain], counted: Mapping[str, Lines]) -> Iterator[str]:
+    yield "| figure | calibration half | test half |"
+    yield "|---|---|---|"
+    halves = (CALIBRATION, TEST)
+    errors = [[error for key, error in timed.items() if of(half, key[0])] for half in halves]
+    ratios = [[gain for gain in gained if of(half, gain.naive[0])] for half in halves]
+    off = [[math.log(gain.modelled / gain.measured) for gain in some] for some in ratios]
+    sums = [total(some for name, some in counted.items() if of(half, name)) for half in halves]
+    yield row("kernels", [str(len(some)) for some in errors])
+    yield row("modelled / measured time within 1.5×", [share([abs(e) <= NEAR for e in some]) for some in errors])
+    yield row("… beyond 3×", [str(sum(abs(e) > FAR for e in some)) for some in errors])
+    yield row("… spread", [spread(some) for some in errors])
+    yield row("pairs: modelled / measured gain within 1.5×", [share([abs(e) <= NEAR for e in some]) for some in off])
+    yield row("… beyond 3×", [str(sum(abs(e) > FAR for e in some)) for some in off])
+    yield row("… spread", [spread(some) for some in off])
+    yield row(
+        "… measured gain inside the printed interval", [share([gain.covered for gain in some]) for some in ratios]
+    )
+    yield row("… width of the interval, middle: high / low", [width(some) for some in ratios])
+    yield row("lines whose figures are Nsight Compute's", [f"{some.equal} of {some.lines}" for some in sums])
+    told = [f"{some.told_exact_wrongly} of {some.told_exact}" for some in sums]
+    yield row("figures told as exact that are not", told)
+    yield row("figures with ± whose truth is outside", [f"{some.out_of_bounds} of {some.bounded}" for some in sums])
+
+
+def width(gained: Sequence[Gain]) -> str:
+    widths = sorted(gain.high / gain.low for gain in gained)
+    return f"{widths[len(widths) // 2]:.2f}" if widths else ""
+
+
+def total(some: Iterable[Lines]) -> Lines:
+    result = Lines()
+    for one in some:
+        for name in ("lines", "equal", "figures", "told_exact", "told_exact_wrongly", "bounded", "out_of_bounds"):
+            setattr(result, name, getattr(result, name) + getattr(one, name))
+    return result
+
+
+def row(name: str, cells: Iterable[str]) -> str:
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def family_table(timed: Mapping[Key, float], gained: Sequence[Gain], counted: Mapping[str, Lines]) -> Iterator[str]:
+    yield "| family | half | times within 1.5× | spread | gains within 1.5× | spread | inside | lines equal |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, family in FAMILIES.items():
+        errors = [error for key, error in timed.items() if key[0] == name]
+        some = [gain for gain in gained if gain.naive[0] == name]
+        off = [math.log(gain.modelled / gain.measured) for gain in some]
+        seen = counted.get(name, Lines())
+        near = [f"{sum(abs(e) <= NEAR for e in logs)} of {len(logs)}" for logs in (errors, off)]
+        inside = f"{sum(gain.covered for gain in some)} of {len(some)}"
+        yield row(
+            name, [family.half, near[0], spread(errors), near[1], spread(off), inside, f"{seen.equal} of {seen.lines}"]
+        )
+
+
+def pair_table(gained: Sequence[Gain]) -> Iterator[str]:
+    yield "| pair | size | measured | modelled | interval |"
+    yield "|---|---|---|---|---|"
+    for gain in gained:
+        name = f"{gain.naive[0]}: `{gain.naive[2]}` → `{gain.expert[2]}`"
+        mark = "" if gain.covered else ", outside"
+        told = f"{gain.low:.3g} to {gain.high:.3g}{mark}"
+        yield row(name, [" ".join(map(str, gain.naive[1])), f"{gain.measured:.3g}", f"{gain.modelled:.3g}", told])
+
+
+def report(emulator: Path, device_path: Path) -> str:
+    """In Markdown; what differs is last."""
+    device, emulated = keyed(device_path), keyed(emulator)
+    target = json.loads(emulator.read_text())["target"]
+    timed, gained, counted = times(device, emulated), gains(device, emulated, target), lines(device, emulated)
+    tables = (whole_table(timed, gained, counted), family_table(timed, gained, counted), pair_table(gained))
+    whole, families, each = ("\n".join(table) for table in tables)
+    provenance = json.loads(device_path.read_text())["provenance"]
+    told = f"{provenance['device']}, driver {provenance['driver']}, {provenance['nvcc']}, {provenance['date']}"
+    different = "\n".join(f"- {text}" for name in counted for text in counted[name].different)
+    return (
+        f"# The corpus: the emulator's model against hardware\n\nWritten by `calibrate.py`. {told}.\n\n{whole}\n\n"
+        f"## By family\n\n{families}\n\n## Pairs\n\n{each}\n\n## Lines that differ\n\n{different}\n"
+    )
+
+
+def main() -> None:
+    paths = [Path(text) for text in sys.argv[1:]]
+    print(report(paths[0] if paths else EMULATOR, paths[1] if len(paths) > 1 else DEVICE))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+#include "demand.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device_file.h"
+
+namespace simt {
+namespace {
+
+constexpr double kOverlap = 2.5;         // p
+constexpr double kPartial = 0.5;
+constexpr double kTagsPerCycle = 2;
+constexpr double kTurnaroundCycles = 475;
+constexpr double kStepCycles = 2.3;      // of a wave alone, for an instruction that others depend on
+constexpr double kBarrierCycles = 30, kCollectiveCycles = 25;
+constexpr double kWindow = 45;           // instructions between the first and the last load under way
+constexpr double kMostInFlight = 12;
+// Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
+constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
+constexpr double kDramEfficiency = 0.91;
+
+double norm(std::initializer_list<double> parts) {
+  const double most = std::max(parts);
+  if (most <= 0) return 0;
+  double sum = 0;
+  for (const double part : parts) sum += std::pow(part / most, kOverlap);
+  return most * std::pow(sum, 1 / kOverlap);
+}
+
+double in_flight(const Demand& d, double loads) {
+  const double fences = d.other_requests + d.barrier_waves;
+  const double unhindered = fences > 0 ? loads / fences : kMostInFlight;
+  const double within_window = d.operations > 0 ? kWindow * loads / d.operations : kMostInFlight;
+  return std::max(1.0, std::min({kMostInFlight, within_window, unhindered}));
+}
+
+// Cycles that the longest wave of a block waits for its loads.
+double waiting(const Demand& d, const Device& chip) {
+  const double loads = d.global_requests + d.lds_requests, requests = loads + d.other_requests;
+  if (loads <= 0) return 0;
+  const double chain = d.longest_wave_requests / d.blocks;
+  const double global = chain * d.global_requests / requests, lds = chain * d.lds_requests / requests;
+  // What one wave of the block brings in others find there, but all wait for it.
+  const double misses = d.l2_loads + d.dram_loads, missed = std::min(global, misses / d.blocks);
+  const double miss = misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
+  // A request that takes several passes has its last lane's value that much later.
+  const double more = d.global_requests > 0 ? std::max(0.0, d.l1_tags / (d.global_requests + d.other_requests) - 1) : 0;
+  const double conflicts = d.lds_requests > 0 ? std::max(0.0, d.lds_phases / d.lds_requests - 1) : 0;
+  const double all = (global - missed) * (chip.l1_latency_cycles + more) + missed * (miss + more) +
+                     lds * (chip.lds_latency_cycles + conflicts);
+  const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
+  const double alone = std::min(1.0, d.waiting_loads / loads);
+  return std::max(first, all * (alone + (1 - alone) / in_flight(d, loads)));
+}
+
+}  // namespace
+
+double TimeParts::total() const { return launch + norm({dispatch, issue, lds, l1, l2, dram, atomic, latency}); }
+
+TimeParts time_parts(const Demand& d) {
+  const Device& chip = device();
+  TimeParts parts;
+  parts.launch = chip.launch_overhead_ns;
+  if (d.blocks <= 0) return parts;
+  const double cycle_ns = 1e9 / chip.clock_hz;
+  parts.dispatch = std::max(d.blocks * chip.block_start_ns, d.waves * chip.wave_start_cycles * cycle_ns / chip.compute_units);
+  parts.issue = d.instructions / chip.issue_per_cycle * d.busiest_issue * cycle_ns;
+  const double phases = d.lds_phases * chip.lds_banks * 4 / chip.lds_bytes_per_cycle + d.spin_turns * kSpinCycles;
+  parts.lds = phases * d.busiest_lds * cycle_ns;
+  const double look_ups = chip.amd() ? d.l1_tags : std::max(d.l1_tags / kTagsPerCycle, d.l1_passes);
+  parts.l1 = std::max(look_ups, d.l1_bytes / chip.l1_bytes_per_cycle) * d.busiest_global * cycle_ns;
+  parts.l2 = std::max((d.l2_bytes + 32 * kPartial * d.partial_sectors) / chip.l2_bytes_per_s * 1e9,
+                      d.l2_bytes * d.busiest_global / chip.l2_bytes_per_cycle_and_unit * cycle_ns);
+  parts.dram = d.dram_bytes / (kDramEfficiency * chip.dram_bytes_per_s) * 1e9;
+  const double same_address = d.hottest_float ? chip.atomic_same_address_ns : chip.atomic_lane_ns;
+  parts.atomic = std::max({d.hottest_lanes * same_address, d.longest_queue_ns, d.all_queues_ns / chip.atomic_queues});
+  const double spinning = d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles;
+  const double alone = spinning + d.steps / d.waves * kStepCycles + d.barriers / d.blocks * kBarrierCycles +
+                       d.collectives / d.waves * kCollectiveCycles;
+  const double turnaround = d.blocks > chip.compute_units * d.resident ? kTurnaroundCycles : 0;
+  parts.latency = d.in_a_row * (waiting(d, chip) + alone + turnaround) * cycle_ns;
+  return parts;
+}
+
+}  // namespace simt

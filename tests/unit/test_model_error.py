@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from intelliperf.emulator import modelerror
+from intelliperf.emulator.modelerror import ModelError, spread, total_ns
+
+ERROR = ModelError(
+    "H200",
+    80,
+    2.5,
+    {"launch": 0.2, "dram": 0.2, "lds": 0.4, "copies": 0.2},
+    below=0.4,
+    above=0.6,
+    floor=0.05,
+    widened=1.0,
+)
+STREAMS = {"launch": 1000.0, "dram": 50_000.0, "lds": 100.0}
+CONFLICTS = {"launch": 1000.0, "dram": 5_000.0, "lds": 80_000.0}
+
+
+def test_the_same_version_has_no_model_error() -> None:
+    found = spread([STREAMS], [STREAMS], ERROR)
+    assert found.below == pytest.approx(0.0, abs=1e-9) and found.above == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_error_of_a_rate_cancels_where_the_same_part_holds_up_both_versions() -> None:
+    half = {**STREAMS, "dram": 25_000.0}
+    same, other = spread([STREAMS], [half], ERROR), spread([CONFLICTS], [half], ERROR)
+    rates_only = ModelError("H200", 80, 2.5, ERROR.rates, below=0.0, above=0.0, floor=0.0, widened=1.0)
+    assert spread([STREAMS], [half], rates_only).above < 0.05
+    assert spread([CONFLICTS], [half], rates_only).above > 0.5
+    assert same.above < other.above
+
+
+def test_what_the_form_leaves_open_grows_with_the_gain() -> None:
+    slightly, much = ({**STREAMS, "dram": 50_000.0 / gain} for gain in (1.05, 10.0))
+    assert spread([STREAMS], [slightly], ERROR).above < 0.1 < 0.5 < spread([STREAMS], [much], ERROR).above
+
+
+def test_an_error_of_the_rates_alone_never_makes_a_version_slower_that_does_less_of_everything() -> None:
+    rates_only = ModelError("H200", 80, 2.5, ERROR.rates, below=0.0, above=0.0, floor=0.0, widened=1.0)
+    less = {name: part * 0.9 for name, part in CONFLICTS.items()}
+    ratio = math.log(total_ns(CONFLICTS, 2.5) / total_ns(less, 2.5))
+    assert ratio - spread([CONFLICTS], [less], rates_only).below > 0
+
+
+def test_the_model_tells_the_faster_version_but_not_how_much_faster() -> None:
+    small, large = modelerror.form(0.2, 0.3, ERROR), modelerror.form(3.0, 1.0, ERROR)
+    assert small[0] < 0.2  # a gain remains
+    assert small[1] > modelerror.form(0.2, 0.1, ERROR)[1]
+    assert large == (ERROR.below, ERROR.above)
+
+
+def test_a_chip_that_nobody_measured_has_a_wider_interval_and_says_so() -> None:
+    measured, other = modelerror.of_target("h200"), modelerror.of_target("mi300x")
+    assert measured.widened == 1.0 < other.widened
+    assert "as wide for this chip" in other.told and "as wide" not in measured.told
+    assert spread([CONFLICTS], [STREAMS], measured).above < spread([CONFLICTS], [STREAMS], other).above
+
+
+def test_many_launches_of_one_kind_count_as_often_as_they_are() -> None:
+    once, often = ([STREAMS], [CONFLICTS]), ([STREAMS] * 7, [CONFLICTS] * 7)
+    assert spread(*once, ERROR) == pytest.approx(spread(*often, ERROR)) or spread(*once, ERROR).above == pytest.approx(
+        spread(*often, ERROR).above
+    )
+
+
+def test_the_rates_of_all_parts_are_known() -> None:
+    assert {"launch", "dispatch", "issue", "lds", "l1", "l2", "dram", "atomic", "latency", "copies"} == set(
+        modelerror.of_target("h200").rates
+    )
