@@ -24,6 +24,17 @@ _NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require", action="append", default=[], choices=_NEEDS, help="absence is a failure")
+    parser.addoption("--zoo", action="store_true", help="all variants of the zoo, not only those of the default tier")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The whole zoo only where it is asked for."""
+    if config.getoption("--zoo") or "zoo" in (config.getoption("-m") or ""):
+        return
+    left_out = [item for item in items if item.get_closest_marker("zoo")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("zoo")]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

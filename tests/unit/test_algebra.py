@@ -1,0 +1,137 @@
+"""The judge of real numbers on hand-made shadows: fields, literals, levels, exactness, doubts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant, parse
+from intelliperf.protocols import ShadowPart, ShadowState
+from intelliperf.validation.algebragate import doubts, less_exact, proven
+from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
+from intelliperf.validation.buffers.field import Field, is_prime
+
+FIELD = Field(3153)
+_FLOAT = 1 << 32
+
+
+def shaded(values: list[float], exact: list[float] | None = None, images: list[int] | None = None) -> Shaded:
+    """A buffer of floats and its records; by default each number is exactly itself."""
+    content = np.array(values, dtype=np.float32)
+    exact = [float(v) for v in content] if exact is None else exact
+    images = [FIELD.image(v) for v in exact] if images is None else images
+    rows = np.zeros((len(values), 4), dtype=np.uint64)
+    rows[:, 0] = images
+    rows[:, 2] = np.array(exact, dtype=np.float64).view(np.uint64)
+    rows[:, 3] = content.view(np.uint32).astype(np.uint64) | np.uint64(_FLOAT)
+    return Shaded(0, content.view(np.uint8), (ShadowPart(0, rows.tobytes()),))
+
+
+def test_a_drawn_prime_is_safe_and_of_the_form_that_the_runtime_needs() -> None:
+    drawn = {Field.drawn() for _ in range(4)}
+    assert len(drawn) > 1
+    for one in drawn:
+        assert is_prime(one.prime)
+        assert is_prime((one.prime - 1) // 2)
+        assert one.prime % 8 == 7
+        assert one.fold < 1 << 28
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "number"),
+    [
+        ("0x3FB99999A0000000", "float", Number(Fraction(1, 10))),
+        ("0x3FD5555560000000", "float", Number(Fraction(1, 3))),
+        ("0x3FD5555555555555", "double", Number(Fraction(1, 3))),
+        ("0x3FD5555400000000", "float", Number(Fraction(parse("0x3FD5555400000000")))),
+        ("0x3FF7154760000000", "float", Number(Fraction(1), 2)),
+        ("0x3FE62E4300000000", "float", Number(Fraction(1), 1)),
+        ("2.500000e-01", "float", Number(Fraction(1, 4))),
+        ("-3.000000e+00", "double", Number(Fraction(-3))),
+    ],
+)
+def test_a_literal_means_what_its_author_wrote(value: str, kind: str, number: Number) -> None:
+    found = meant(parse(value), kind)
+    if value == "0x3FD5555400000000":  # 0.33333325f: no third
+        assert found.value != Fraction(1, 3)
+    else:
+        assert found == number
+
+
+def test_rows_of_literals_are_small_enough_for_the_table() -> None:
+    table = LiteralTable()
+    for value in (1e-30, 0.1, 3.402823466e38, 1.17549435e-38, 0.33333334, 123456.789):
+        table.index(meant(float(np.float32(value)), "float"))
+    numbers = [int(word) for line in table.definitions() for word in line.replace(",", " ").split() if word.isdigit()]
+    assert max(numbers) < 1 << 63
+
+
+def test_the_same_real_number_is_equal_however_it_was_rounded() -> None:
+    account = compare(FIELD, shaded([1.0000001], [1.00000004]), shaded([1.0], [1.00000004]))
+    assert account.level is Level.EQUAL
+    assert account.elements == 1
+
+
+def test_another_number_differs_even_if_its_bits_are_the_same() -> None:
+    account = compare(FIELD, shaded([1.0], [1.0]), shaded([1.0], [1.0 + 2**-30]))
+    assert account.level is Level.DIFFERENT
+    assert account.worst is not None
+    assert account.worst.found == 1.0 + 2**-30
+
+
+def test_an_unknown_law_that_holds_to_a_millionth_is_close() -> None:
+    other = shaded([1.0], [1.0 + 2**-50], [7])
+    assert compare(FIELD, shaded([1.0], [1.0]), other).level is Level.CLOSE
+
+
+def test_equal_images_alone_do_not_suffice() -> None:
+    biased = shaded([1.0], [1.0 + 2**-19], [FIELD.image(1.0)])
+    assert compare(FIELD, shaded([1.0], [1.0]), biased).level is Level.DIFFERENT
+
+
+def test_a_record_of_other_bits_is_void_and_the_number_stands_for_itself() -> None:
+    stale = shaded([2.0], [3.0])
+    overwritten = Shaded(0, np.array([5.0], dtype=np.float32).view(np.uint8), stale.words)
+    assert compare(FIELD, shaded([5.0], [5.0]), overwritten).level is Level.EQUAL
+    assert compare(FIELD, shaded([5.0], [5.000001]), overwritten).level is Level.DIFFERENT
+
+
+def test_infinities_and_nans_must_be_the_same() -> None:
+    inf, nan = float("inf"), float("nan")
+    assert compare(FIELD, shaded([inf, nan], [inf, nan], [1, 2]), shaded([inf, nan], [0, 1], [3, 4])).different == 0
+    assert compare(FIELD, shaded([inf], [inf], [1]), shaded([1.0])).different == 1
+
+
+def test_undefined_bytes_do_not_count() -> None:
+    mask = np.array([True] * 4 + [False] * 4)
+    account = compare(FIELD, shaded([1.0, 2.0]), shaded([7.0, 2.0]), mask)
+    assert (account.elements, account.different) == (1, 0)
+
+
+def test_what_errs_much_more_is_right_but_less_exact() -> None:
+    account = compare(FIELD, shaded([1.0], [1.0 + 2**-24]), shaded([1.001], [1.0 + 2**-24]))
+    assert account.level is Level.EQUAL
+    assert not account.exact_enough
+    assert "times less exact than the original" in less_exact(account)
+
+
+def test_the_verdict_tells_both_errors() -> None:
+    account = Account(elements=1, erring=1, squares=(69673.0**2, 32.0**2), largest=(69673.0, 32.0))
+    assert "errs by 32 ulp, the original by 69,673" in proven(account)
+
+
+def state(lost: int = 0, undecided: int = 0, inputs: int = 1) -> ShadowState:
+    return ShadowState(lost, 0, undecided, 0, inputs)
+
+
+def test_a_comparison_that_rounding_decides_in_the_candidate_alone_excuses_only_what_is_nearly_equal() -> None:
+    far = compare(FIELD, shaded([1.0]), shaded([1.5]))
+    near = compare(FIELD, shaded([1.0]), shaded([1.0], [1.0 + 2**-23]))
+    assert not doubts(state(), state(undecided=3)).explains(far)
+    assert doubts(state(), state(undecided=3)).explains(near)
+    assert doubts(state(undecided=1), state()).explains(far)
+    assert doubts(state(lost=1), state()).explains(far)
+    assert doubts(state(inputs=2), state()).explains(far)
+    assert not doubts(state(), state()).explains(near)
