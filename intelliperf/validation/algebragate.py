@@ -74,6 +74,7 @@ class AlgebraObserver:
 
     calibration: Calibration
     field_: Field
+    symbolic: bool = False
     accounts: dict[Key, Account] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
     scalars: dict[Key, Scalar] = field(default_factory=dict)
@@ -138,7 +139,7 @@ class AlgebraObserver:
             if not any(side.words or side.halves for side in sides):
                 continue
             mask = self.calibration.undefined.get(base.dispatch.index, key_of(mine), start, size)
-            account = account.joined(compare(self.field_, sides[0], sides[1], mask))
+            account = account.joined(compare(self.field_, sides[0], sides[1], mask, self.symbolic))
         return account
 
 
@@ -229,15 +230,32 @@ class AlgebraGate:
             trial.note(NAME, CheckStatus.NOT_RUN, "a tolerance was given")
             return Proof()
         field_ = Field.drawn()  # the candidate is built: it cannot be made for this prime
-        proof = self._run(trial, field_)
+        calibration, _ = self._reference.calibration(trial)
+        proof = self._run(trial, field_, {}, calibration)
         if proof.rejection is None and proof.observer is not None and not proof.doubt:
             proof = self._symbolic(trial, field_, proof)
         self._note(trial, proof)
         return proof
 
+    def on_other_numbers(self, trial: Trial, altered: Mapping[str, str], calibration: Calibration) -> Proof:
+        """The same for runs with other options; nothing is noted."""
+        if OPTION not in self._reference.backend.honours or self._reference.settings.tolerance.given:
+            return Proof()
+        return self._run(trial, Field.drawn(), altered, calibration)
+
     def allow(self, trial: Trial, proof: Proof) -> bool:
         """Let what was proven replace the tolerance; False where that changes nothing."""
         calibration, _ = self._reference.calibration(trial)
+        allowed = self.allowed(calibration, proof)
+        if allowed is None:
+            return False
+        trial.widened = allowed
+        if trial.checker is not None:
+            trial.checker.calibration = trial.widened
+        return True
+
+    def allowed(self, calibration: Calibration, proof: Proof) -> Calibration | None:
+        """With what was proven in place of the tolerance; None where that changes nothing."""
         allowances = dict(calibration.allowances)
         observer = proof.observer
         for key, account in proof.proven().items():
@@ -249,11 +267,8 @@ class AlgebraGate:
             if scalar.floating:
                 allowances[key] = Allowance(Steadiness.NUMERIC, scalar, account.relative, by_algebra=True)
         if allowances == dict(calibration.allowances):
-            return False
-        trial.widened = replace(calibration, allowances=allowances)
-        if trial.checker is not None:
-            trial.checker.calibration = trial.widened
-        return True
+            return None
+        return replace(calibration, allowances=allowances)
 
     def _note(self, trial: Trial, proof: Proof) -> None:
         observer = proof.observer
@@ -271,18 +286,26 @@ class AlgebraGate:
             text = _summary(observer) + (f"; {proof.coverage}" if proof.coverage else "")
             trial.note(NAME, CheckStatus.WEAK if weak else CheckStatus.PASSED, text)
 
-    def _run(self, trial: Trial, field_: Field, symbolic: bool = False) -> Proof:
-        calibration, memory = self._reference.calibration(trial)
+    def _run(
+        self,
+        trial: Trial,
+        field_: Field,
+        altered: Mapping[str, str],
+        calibration: Calibration,
+        symbolic: bool = False,
+    ) -> Proof:
+        _, memory = self._reference.calibration(trial)
         options = {
             "kernels": self._reference.kernels(trial),
             "poison": POISON,
             "memory": memory,
             OPTION: _option(field_, calibration, symbolic),
+            **altered,
         }
-        observer = AlgebraObserver(calibration, field_)
+        observer = AlgebraObserver(calibration, field_, symbolic)
         runs = Run(BASE, trial.case.reference, options), Run(_CANDIDATE, trial.application, options)
         try:
-            divergence, coverage = self._follow(trial, runs, observer)
+            divergence, coverage = self._follow(trial, runs, observer, altered)
         except (SideFailed, ProtocolError) as error:
             return Proof(None, None, f"the original does not run with shadows: {error}")
         if divergence is None:
@@ -293,7 +316,9 @@ class AlgebraGate:
             return Proof(observer, None, unfaithful)
         return Proof(observer, Rejection(divergence.outcome, divergence.detail))
 
-    def _follow(self, trial: Trial, runs: tuple[Run, Run], observer: AlgebraObserver) -> tuple[Divergence | None, str]:
+    def _follow(
+        self, trial: Trial, runs: tuple[Run, Run], observer: AlgebraObserver, altered: Mapping[str, str]
+    ) -> tuple[Divergence | None, str]:
         setting = self._reference.setting(trial, 2)
         if trial.declared.kernels:
             events = self._reference.calibration(trial)[0].events
@@ -302,13 +327,18 @@ class AlgebraGate:
             if plan.problem:
                 return Divergence(_CANDIDATE, Outcome.DISPATCHES_CHANGED, plan.problem), ""
             return follow_planned(setting, runs, plan.points, observer).divergences.get(_CANDIDATE), ""
-        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=(_CANDIDATE,))
+        rule = Rule(
+            lambda d: d.target and d.status == 0,
+            self._reference.free_geometry(trial),
+            after_failures=bool(altered),
+            bounded=(_CANDIDATE,),
+        )
         followed = follow(setting, runs, rule, observer)
         return followed.divergences.get(_CANDIDATE), followed.coverage(_CANDIDATE)
 
     def _unfaithful(self, trial: Trial, options: Mapping[str, str]) -> str:
         """Does the original come out otherwise when it carries shadows? Then its shadows prove nothing."""
-        key = (trial.case.reference, trial.case.kernel.symbol, options["kernels"])
+        key = (trial.case.reference, *sorted((name, v) for name, v in options.items() if name != OPTION))
         if key not in self._faithful:
             plain = {name: value for name, value in options.items() if name != OPTION}
             runs = Run(BASE, trial.case.reference, plain), Run(_NORMAL, trial.case.reference, options)
@@ -327,7 +357,8 @@ class AlgebraGate:
         observer = proof.observer
         if observer is None or any(a.level is not Level.EQUAL for a in observer.accounts.values()):
             return proof
-        other = self._run(trial, field_, symbolic=True)
+        calibration, _ = self._reference.calibration(trial)
+        other = self._run(trial, field_, {}, calibration, symbolic=True)
         if other.doubt or other.observer is None:
             return proof
         detail = other.rejection.detail if other.rejection is not None else _not_equal(other.observer)

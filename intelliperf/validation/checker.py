@@ -60,6 +60,7 @@ class Checker:
     weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
     controls: set[Key] = field(default_factory=set)
     allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
+    unsure: dict[str, str] = field(default_factory=dict)  # buffer → how far apart, where the original errs so itself
     ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
     known: Remembered[dict[int, tuple[str, Scalar]]] = field(default_factory=Remembered)
@@ -187,6 +188,9 @@ class Checker:
             found = self._defined(here.dispatch.index, key, offset, expected, found)
             builder.add(offset, wrong_elements(allowance, expected, found), expected, found)
         mismatch = builder.mismatch()
+        if mismatch is not None and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
+            self.unsure[self.calibration.names.get(key, str(key))] = f"{mismatch.relative:.2g}"
+            return None
         return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near) if mismatch else None
 
     def _erratic(self, base: Paused, key: Key) -> bool:
@@ -238,6 +242,9 @@ class Checker:
             found.append(Check("way to the buffers", CheckStatus.PASSED, text))
         if self.calibration.uncovered:
             found.append(Check("not covered", CheckStatus.NOT_RUN, "; ".join(self.calibration.uncovered)))
+        for buffer, apart in sorted(self.unsure.items()):
+            text = f"{buffer} differs by {apart} of its value: no evidence, the original's own sum may err by as much"
+            found.append(Check("ill-conditioned original", CheckStatus.WEAK, text))
         if self.undefined_bytes:
             text = f"{self.undefined_bytes} bytes that the original leaves undefined were left out"
             found.append(Check("undefined bytes", CheckStatus.WEAK, text))

@@ -56,8 +56,8 @@ class Judge:
         self._sandbox = sandbox
         self._settings = settings
         self._reference = Reference(backend, sandbox, settings)
-        self._numbers = NumbersGate(self._reference)
         self._algebra = AlgebraGate(self._reference)
+        self._numbers = NumbersGate(self._reference, self._algebra)
         self._tests_stand: bool | None = None
 
     def judge(self, case: Case) -> Verdict:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from intelliperf.interception.messages import Dispatch
 from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
@@ -57,8 +58,9 @@ class Told:
 class NumbersGate:
     """Judges candidates against what the original does on other numbers."""
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: Reference, algebra: AlgebraGate) -> None:
         self._reference = reference
+        self._algebra = algebra
 
     def judge(self, trial: Trial) -> Rejection | None:
         if OPTION not in self._reference.backend.honours:
@@ -96,11 +98,26 @@ class NumbersGate:
         calibration, _ = self._reference.calibration(trial)
         found = self._held_to(trial, alteration, calibration)
         if isinstance(found, Divergence) and found.near:
+            proof = self._proof(trial, alteration, calibration)
+            if proof.rejection is not None:
+                return Rejection(proof.rejection.outcome, f"{alteration.wrong}: {proof.rejection.detail}")
+            allowed = self._algebra.allowed(calibration, proof)
+            found = self._held_to(trial, alteration, allowed) if allowed is not None else found
+        if isinstance(found, Divergence) and found.near:
             wider = widened(calibration, self._reference.rounding_errors(trial, {OPTION: alteration.value}))
             found = self._held_to(trial, alteration, wider) if wider is not None else found
         if isinstance(found, Divergence):
             return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
         return found
+
+    def _proof(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Proof:
+        """Are they the same real numbers on those numbers?"""
+        if trial.declared.kernels:
+            return Proof()
+        options = {OPTION: alteration.value, KEPT: kept_option(calibration)}
+        if alteration.of_arguments and trial.declared.geometry:
+            options[SHAPES] = shapes_option(trial.compared.shapes) or ""
+        return self._algebra.on_other_numbers(trial, options, calibration)
 
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         _, memory = self._reference.calibration(trial)

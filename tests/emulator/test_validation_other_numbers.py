@@ -54,7 +54,10 @@ KEEP = "if (i >= n || out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("numbers"), SOURCE, "app.cu")
+    made = Bench(tmp_path_factory.mktemp("numbers"), SOURCE, "app.cu")
+    # Algebra would tell most of them before this gate has its say.
+    made.backend.honours = made.backend.honours - {"shadow"}
+    return made
 
 
 def patched(bench: Bench, body: str, before: str = "") -> Verdict:

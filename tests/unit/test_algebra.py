@@ -11,7 +11,9 @@ from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant
 from intelliperf.protocols import ShadowPart, ShadowState
 from intelliperf.validation.algebragate import doubts, less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
+from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
+from intelliperf.validation.buffers.tolerance import by_operations
 
 FIELD = Field(3153)
 _FLOAT = 1 << 32
@@ -135,3 +137,9 @@ def test_a_comparison_that_rounding_decides_in_the_candidate_alone_excuses_only_
     assert doubts(state(lost=1), state()).explains(far)
     assert doubts(state(inputs=2), state()).explains(far)
     assert not doubts(state(), state()).explains(near)
+
+
+def test_a_sum_of_millions_of_floats_gives_no_evidence_rather_than_a_refusal() -> None:
+    few, many = by_operations(FLOAT32, 10_000), by_operations(FLOAT32, 10_000_000)
+    assert few.unsure == 0.0
+    assert many.unsure > many.rtol

@@ -6,6 +6,7 @@
 
 #include "alterations.h"
 #include "settings.h"
+#include "shadow.h"
 
 namespace simt {
 namespace {
@@ -93,7 +94,11 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
   const OtherNumbersMode mode = settings().other_numbers;
   if (mode != OtherNumbersMode::kArguments) {
     for (const auto& [allocation, numbers] : altered_with(request))
-      if (!numbers.mixed) alter(reinterpret_cast<char*>(allocation->base), allocation->bytes, numbers.of, nth, mode);  // NOLINT(performance-no-int-to-ptr)
+      if (!numbers.mixed) {
+        auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+        alter(at, allocation->bytes, numbers.of, nth, mode);
+        shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
+      }
     return;
   }
   const OtherArgument other = other_arguments(request)[variant];

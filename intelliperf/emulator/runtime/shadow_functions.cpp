@@ -31,9 +31,11 @@ struct Remembered {
 };
 Remembered inverses_p[kRemembered], inverses_q[kRemembered], roots[kRemembered];
 
+uint64_t slot_of(uint64_t x) { return (x * 0x9E3779B97F4A7C15ull) >> 55; }
+
 template <class Compute>
 uint64_t remembered(Remembered* table, uint64_t x, Compute compute) {
-  Remembered& slot = table[(x * 0x9E3779B97F4A7C15ull) >> 55];
+  Remembered& slot = table[slot_of(x)];
   if (slot.of != x) slot = {x, compute(x)};
   return slot.is;
 }
@@ -44,10 +46,29 @@ uint64_t inverse_p(uint64_t x) {
 uint64_t inverse_q(uint64_t x) {
   return remembered(inverses_q, x, [](uint64_t y) { return field.q.inverse(y); });
 }
-// x^((p+1)/4): multiplicative; its square is x or -x.
-uint64_t root_p(uint64_t x) {
-  return remembered(roots, x, [](uint64_t y) { return field.p.power(y, (field.p.value + 1) / 4); });
+// x^((p+1)/4): multiplicative; its square is x or -x. What is calculated is y = x^((p-3)/4), whose exponent is 31 ones and
+// 28 bits, taken four at a time: the root is xy, and xy * y is 1 or -1, so that y or -y is the root's inverse.
+uint64_t computed_root(uint64_t x) {
+  const Modulus p = field.p;
+  const auto squared = [p](uint64_t y, int times) {
+    while (times--) y = p.multiply(y, y);
+    return y;
+  };
+  uint64_t table[16] = {1, x};
+  for (int i = 2; i < 16; ++i) table[i] = p.multiply(table[i - 1], x);
+  const uint64_t low = ((p.value - 3) / 4) & ((1u << 28) - 1);
+  const uint64_t ones8 = p.multiply(squared(table[15], 4), table[15]), ones16 = p.multiply(squared(ones8, 8), ones8);
+  const uint64_t ones24 = p.multiply(squared(ones16, 8), ones8), ones28 = p.multiply(squared(ones24, 4), table[15]);
+  uint64_t result = p.multiply(squared(ones28, 3), table[7]);
+  for (int at = 24; at >= 0; at -= 4) {
+    result = squared(result, 4);
+    if (const uint64_t digit = low >> at & 15) result = p.multiply(result, table[digit]);
+  }
+  const uint64_t root = p.multiply(x, result);
+  if (root) inverses_p[slot_of(root)] = {root, p.multiply(root, result) == 1 ? result : p.negative(result)};
+  return root;
 }
+uint64_t root_p(uint64_t x) { return remembered(roots, x, computed_root); }
 
 uint64_t exponential(uint64_t b) {
   uint64_t result = field.powers[0][b & 255];

@@ -135,24 +135,28 @@ class Shaded:
     halves: tuple[ShadowPart, ...] = ()  # per 2 bytes
 
 
-def compare(field_: Field, original: Shaded, candidate: Shaded, undefined: Mask | None = None) -> Account:
-    """All numbers of the chunk that have a shadow on either side. `undefined` is true per byte that is not to count."""
+def compare(
+    field_: Field, original: Shaded, candidate: Shaded, undefined: Mask | None = None, symbolic: bool = False
+) -> Account:
+    """All numbers of the chunk that have a shadow on either side. `undefined` is true per byte that is not to count.
+
+    `symbolic`: what one side never looked at has no unknown there, and is left out.
+    """
     account = NOTHING
     for kind in _TAGS:
-        for left, right in _pairs(kind, original, candidate):
+        for left, right in _pairs(kind, original, candidate, symbolic):
             account = account.joined(_account(field_, kind, left, right, undefined, original.start))
     return account
 
 
-def _pairs(kind: str, original: Shaded, candidate: Shaded) -> Iterator[tuple[Shades, Shades]]:
+def _pairs(kind: str, original: Shaded, candidate: Shaded, both: bool) -> Iterator[tuple[Shades, Shades]]:
     sizes = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
     size = sizes[kind]
     if original.content.size != candidate.content.size or original.content.size < size:
         return
     sides = [_Table.read(one, size) for one in (original, candidate)]
     here = [table.of(kind) for table in sides]
-    either = here[0] | here[1]
-    places = np.flatnonzero(either)
+    places = np.flatnonzero(here[0] & here[1] if both else here[0] | here[1])
     if places.size:
         left, right = (table.shades(kind, places, known) for table, known in zip(sides, here, strict=True))
         yield left, right

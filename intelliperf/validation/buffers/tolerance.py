@@ -35,6 +35,7 @@ SUMMATION = 8.0
 # same operations in another order do. What they err by themselves comes on top, and so does what cancels in quotients.
 # A quarter of what one conversion to the next narrower type errs by at most.
 _ROUNDING_CAPS = {8: 2.0**-26, 4: 2.0**-13}
+_UNSURE_CAP = 0.05
 CAP = 1e-2  # of float and double; `cap` widens it for narrower types
 
 
@@ -59,6 +60,7 @@ class Allowance:
     rtol: float = 0.0
     atol: float = 0.0
     by_user: bool = False
+    unsure: float = 0.0  # relative: differences up to this are no evidence, the original itself may err so much
     by_rounding: bool = False  # from what other rounding does to the original; see `rounding`
     by_algebra: bool = False  # the same real numbers: what both programs' own errors explain
     by_operations: bool = False  # not seen to vary, but its atomics may come in another order
@@ -141,7 +143,8 @@ class Spread:
         # What all orders of adding one by one have in common is not seen in their spread.
         common = summation_error(self.scalar, additions / max(1, self.noisy_elements))
         rtol = max(factor * self.relative, FLOOR_ULPS * self.scalar.epsilon, common)
-        return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, cap(self.scalar)))
+        unsure = ill_conditioned(self.scalar, additions / max(1, self.noisy_elements))
+        return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, cap(self.scalar)), unsure=unsure)
 
     def by_rounding(self) -> Allowance:
         """What was added were runs with other rounding, not with other orders."""
@@ -160,7 +163,17 @@ def summation_error(scalar: Scalar, additions: float) -> float:
 def by_operations(scalar: Scalar, additions: float) -> Allowance:
     """For an element into which so many numbers are added atomically, where the device shows one order only."""
     rtol = max(FLOOR_ULPS * scalar.epsilon, summation_error(scalar, additions))
-    return Allowance(Steadiness.NUMERIC, scalar, min(rtol, cap(scalar)), by_operations=True)
+    unsure = ill_conditioned(scalar, additions)
+    return Allowance(Steadiness.NUMERIC, scalar, min(rtol, cap(scalar)), by_operations=True, unsure=unsure)
+
+
+def ill_conditioned(scalar: Scalar, additions: float) -> float:
+    """What adding so many numbers one by one may err by, relative, where that is more than any tolerance; else 0.
+
+    Higham's bound n u (4.2): terms of one sign come near to it once the sum is so large that they round away.
+    """
+    bound = scalar.epsilon / 2 * additions
+    return min(bound, _UNSURE_CAP) if bound > cap(scalar) else 0.0
 
 
 def cap(scalar: Scalar) -> float:
