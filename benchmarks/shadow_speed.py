@@ -2,8 +2,8 @@
 
     python benchmarks/shadow_speed.py [repetitions]
 
-Programs time their own launches by the processor's time; the smallest of the repetitions counts. Targets: 4 for streaming
-and atomic kernels, 10 for products, 40 for transcendental functions.
+Programs time their own launches by the processor's time; the smallest of the repetitions counts. Targets: 4 for
+streaming and atomic kernels, 10 for products, 40 for transcendental functions.
 """
 
 from __future__ import annotations
@@ -24,8 +24,14 @@ PROGRAM = r"""
 #include <ctime>
 #include <vector>
 constexpr int N = 1 << 20, S = 192;
-__global__ void add(const float* x, const float* y, float* o) { int i = blockIdx.x * 256 + threadIdx.x; o[i] = x[i] + y[i]; }
-__global__ void atomics(const float* x, const float* y, float* o) { int i = blockIdx.x * 256 + threadIdx.x; atomicAdd(o, x[i] * y[i]); }
+__global__ void add(const float* x, const float* y, float* o) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  o[i] = x[i] + y[i];
+}
+__global__ void atomics(const float* x, const float* y, float* o) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  atomicAdd(o, x[i] * y[i]);
+}
 __global__ void tree(const float* x, const float* y, float* o) {
   __shared__ float s[256];
   int i = blockIdx.x * 256 + threadIdx.x, t = threadIdx.x;

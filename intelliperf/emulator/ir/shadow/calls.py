@@ -15,9 +15,11 @@ from intelliperf.emulator.ir.text import CALLEE, pointer_operand, suffixed, type
 
 SHADOW_SUFFIX = "$shadowed"
 _MEMORY = re.compile(r"(?:llvm\.)?(memcpy|memmove|memset)(?:\.|$)")
+RETURNED = 63  # where a function's result is laid; arguments by their number
 _SHUFFLES = 4  # the first of the collectives
 _RETURNED = re.compile(
-    r"\b(?:call|invoke) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|fastcc|ccc|noundef|nofpclass\([^)]*\)) )*"
+    r"(?<![-%\w.$])(?:call|invoke) (?!=)"
+    r"(?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|fastcc|ccc|noundef|nofpclass\([^)]*\)) )*"
 )
 _FINE = re.compile(
     r"llvm\.(?:lifetime|assume|dbg|experimental\.noalias|prefetch|invariant|trap|is\.fpclass|expect)|__simt_"
@@ -27,7 +29,7 @@ _TWO_RESULTS = re.compile(r"llvm\.(?:frexp|modf|sincos)")
 
 
 def returned_kind(text: str) -> str:
-    found = _RETURNED.search(text)
+    found = _RETURNED.search(text)  # behind the result's name, which may be %call
     return type_of(text[found.end() :]) if found else ""
 
 
@@ -68,9 +70,29 @@ def _takes_numbers(state: State, name: str, arguments: list[str]) -> bool:
 
 def _own_function(state: State, i: Instruction, name: str, arguments: list[str]) -> None:
     text = i.text.replace(f"@{name}(", f"@{suffixed(name, SHADOW_SUFFIX)}(", 1)
-    state.emit.out.append(text)
-    if any(is_number(type_of(argument)) for argument in arguments) or is_number(returned_kind(i.text)):
-        state.lose("numbers given to a function that is not inlined")
+    for number, argument in enumerate(arguments):
+        kind, value = type_of(argument), argument.split()[-1]
+        if kind in FLOATS and number < RETURNED:
+            give(state, number, kind, value)
+        elif is_number(kind):
+            state.lose("vectors given to a function that is not inlined")
+    state.emit.out.append(text.replace("tail call", "call", 1) if i.marker == "tail" else text)
+    kind = returned_kind(i.text)
+    if i.result and kind in FLOATS and i.opcode == "call":
+        state.has[i.result] = [taken(state, RETURNED, kind, i.result)]
+    elif is_number(kind):
+        state.lose("vectors taken from a function that is not inlined")
+
+
+def give(state: State, number: int, kind: str, value: str) -> None:
+    """Lay the shadow of an argument or result where the other function looks for it at once."""
+    shadow = state.shadow(kind, value)
+    given = f"i32 {number}, {state.parts(shadow)}, double {state.double(kind, value)}"
+    state.emit.line(f"call void @__simt_shadow_give({given})")
+
+
+def taken(state: State, number: int, kind: str, value: str) -> Shadow:
+    return state.call("taken", f"i32 {number}, double {state.double(kind, value)}")
 
 
 def _copy(state: State, verb: str, arguments: list[str]) -> None:

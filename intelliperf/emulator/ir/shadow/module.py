@@ -29,6 +29,8 @@ _DECLARATIONS = {
     "lose": "i32",
     "argument": "ptr, i64, double, i32",
     "embed": "ptr, double",
+    "give": "i32, i64, i64, double, double, double",
+    "taken": "ptr, i32, double",
     "integer": "ptr, i64, i32",
     "known": "ptr, i64, i64, double, double, double",
     "divide": "ptr, ptr, ptr, double, i32",

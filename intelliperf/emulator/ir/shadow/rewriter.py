@@ -6,7 +6,7 @@ import re
 
 from intelliperf.emulator.ir.functions import successors
 from intelliperf.emulator.ir.module import Block, Function, Instruction
-from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX, returned_kind, rewrite_call
+from intelliperf.emulator.ir.shadow.calls import RETURNED, SHADOW_SUFFIX, give, returned_kind, rewrite_call, taken
 from intelliperf.emulator.ir.shadow.carriers import body_of, find_carriers
 from intelliperf.emulator.ir.shadow.memory import FLOATS
 from intelliperf.emulator.ir.shadow.operations import OPERATIONS, is_number
@@ -80,6 +80,8 @@ class FunctionShader:
             if found and kind in FLOATS and self._is_kernel:
                 given = f"i64 {number}, double {state.double(kind, found[1])}, i32 {int(kind == 'float')}"
                 state.has[found[1]] = [state.call("argument", given)]
+            elif found and kind in FLOATS and number < RETURNED:
+                state.has[found[1]] = [taken(state, number, kind, found[1])]
             elif found and is_number(kind):
                 self._embed(kind, found[1])
 
@@ -87,6 +89,9 @@ class FunctionShader:
         state, body = self._state, body_of(i)
         if i.opcode in ("call", "invoke"):
             rewrite_call(state, i, body)
+        elif i.opcode == "ret":
+            self._return(body)
+            state.emit.out.append(i.text)
         else:
             state.emit.out.append(i.text)
             handler = OPERATIONS.get(i.opcode)
@@ -96,6 +101,11 @@ class FunctionShader:
             if i.opcode == "invoke":
                 raise ToolchainError(f"a number from an invoke: {i.text.strip()[:200]}")
             self._embed(kind, i.result)
+
+    def _return(self, body: str) -> None:
+        kind = type_of(body[4:])
+        if not self._is_kernel and kind in FLOATS:
+            give(self._state, RETURNED, kind, body.split()[-1])
 
     def _embed(self, kind: str, value: str) -> None:
         """A number of unknown origin stands for itself."""
