@@ -253,6 +253,7 @@ int64_t inspect(const Allocation& a, bool* damaged) {
 
 const Arena& arena() { return heap().arena; }
 std::recursive_mutex& api_lock() { return heap().lock; }
+uint64_t available_memory() { return available_bytes(); }
 uint64_t allocated_bytes() { return heap().device_bytes; }
 uint64_t total_bytes() { return heap().total; }
 void set_total_bytes(uint64_t bytes) { heap().total = bytes; }

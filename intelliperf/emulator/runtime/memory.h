@@ -75,6 +75,7 @@ bool inside(uintptr_t address, uint64_t bytes);
 // Visits live allocations by ascending id.
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
 
+uint64_t available_memory(); // what the machine can still give this process
 uint64_t allocated_bytes();  // live device and managed memory
 uint64_t total_bytes();      // of the device
 void set_total_bytes(uint64_t bytes);

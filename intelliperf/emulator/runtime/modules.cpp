@@ -142,6 +142,7 @@ T symbol(const Module& module, const std::string& name) {
 
 void resolve(Kernel& kernel) {
   kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");
+  kernel.plain = kernel.fast;
   if (shadow_active()) {
     const auto shadow = symbol<KernelEntry>(*kernel.module, kernel.name + "$shadow");
     if (shadow) kernel.fast = shadow;

@@ -49,7 +49,8 @@ struct Kernel {
   std::string display;  // demangled
   Module* module = nullptr;
   const void* host_function = nullptr;  // the stub's address, the handle of launches
-  KernelEntry fast = nullptr, trace = nullptr;  // null until resolved
+  KernelEntry fast = nullptr, trace = nullptr;  // null until resolved; in a run with shadows `fast` has them
+  KernelEntry plain = nullptr;                  // then the version without
   std::vector<Parameter> parameters;
   bool has_parameters = false;  // false: metadata lacks this kernel (arguments cannot be exported)
   uint32_t static_lds = 0;      // bytes

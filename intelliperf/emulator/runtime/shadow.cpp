@@ -27,7 +27,7 @@ constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
 
 // What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
 enum Tag : uint64_t { kFloat = 1ull << 32, kDouble = 2ull << 32, kSecond = 3ull << 32, kHalf = 4ull << 32, kBfloat = 5ull << 32 };
-constexpr uint64_t kTags = 7ull << 32, kWithoutB = 8ull << 32;
+constexpr uint64_t kWithoutB = 8ull << 32;
 
 struct Wanted {
   uint64_t fold = 0;  // p = 2^61 - fold; 0: no shadow
@@ -187,8 +187,18 @@ void swap_shadows(const void* memory, size_t bytes, char* saved, bool out) {
   memcpy(out ? saved : records, out ? records : saved, shadow_bytes(bytes));
 }
 
+// Records take eight times the memory that they belong to, in two runs side by side.
+bool too_large() {
+  static const uint64_t room = available_memory() / 3;
+  return allocated_bytes() * (sizeof(ShadowRecord) / 4) > room;
+}
+
 void shadow_launch(const LaunchRequest& request) {
   if (!header) return;
+  if (request.kernel->fast != request.kernel->plain && too_large()) {
+    request.kernel->fast = request.kernel->plain;
+    shadow_missing();
+  }
   for (const Parameter& parameter : request.kernel->parameters)
     if (parameter.pointers.empty()) shadow_mixed(request.arguments[parameter.index], parameter.size);
 }

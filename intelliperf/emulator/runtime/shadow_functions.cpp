@@ -288,7 +288,9 @@ void shadow_constants(const void* literals, uint64_t count, void* into) {
 extern "C" {
 
 // All take the shadow of their argument in parts; `concrete` is the argument or divisor that the program has.
-#define FUNCTION(name) SIMT_EXPORT void __simt_shadow_##name(Shadow* out, uint64_t a, uint64_t b, double d, double e, uint32_t wide)
+#define FUNCTION(name)                                                                                                \
+  SIMT_EXPORT void __simt_shadow_##name(Shadow* out, [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b, double d, \
+                                        double e, uint32_t wide)
 
 SIMT_EXPORT void __simt_shadow_embed(Shadow* out, double value) { *out = embedded(value); }
 
