@@ -54,7 +54,7 @@ def test_a_process_that_was_killed_is_named_incomplete(tmp_path: Path) -> None:
 def test_records_of_another_version_are_refused(recording: Recording, tmp_path: Path) -> None:
     directory = recording.write(tmp_path / "records")
     (directory / "end.json").write_text('{"abi": 7, "complete": true}')
-    with pytest.raises(ProtocolError, match="version 7, this reader knows 3"):
+    with pytest.raises(ProtocolError, match=f"version 7, this reader knows {ABI_VERSION}"):
         Trace(directory)
 
 

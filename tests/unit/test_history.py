@@ -71,13 +71,17 @@ def server() -> Iterator[Any]:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "history.db")
-    made = request.getfixturevalue("server").url
-    engine = sa.create_engine(made.replace("postgresql://", "postgresql+psycopg://"))
+    return emptied(request.getfixturevalue("server").url)
+
+
+def emptied(server_url: str) -> str:
+    """The server's database, without what an earlier test left in it."""
+    engine = sa.create_engine(server_url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         connection.execute(sa.text("DROP SCHEMA public CASCADE"))
         connection.execute(sa.text("CREATE SCHEMA public"))
     engine.dispose()
-    return str(made)
+    return server_url
 
 
 @pytest.fixture
@@ -256,7 +260,7 @@ def test_a_newer_schema_is_refused_by_name(url: str) -> None:
 
 @pytest.mark.postgresql
 def test_a_server_that_goes_away_is_named_without_its_password(server: Any) -> None:
-    history = open_history(server.url)
+    history = open_history(emptied(server.url))
     server.stop()
     try:
         with pytest.raises(HistoryUnavailable, match=r"intelliperf:\*\*\*@127") as raised:
