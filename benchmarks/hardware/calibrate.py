@@ -63,8 +63,9 @@ def quantile(weighed: Sequence[tuple[float, float]], share: float) -> float:
 
 @dataclass(frozen=True)
 class Left:
-    """What the rates leave of the error of one pair's gain; the true gain lies `error` further from 1 than modelled."""
+    """How much further from 1 than modelled one pair's gain is, and what the rates leave of that."""
 
+    whole: float
     error: float
     apart: float
     ratio: float
@@ -78,7 +79,8 @@ def left(measured: float, before: Mapping[str, float], after: Mapping[str, float
     rest = math.sqrt(max(0.0, (measured - modelled) ** 2 - by_rates**2 - math.log1p(RESOLUTION) ** 2))
     outwards = (measured > modelled) == (modelled >= 0)
     apart = modelerror.apart([before], [after], error)
-    return Left(rest if outwards else -rest, max(apart, LEAST_APART), abs(modelled))
+    whole = abs(measured - modelled)
+    return Left(whole if outwards else -whole, rest if outwards else -rest, max(apart, LEAST_APART), abs(modelled))
 
 
 def form(pairs: Sequence[Left]) -> tuple[float, float, float]:
@@ -86,8 +88,8 @@ def form(pairs: Sequence[Left]) -> tuple[float, float, float]:
     most = math.ceil((1 + INSIDE) / 2 * len(pairs)) - 1
     above = sorted(max(0.0, pair.error) / pair.apart for pair in pairs)[most]
     below = sorted(max(0.0, -pair.error) / pair.apart for pair in pairs)[most]
-    told = [(-pair.error - modelerror.SLOPE * pair.ratio) / pair.apart for pair in pairs]
-    floor = sorted(min(max(0.0, some), below) for some in told)[most]
+    told = [(-pair.whole - modelerror.SLOPE * pair.ratio) / pair.apart for pair in pairs]
+    floor = sorted(max(0.0, some) for some in told)[most]
     return tuple(math.ceil(100 * figure) / 100 for figure in (below, above, floor))  # type: ignore[return-value]
 
 
