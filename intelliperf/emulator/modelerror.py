@@ -40,9 +40,9 @@ class ModelError:
     """In natural logarithms. `device` is the one that was measured.
 
     `rates`: standard deviation of the rate of each part. What the form leaves open, of versions as far apart as `FAR`,
-    in proportion to that below: `above` the ratio, that is, further from 1; and `below` it, but no more than `SLOPE` of
-    the ratio's logarithm and `floor`, for the model seldom mistakes the faster version. All are `widened` for a chip
-    that no pair was measured on.
+    in proportion to that below: `above` the ratio, that is, further from 1; and `below` it. Towards 1 all errors
+    together reach no further than `SLOPE` of the ratio's logarithm and `floor`, for the model seldom mistakes which
+    version is the faster one. All are `widened` for a chip that no pair was measured on.
     """
 
     device: str
@@ -100,15 +100,12 @@ def spread(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -
     (reference, references), (candidate, candidates) = times
     ratio = math.log(reference / candidate)
     low, high = np.quantile(np.log(references / candidates) - ratio, _QUANTILES)
-    inwards, outwards = form(ratio, apart(before, after, error), error)
-    below, above = (inwards, outwards) if ratio >= 0 else (outwards, inwards)
-    return Spread(math.hypot(max(0.0, -float(low)), below), math.hypot(max(0.0, float(high)), above))
-
-
-def form(ratio: float, apart: float, error: ModelError) -> tuple[float, float]:
-    """What the form leaves open towards a ratio of 1 and away from it; `ratio` is a logarithm."""
-    told = SLOPE * abs(ratio) + error.floor * error.widened * apart
-    return min(error.below * error.widened * apart, told), error.above * error.widened * apart
+    by_rates = (max(0.0, -float(low)), max(0.0, float(high)))
+    distance = error.widened * apart(before, after, error)
+    inwards, outwards = by_rates if ratio >= 0 else by_rates[::-1]
+    told = SLOPE * abs(ratio) + error.floor * distance
+    sides = (min(told, math.hypot(inwards, error.below * distance)), math.hypot(outwards, error.above * distance))
+    return Spread(*(sides if ratio >= 0 else sides[::-1]))
 
 
 def apart(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> float:

@@ -48,10 +48,12 @@ def test_an_error_of_the_rates_alone_never_makes_a_version_slower_that_does_less
 
 
 def test_the_model_tells_the_faster_version_but_not_how_much_faster() -> None:
-    small, large = modelerror.form(0.2, 0.3, ERROR), modelerror.form(3.0, 1.0, ERROR)
-    assert small[0] < 0.2  # a gain remains
-    assert small[1] > modelerror.form(0.2, 0.1, ERROR)[1]
-    assert large == (ERROR.below, ERROR.above)
+    streams_less = {**CONFLICTS, "lds": 40_000.0, "dram": 10_000.0}
+    ratio = math.log(total_ns(CONFLICTS, 2.5) / total_ns(streams_less, 2.5))
+    found = spread([CONFLICTS], [streams_less], ERROR)
+    assert 0 < ratio - found.below < ratio and found.above > 0.5
+    mirrored = spread([streams_less], [CONFLICTS], ERROR)
+    assert (mirrored.above, mirrored.below) == pytest.approx((found.below, found.above), rel=0.1)
 
 
 def test_a_chip_that_nobody_measured_has_a_wider_interval_and_says_so() -> None:
