@@ -20,6 +20,7 @@ PARTS = (
     "cache",
     "coalescing",
     "collectives",
+    "demand",
     "device_file",
     "fault_log",
     "fiber_aarch64",
