@@ -334,6 +334,40 @@ def bisect(
     raise typer.Exit(bisect_commits(options, good, bad, metric))
 
 
+def check(
+    context: typer.Context,
+    build_command: Build = None,
+    project_directory: Project = None,
+    target: Target = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=0, help="Runs in an order drawn by chance.")] = 1,
+    seed: Annotated[int | None, typer.Option("--seed", min=1, help="Only this order, to see a defect again.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="A warning counts as an error.")] = False,
+    other_wave: Annotated[
+        bool, typer.Option("--other-wave/--one-wave", help="Run HIP programs with waves of 32 and of 64 lanes.")
+    ] = True,
+    sarif: Annotated[Path | None, typer.Option("--sarif", help="Also write the defects as SARIF 2.1.0.")] = None,
+    expect_exit: ExpectExit = 0,
+    run_deadline: RunDeadline = 300.0,
+    build_deadline: BuildDeadline = 900.0,
+    json_output: Annotated[bool, typer.Option("--json", help="The defects as JSON.")] = False,
+) -> None:
+    """Look for races, missing fences and barriers, accesses out of bounds and the like; needs no GPU."""
+    from intelliperf.cli.check import CheckOptions, check_application
+
+    options = Options(
+        command=_command(context),
+        build_command=tuple(build_command or ()),
+        project_directory=project_directory,
+        backend="emulator",
+        target=target,
+        expect_exit=expect_exit,
+        run_deadline=run_deadline,
+        build_deadline=build_deadline,
+        json_events=json_output,
+    )
+    raise typer.Exit(check_application(options, CheckOptions(seeds, seed, strict, other_wave, sarif)))
+
+
 def verify(
     context: typer.Context,
     patch: Annotated[str, typer.Argument(help="A patch, a directory, or a range of commits as HEAD~1..HEAD.")],
@@ -492,6 +526,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     survey,
     compare,
     bisect,
+    check,
     verify,
     apply,
     report,

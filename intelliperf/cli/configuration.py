@@ -11,7 +11,7 @@ from typing import Any
 from intelliperf.errors import UsageError
 
 FILE_NAME = "intelliperf.toml"
-_COMMANDS = ("diagnose", "emulate", "survey", "compare", "bisect", "verify")
+_COMMANDS = ("diagnose", "emulate", "survey", "compare", "bisect", "check", "verify")
 _LISTS = ("build_command", "pass_env")
 _OTHER_NAMES = {"json": "json_events"}
 _TABLES = frozenset({"nightly", "targets"})  # of a night, which checks them

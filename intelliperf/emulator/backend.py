@@ -55,13 +55,14 @@ class EmulatorBackend:
     """
 
     name = "emulator"
-    honours = frozenset({*_OPTIONS, "live_memory"})
+    honours = frozenset({*_OPTIONS, "live_memory", "roomy_memory"})
 
     def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
         self._line_note = ""
+        self._undivided: dict[str, tuple[int, ...]] = {}
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -118,6 +119,7 @@ class EmulatorBackend:
             "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
             **chosen,
             **blas_environment(),
+            "INTELLIPERF_OTHER_SIZES": ",".join(map(str, self._undivided.get(kernel.symbol, ()))),
             "INTELLIPERF_EXPORT_SOCKET": str(socket),
         }
 
@@ -169,7 +171,13 @@ class EmulatorBackend:
         return Built(trace, application.project)
 
     def _remember(self, trace: Trace) -> None:
-        """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal."""
+        """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal.
+
+        And of its kernels, as they were first seen, which arguments may take any value.
+        """
+        for module in trace.modules.values():
+            for symbol, facts in module.kernels.items():
+                self._undivided.setdefault(symbol, facts.undivided)
         targets = sorted({module.target for module in trace.modules.values()})
         if self._target is None and len(targets) == 1 and self._built_for() != targets[0]:
             self._directory.mkdir(parents=True, exist_ok=True)

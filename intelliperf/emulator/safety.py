@@ -21,10 +21,18 @@ UNINITIALISED = "uninitialised reads"
 SYNCHRONISATION = "synchronisation"
 
 CHECKS: Mapping[str, tuple[str, ...]] = {
-    RACES: ("race",),
-    BOUNDS: ("out_of_bounds", "invalid_free"),
+    RACES: ("race", "unacquired"),
+    BOUNDS: ("out_of_bounds", "invalid_free", "misaligned"),
     UNINITIALISED: ("uninitialized",),
-    SYNCHRONISATION: ("deadlock", "divergent_barrier", "trap", "assert"),
+    SYNCHRONISATION: ("deadlock", "divergent_barrier", "divergent_shuffle", "trap", "assert"),
+}
+_CAUSES = {
+    "no_release_fence": "race (no release fence before the announcement)",
+    "narrow_release_fence": "race (the release fence is of the block's scope)",
+    "no_acquire_fence": "race (no acquire fence after the wait)",
+    "narrow_atomic": "race (the atomic operation's scope is too narrow)",
+    "lost_update": "race (an update that is not atomic)",
+    "read_only_load": "race (a read-only load of what the launch writes)",
 }
 _SHOWN = 3
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing
@@ -51,14 +59,15 @@ class LocatedFault:
     place: Place
     other: Place | None
     count: int
-    look: bool = False  # see `_is_look`
+    cause: str | None = None  # what it lacks, see `Fault`
+    look: bool = False  # see `is_look`
 
     @property
     def identity(self) -> tuple[str, str, str | None, str]:
         return self.kind, self.kernel, self.scope, self.place.text
 
     def __str__(self) -> str:
-        words = self.kind.replace("_", "-")
+        words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-"))
         scope = f" within a {self.scope}" if self.scope else ""
         place, against = self.place, self.other
         if against and not place.line:
@@ -82,18 +91,20 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         place=_place(trace, fault.module, fault.site, project) or Place("", 0, ""),
         other=_place(trace, fault.module, fault.other_site, project),
         count=fault.count,
-        look=_is_look(trace, fault, project),
+        cause=fault.cause,
+        look=is_look(trace, fault, project),
     )
 
 
-def _is_look(trace: Trace, fault: Fault, project: Project) -> bool:
+def is_look(trace: Trace, fault: Fault, project: Project) -> bool:
     """A plain read of a number in global memory, just before an atomic operation that decides on the same.
 
     `if (*most < mine) atomicMax(most, mine);` is right whatever it reads: an old number costs no more than the
-    operation. Not so with one that adds up, or in LDS, where the race is that of a missing barrier.
+    operation. Not so with one that adds up, or in LDS, where the race is that of a missing barrier; but for a
+    comparison that is repeated until nobody interfered.
     """
     facts = trace.modules.get(fault.module) if fault.module is not None else None
-    if facts is None or fault.kind != "race" or fault.space != "global":
+    if facts is None or fault.kind != "race":
         return False
     looks, decisions = [], []
     for number in (fault.site, fault.other_site):
@@ -103,7 +114,7 @@ def _is_look(trace: Trace, fault: Fault, project: Project) -> bool:
         site = facts.sites[number]
         if site.kind == "load" and site.bytes in (1, 2, 4, 8):
             looks.append(place)
-        if _DECIDES.fullmatch(site.operation):
+        if _DECIDES.fullmatch(site.operation) and (fault.space == "global" or site.operation == "cmpxchg"):
             decisions.append(place)
     if len(looks) != 1 or len(decisions) != 1:
         return False
@@ -159,7 +170,7 @@ def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFau
 
 def wave_order_is_promised(vendor: str, fault: LocatedFault) -> bool:
     """Lanes of an AMD wave run in lock-step; NVIDIA's since sm_70 may not."""
-    return vendor == "amd" and fault.kind == "race" and fault.scope == "wave"
+    return vendor == "amd" and fault.kind == "race" and fault.scope == "wave" and fault.cause is None
 
 
 def compare(

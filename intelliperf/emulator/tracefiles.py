@@ -20,7 +20,7 @@ import numpy.typing as npt
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
 
 _COUNTS = (
@@ -121,6 +121,7 @@ class KernelFacts:
     end_line: int | None
     static_lds: int
     static: StaticFacts | None
+    undivided: tuple[int, ...] = ()  # integer arguments that may take any value, see `ir.divisions`
 
 
 @dataclass(frozen=True)
@@ -202,14 +203,23 @@ class Fault:
     count: int
     address_offset: int | None
     allocation_bytes: int | None
+    cause: str | None = None
+    block: tuple[int, int, int] | None = None
+    thread: int | None = None
+    other_block: tuple[int, int, int] | None = None
+    other_thread: int | None = None
+    value: int | None = None  # 4 bytes there before the access
+    resident: int | None = None  # of a deadlock: blocks that fit on the device, where others were not begun
+    detail: str | None = None
 
 
 class Trace:
     """All records of one process, read on demand from its directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, cut_off: bool = False) -> None:
+        """`cut_off`: the process may have been killed; what it wrote until then is read."""
         self.directory = directory
-        self._end = self._read_end()
+        self._end: Mapping[str, Any] = {} if cut_off and not (directory / "end.json").exists() else self._read_end()
 
     def _read_end(self) -> Mapping[str, Any]:
         path = self.directory / "end.json"
@@ -347,6 +357,7 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         end_line=row.get("end_line") or None,
         static_lds=int(row["static_lds"]),
         static=None if static is None else _static(static),
+        undivided=tuple(map(int, row.get("undivided", ()))),
     )
 
 
@@ -416,6 +427,14 @@ def parse_fault(path: Path, row: Mapping[str, Any]) -> Fault:
             count=int(row.get("count", 1)),
             address_offset=None if row.get("address_offset") is None else int(row["address_offset"]),
             allocation_bytes=_optional(row.get("allocation_bytes")),
+            cause=row.get("cause"),
+            block=None if row.get("block") is None else _triple(row["block"]),
+            thread=_optional(row.get("thread")),
+            other_block=None if row.get("other_block") is None else _triple(row["other_block"]),
+            other_thread=_optional(row.get("other_thread")),
+            value=row.get("value"),
+            resident=_optional(row.get("resident")),
+            detail=row.get("detail"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed fault: {error!r}") from error

@@ -18,6 +18,7 @@ from intelliperf.validation.othernumbers import (
     COPIES,
     KEPT,
     OPTION,
+    ROOM,
     SHAPES,
     TWIN,
     TWIN_ORDER,
@@ -162,7 +163,9 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         coverage = followed.coverage(_ALTERED)
-        return Told(passed=(alteration.passed + (f" ({coverage})" if coverage else ""),))
+        roomy = alteration.with_room and ROOM in self._reference.backend.honours
+        passed = alteration.with_room if roomy else alteration.passed
+        return Told(passed=(passed + (f" ({coverage})" if coverage else ""),))
 
     def _planned_otherwise(
         self, trial: Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]

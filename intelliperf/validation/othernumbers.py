@@ -25,6 +25,7 @@ from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
 KEPT, SHAPES = "other_kept", "other_shapes"  # likewise
+ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16
 TWIN = "original in another order"
 TWIN_ORDER: Mapping[str, str] = {"lane_order": "reverse", "block_order": "reverse"}
@@ -39,12 +40,19 @@ class Alteration:
     passed: str
     of_arguments: bool = False
     doubtful: bool = False  # the original may have no one answer then
+    with_room: str = ""  # how a pass is put where memory is roomy
     finite: bool = False  # what the original's overflowing results are means nothing
 
 
 ALTERATIONS = (
     Alteration("1", "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
-    Alteration("2", "where some of the numbers are others", "an eighth of each buffer's numbers moved", doubtful=True),
+    Alteration(
+        "2",
+        "where some of the numbers are others",
+        "an eighth of each buffer's numbers moved",
+        doubtful=True,
+        with_room="an eighth of each buffer's numbers moved; floats that are only read negated or zero",
+    ),
     Alteration(
         "5",
         "where the numbers are 128 times as large",
@@ -58,6 +66,8 @@ ALTERATIONS = (
         "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
+        with_room="plain arguments from 5 on lowered and raised (one, three, half, a prime, very few), floats among "
+        "them doubled, wherever the original has one answer then",
     ),
 )
 

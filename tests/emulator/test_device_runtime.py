@@ -32,6 +32,8 @@ PARTS = (
     "lds",
     "matrix_product",
     "memory",
+    "order_clock",
+    "ordering",
     "race",
     "recorder",
     "repeats",
@@ -89,7 +91,7 @@ def test_kernels_run_as_the_programming_model_says(semantics: Path, tmp_path: Pa
     environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path)}
     done, _, errors = output_of([str(semantics), check], 60, environment)
     assert done.ok, errors
-    assert (tmp_path / "end.json").read_text() == '{"abi":4,"complete":true,"exit":0}\n'
+    assert (tmp_path / "end.json").read_text() == '{"abi":5,"complete":true,"exit":0}\n'
 
 
 def test_every_check_of_the_native_program_is_run(semantics: Path) -> None:

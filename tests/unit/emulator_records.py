@@ -132,7 +132,7 @@ class Recording:
             "static": self.static,
         }
         return {
-            "abi": 4,
+            "abi": 5,
             "source": str(self.source),
             "language": "hip",
             "target": self.target,
@@ -156,5 +156,5 @@ class Recording:
                 record[name] = value
         records.tofile(directory / "sites.bin")
         np.array(self.blocks, dtype=BLOCK_DTYPE).tofile(directory / "blocks.bin")
-        (directory / "end.json").write_text('{"abi":4,"complete":true,"exit":0}')
+        (directory / "end.json").write_text('{"abi":5,"complete":true,"exit":0}')
         return directory

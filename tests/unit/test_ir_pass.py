@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from intelliperf.emulator.ir import Instrumented, expose_shared_variables, instrument
-from intelliperf.emulator.ir.memory import UNIFORM, UNIFORM_VALUE
+from intelliperf.emulator.ir.memory import (
+    ACQUIRE,
+    ALIGNMENT_MASK,
+    ALIGNMENT_SHIFT,
+    ATOMIC,
+    BLOCK_SCOPE,
+    RELEASE,
+    UNIFORM,
+    UNIFORM_VALUE,
+    UPDATE,
+    VOLATILE,
+)
 from intelliperf.errors import ToolchainError
 
 PARAMETERS = "ptr noundef %p, i64 noundef %n"
@@ -86,23 +97,67 @@ def test_a_loop_that_is_entered_in_its_midst_is_left_alone() -> None:
     [
         ("%v = load i32, ptr %p, align 4", "load", 4, 0),
         ("%v = load volatile i8, ptr %p, align 1", "load", 1, 1),
-        ("%v = load atomic i64, ptr %p monotonic, align 8", "load", 8, 1),
+        ("%v = load atomic i64, ptr %p monotonic, align 8", "load", 8, VOLATILE | ATOMIC),
         ("%v = load <4 x float>, ptr %p, align 16", "load", 16, 2),
         ('%v = load i32, ptr getelementptr inbounds ([8 x i32], ptr @"a b", i64 0, i64 3), align 4', "load", 4, 0),
         ("store { float, i64 } zeroinitializer, ptr %p, align 8", "store", 16, 0),
         ("store ptr getelementptr (i8, ptr @g, i64 4), ptr %p, align 8", "store", 8, 0),
         ("store volatile double 1.0, ptr %p, align 8", "store", 8, 3),
         ("store <3 x i1> zeroinitializer, ptr %p", "store", 1, 0),
-        ('store atomic i32 1, ptr %p syncscope("agent") release, align 4', "store", 4, 1),
-        ("%v = atomicrmw fadd ptr %p, float 1.0 monotonic, align 4", "reduction", 4, 3),
-        ('%v = atomicrmw volatile umax ptr %p, i64 7 syncscope("one") seq_cst, align 8', "reduction", 8, 1),
-        ("%v = cmpxchg weak volatile ptr %p, i32 0, i32 1 acq_rel monotonic, align 4", "atomic", 4, 5),
+        ('store atomic i32 1, ptr %p syncscope("agent") release, align 4', "store", 4, VOLATILE | ATOMIC | RELEASE),
+        ("%v = atomicrmw fadd ptr %p, float 1.0 monotonic, align 4", "reduction", 4, 3 | ATOMIC),
+        (
+            '%v = atomicrmw volatile umax ptr %p, i64 7 syncscope("one") seq_cst, align 8',
+            "reduction",
+            8,
+            VOLATILE | ATOMIC | ACQUIRE | RELEASE,
+        ),
+        (
+            "%v = cmpxchg weak volatile ptr %p, i32 0, i32 1 acq_rel monotonic, align 4",
+            "atomic",
+            4,
+            5 | ATOMIC | ACQUIRE | RELEASE,
+        ),
     ],
 )
 def test_forms_of_access(instruction: str, kind: str, size: int, flags: int) -> None:
     (site,) = sites('@"a b" = global [8 x i32] zeroinitializer\n@g = global [8 x i8] zeroinitializer\n'
                     + function(f"  {instruction}\n  ret void"))  # fmt: skip
-    assert (site["kind"], site["bytes"], site["flags"] & ~(UNIFORM | UNIFORM_VALUE)) == (kind, size, flags)
+    assert (
+        site["kind"],
+        site["bytes"],
+        site["flags"] & ~(UNIFORM | UNIFORM_VALUE) | site["order"] << 16 & ~ALIGNMENT_MASK,
+    ) == (kind, size, flags)
+    aligned = re.search(r"align (\d+)", instruction)
+    assert 1 << (site["order"] >> ALIGNMENT_SHIFT - 16) == (int(aligned[1]) if aligned else 1)
+
+
+def test_a_mark_gives_the_next_atomic_operation_its_scope_and_a_fence_is_told_to_the_runtime() -> None:
+    declared = "declare void @__simt_scope(i32)\ndeclare void @__simt_fence(i32)\n"
+    made = instrument(declared + function(
+        "  call void @__simt_scope(i32 noundef 1)\n  %v = atomicrmw add ptr %p, i32 1 monotonic, align 4\n"
+        "  %w = atomicrmw add ptr %p, i32 %v monotonic, align 4\n"
+        "  call void @__simt_fence(i32 noundef 9)\n  fence acquire\n  ret void"
+    ))  # fmt: skip
+    first, second = (site["order"] << 16 for site in made.metadata["sites"])
+    assert first & BLOCK_SCOPE and not second & BLOCK_SCOPE
+    assert re.findall(r"call void @__simt_fence\(i32 (\d+)\)", traced(made)) == ["9", "4"]
+    fast = made.text[made.text.index("define void @f(") : made.text.index("define void @f$traced(")]
+    assert "@__simt" not in fast and fast.count('fence syncscope("singlethread") seq_cst') == 2
+
+
+@pytest.mark.parametrize(
+    ("between", "completes"),
+    [
+        ("  %s = add i32 %v, 1", True),
+        ("  %s = add i32 %n32, 1", False),
+        ("  %s = add i32 %v, 1\n  %c = icmp eq i32 %v, 3", False),
+    ],
+)
+def test_a_store_of_what_its_own_place_held_is_an_update_unless_that_is_compared(between: str, completes: bool) -> None:
+    load = "  %n32 = trunc i64 %n to i32\n  %v = load volatile i32, ptr %p, align 4"
+    _, store = sites(function(f"{load}\n{between}\n  store volatile i32 %s, ptr %p, align 4\n  ret void"))
+    assert bool(store["order"] << 16 & UPDATE) == completes
 
 
 def test_an_atomic_whose_value_is_used_is_no_reduction() -> None:

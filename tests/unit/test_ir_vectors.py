@@ -277,7 +277,7 @@ def test_small_copies_have_the_width_that_their_alignment_allows(
 ) -> None:
     pointers = f"ptr align {alignment} %p, ptr align {alignment} %q"
     made = instrumented(f"call void @llvm.memcpy.p0.p0.i64({pointers}, i64 {length}, i1 false), !dbg !10", vendor)
-    assert [site["flags"] >> 8 for site in made.metadata["sites"]] == [width, width]
+    assert [site["flags"] >> 8 & 31 for site in made.metadata["sites"]] == [width, width]
 
 
 def test_a_load_does_not_take_in_what_lies_behind_its_variable() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from intelliperf.emulator.compiler.ptx import Unknown, ptx_function
+from intelliperf.emulator.compiler.ptxmemory import fence_code
 
 _CALL = re.compile(
     r'(?P<head>^[ \t]+(?:%\S+ = )?)(?:tail )?call (?:contract )?(?P<type>void|i\d+|float|double|ptr|\{[^{}]*\}) asm '
@@ -22,6 +23,7 @@ _CALLED = re.compile(r"call (\w+) @((?:llvm\.|__simt_)[\w.]+|tanhf)\(([^()]*)\)"
 _ATTRIBUTES = re.compile(r"(?:, !srcloc !\d+)")
 _MOVE = re.compile(r"v_mov_b32(?:_e32|_e64)? \$0, ?\$1$")
 _ORDER = re.compile(r"(?:membar|fence)\.[\w.:]+$|s_waitcnt\b.*$|s_nop \d+$|s_sleep \d+$")
+_FENCE_DECLARED = re.compile(r"^declare [^\n]*@__simt_fence\(", re.MULTILINE)
 _TOGETHER = frozenset({"__simt_collective", "__simt_barrier", "__simt_barrier_reduce", "__simt_named_barrier",
                        "__simt_ptx_mma", "__simt_exit"})  # fmt: skip
 _PURE = re.compile(r"__simt_ptx_\w+$|__simt_is_shared$|__simt_thread$")
@@ -31,6 +33,8 @@ def translate_assembly(ir: str) -> str:
     """`ir` with every known statement replaced; declarations of what it now calls are appended."""
     written: list[str] = []
     changed = _CALL.sub(lambda match: _as_function(match, written), ir)
+    if "@__simt_fence(i32" in changed and not _FENCE_DECLARED.search(changed):
+        changed += "\ndeclare void @__simt_fence(i32) nounwind\n"
     if not written:
         return changed
     added = "".join(written)
@@ -96,5 +100,8 @@ def _translated(match: re.Match[str]) -> str:
     if _MOVE.match(text) and arguments.split(" ")[0] == result and "," not in arguments:
         return f"{match['head']}freeze {arguments.replace(' noundef', '')}{rest}"
     if _ORDER.match(text) and result == "void" and not arguments:
+        code = fence_code(text) if text.startswith(("membar", "fence")) else None
+        if code is not None:
+            return f"{match['head']}call void @__simt_fence(i32 {code}){rest}"
         return f'{match["head"]}fence syncscope("singlethread") seq_cst{rest}'
     return match[0]

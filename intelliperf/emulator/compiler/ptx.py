@@ -20,8 +20,6 @@ _NO_EFFECT = frozenset(
     {
         "prefetch",
         "prefetchu",
-        "membar",
-        "fence",
         "discard",
         "applypriority",
         "griddepcontrol",

@@ -7,7 +7,8 @@ import re
 from intelliperf.emulator.compiler.ptxwriter import FLOATS, Unknown, Writer, is_signed, type_of
 
 _PLACE = re.compile(r"\[\s*([\w%$.]+)\s*(?:\+\s*(-?\w+|\$\d+))?\s*\]$")
-_READ_AGAIN = frozenset({"volatile", "relaxed", "acquire", "mmio"})
+_READ_AGAIN = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
+_FENCE_BLOCK, _FENCE_ACQUIRE, _FENCE_RELEASE = 1, 4, 8  # FenceCode of runtime/abi.h
 _ORDERS = frozenset({"relaxed", "acquire", "release", "acq_rel", "weak", "gpu", "sys", "cta", "volatile", "mmio"})
 _CACHES = frozenset({"nc", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "noftz", "vec"})
 _SPACES = frozenset({"global", "shared", "shared::cta", "local", "const", "generic"})
@@ -50,6 +51,30 @@ def _memory_type(kind: str) -> tuple[str, int]:
     return whole, {"float": 4, "double": 8}.get(whole) or int(whole[1:]) // 8
 
 
+def _fence(words: list[str], wanted: int, writer: Writer) -> None:
+    """The half of an access's own order that stands before it (release) or after it (acquire)."""
+    order = {"acquire": _FENCE_ACQUIRE, "release": _FENCE_RELEASE, "acq_rel": _FENCE_ACQUIRE | _FENCE_RELEASE}
+    code = sum({order[word] & wanted for word in words if word in order})
+    if code:
+        writer.call("void", "__simt_fence", ("i32", str(code | (_FENCE_BLOCK if "cta" in words else 0))))
+
+
+def fence_code(instruction: str) -> int | None:
+    """What `fence` and `membar` order; None for those of other proxies, which order nothing here."""
+    words = instruction.split(".")
+    if "proxy" in words or "mbarrier_init" in words:
+        return None
+    half = {"acquire": _FENCE_ACQUIRE, "release": _FENCE_RELEASE}
+    code = next((half[word] for word in words if word in half), _FENCE_ACQUIRE | _FENCE_RELEASE)
+    return code | (_FENCE_BLOCK if "cta" in words else 0)
+
+
+def fence(words: list[str], operands: list[str], writer: Writer) -> None:
+    code = fence_code(".".join(words))
+    if code is not None:
+        writer.call("void", "__simt_fence", ("i32", str(code)))
+
+
 def load_or_store(words: list[str], operands: list[str], writer: Writer) -> None:
     kept = _bare(words)
     lanes = int(kept[0][1:]) if re.fullmatch(r"v[248]", kept[0]) else 1
@@ -66,7 +91,9 @@ def load_or_store(words: list[str], operands: list[str], writer: Writer) -> None
         for i, name in enumerate(names):
             element = whole if lanes == 1 else writer.put(f"extractelement {vector} {whole}, i32 {i}")
             writer.write(name, element, kind, is_signed(kept[-1]))
+        _fence(words, _FENCE_ACQUIRE, writer)
         return
+    _fence(words, _FENCE_RELEASE, writer)
     whole = "poison"
     for i, name in enumerate(names):
         element = writer.read(name, kind)
@@ -75,7 +102,13 @@ def load_or_store(words: list[str], operands: list[str], writer: Writer) -> None
 
 
 def atomic(words: list[str], operands: list[str], writer: Writer) -> None:
-    """atom gives the old value, red does not; every scope and order is equally strong here."""
+    """atom gives the old value, red does not."""
+    _fence(words, _FENCE_RELEASE, writer)
+    _exchange(words, operands, writer)
+    _fence(words, _FENCE_ACQUIRE, writer)
+
+
+def _exchange(words: list[str], operands: list[str], writer: Writer) -> None:
     kept = _bare(words)
     if len(kept) != 2 or kept[-1] in ("f16", "bf16", "f16x2", "bf16x2"):
         raise Unknown(".".join(words))
@@ -190,6 +223,7 @@ def _transposed(writer: Writer, value: str, row: str, part: str) -> str:
 HANDLERS = {
     **dict.fromkeys(("ld", "ldu", "st"), load_or_store),
     **dict.fromkeys(("atom", "red"), atomic),
+    **dict.fromkeys(("fence", "membar"), fence),
     "cp": copy_async,
     "cvta": convert_address,
     "isspacep": in_space,

@@ -35,6 +35,7 @@ _HOOKS = (
     "declare void @__simt_at(i32)",
     "declare void @__simt_block(i32)",
     "declare void @__simt_call(i32)",
+    "declare void @__simt_fence(i32)",
     "declare void @__simt_return()",
     "declare void @__simt_turn(i32, i32, i32)",
     "declare void @__simt_leave(i32)",

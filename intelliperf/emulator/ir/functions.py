@@ -9,10 +9,18 @@ from dataclasses import dataclass, replace
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.memory import (
+    ALIGNMENT_SHIFT,
+    ATOMIC,
+    BLOCK_SCOPE,
+    LOOP,
     MEMORY_OPCODES,
+    READ_ONLY,
     UNIFORM,
     UNIFORM_VALUE,
+    UPDATE,
+    VOLATILE,
     WAITS,
+    WAVE_SCOPE,
     Access,
     access_of,
     masked_of,
@@ -21,12 +29,13 @@ from intelliperf.emulator.ir.memory import (
 from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
-from intelliperf.emulator.ir.privacy import is_private, private_pointers
+from intelliperf.emulator.ir.privacy import is_private, private_pointers, read_only_pointers
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.uniform import UniformValues
+from intelliperf.emulator.ir.updates import Updates
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
 from intelliperf.emulator.ir.waits import WaitingLoads
 from intelliperf.errors import ToolchainError
@@ -41,6 +50,10 @@ _SYNCHRONISERS = {
     "__simt_ptx_mma": ("collective", "matrix product"),
     "__simt_collective": ("collective", "collective"),
 }
+_ACQUIRES, _RELEASES = 4, 8  # FenceCode of runtime/abi.h
+_FENCE_ORDER = re.compile(r"\b(acquire|release|acq_rel|seq_cst)\b")
+_CODE = re.compile(r"\(i32 (?:noundef )?(\d+)")
+_COMPILER_FENCE = '  fence syncscope("singlethread") seq_cst'
 _COLLECTIVES = (
     "shuffle", "shuffle up", "shuffle down", "shuffle xor", "ballot", "wave barrier", "match any", "match all",
     "active mask", "yield", "matrix product",
@@ -73,6 +86,10 @@ class FunctionRewriter:
         self._around = surroundings
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
+        self._read_only = read_only_pointers(function) if function.name in surroundings.kernels else set()
+        self._updates = Updates(function)
+        self._in_loop = False
+        self._scope = 0  # of the next atomic operation: that of the mark before it
         self._operations = OperationCounter()
         self._vectors = VectorFinder(
             function,
@@ -102,6 +119,7 @@ class FunctionRewriter:
         for index in order:
             self._fast, self._trace = [], []
             self._index = index
+            self._in_loop = bool(nests[index]) or index in following[index]
             self._rewrite_block(blocks[index], turns.get(index, Hooks()))
             rewritten[index] = (self._fast, self._trace)
         header = clean_header(function.header)
@@ -155,10 +173,50 @@ class FunctionRewriter:
             access = access_of(instruction, self._around.layout, used)
             if opcode == "atomicrmw":
                 access = replace(access, flags=access.flags | self._uniformity(access))
-            self._hook_access(self._marked(access, instruction), location)
+            self._hook_access(self._in_scope(self._marked(access, instruction), instruction), location)
+        elif opcode == "fence":
+            self._fence(instruction.text)
+            return
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         self._both(text)
+
+    # -- order ----------------------------------------------------------------------------------
+
+    def _in_scope(self, access: Access, instruction: Instruction) -> Access:
+        """With the scope that the mark before it gave an atomic operation, and whether a store completes an update."""
+        flags = access.flags
+        if flags & ATOMIC:
+            flags |= self._scope
+            self._scope = 0
+        if access.kind == "store" and self._updates.completes(instruction):
+            flags |= UPDATE
+        if access.kind == "load" and not flags & ATOMIC and self._read_only_path(access.pointer, instruction.text):
+            flags |= READ_ONLY
+        if flags & VOLATILE and self._in_loop:
+            flags |= LOOP
+        return replace(access, flags=flags)
+
+    def _read_only_path(self, pointer: str, text: str) -> bool:
+        """Whether a GPU may answer from a cache that sees no stores: on NVIDIA those of `__ldg`, see the header."""
+        return pointer in self._read_only or (self._around.nvidia and "!nontemporal" in text)
+
+    def _fence(self, text: str) -> None:
+        """One of the language's own, of all scopes; those within a thread hold the compiler back only."""
+        if 'syncscope("singlethread")' not in text:
+            order = "".join(_FENCE_ORDER.findall(text))
+            code = (order != "release") * _ACQUIRES | (order != "acquire") * _RELEASES
+            self._trace.append(f"  call void @__simt_fence(i32 {code})")
+        self._both(_COMPILER_FENCE)
+
+    def _mark(self, name: str, text: str) -> None:
+        found = _CODE.search(text)
+        code = int(found[1]) if found else 0
+        if name == "__simt_fence":  # its code is a variable where nothing was optimised
+            self._trace.append(f"  call void @__simt_fence(i32 {code})" if found else text)
+            self._both(_COMPILER_FENCE)
+        else:
+            self._scope = (0, BLOCK_SCOPE, WAVE_SCOPE)[code] if code < 3 else 0
 
     # -- accesses -------------------------------------------------------------------------------
 
@@ -217,7 +275,9 @@ class FunctionRewriter:
             return
         if access.length is not None:
             width = copy_width(access, self._around.nvidia)
-            access = replace(access, flags=access.flags | width << COPY_WIDTH_SHIFT)
+            aligned = min(access.alignment, width or 1).bit_length() - 1
+            flags = access.flags | width << COPY_WIDTH_SHIFT | aligned << ALIGNMENT_SHIFT
+            access = replace(access, flags=flags)
         site = self._site(access, location)
         if access.length is None:
             self._trace.append(f"  call void @__simt_access(ptr {access.pointer}, i32 {site})")
@@ -264,6 +324,9 @@ class FunctionRewriter:
         name = found[1]
         if name is None:
             return self._indirect_call(call, text, found[2], location)
+        if name in ("__simt_fence", "__simt_scope"):
+            self._mark(name, text)
+            return True
         if name in _SYNCHRONISERS:
             kind, operation = _SYNCHRONISERS[name]
             if name == "__simt_collective":

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.divisions import undivided
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
 from intelliperf.emulator.ir.module import Function, Module
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
@@ -156,6 +157,7 @@ def describe_kernel(
             }
             for index, kind in enumerate(types)
         ],
+        "undivided": undivided(function, [(one.text, one.source) for one in map_arguments(function, debug)]),
         "static_lds": sum(variables.shared[name] for name in reach),
         "static": None,
     }

@@ -14,12 +14,17 @@ VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
 COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
 UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
 WAITS = 128  # of a load, see abi.h
+# What an access orders and takes for granted; in the site's second word, see abi.h.
+ATOMIC, BLOCK_SCOPE, WAVE_SCOPE, ACQUIRE, RELEASE, READ_ONLY, UPDATE, LOOP = (1 << bit for bit in range(16, 24))
+ALIGNMENT_SHIFT, _MOST_ALIGNED = 29, 7
+ALIGNMENT_MASK = _MOST_ALIGNED << ALIGNMENT_SHIFT
 MEMORY_OPCODES = frozenset({"load", "store", "atomicrmw", "cmpxchg"})
 _LOAD = re.compile(r"load (atomic )?(volatile )?([a-z]\w*), ptr (%[-\w.$]+)(?=,|$|\n)")
 _QUALIFIERS = re.compile(r"(load|store|atomicrmw|cmpxchg) ((?:atomic |volatile |weak |elementwise )*)")
 _FLOATING = re.compile(r"(?:<\d+ x )?(?:half|bfloat|float|double|x86_fp80|fp128)\b")
 _INTRINSIC_RANGE = re.compile(r"@(?:llvm\.(memcpy|memmove|memset)(?:\.\w+)*|(memcpy|memmove|memset))\(")
 _ALIGNMENT = re.compile(r"\balign (\d+)")
+_ORDER = re.compile(r" (acquire|release|acq_rel|seq_cst)\b")
 _MASKED = re.compile(r"@llvm\.(masked|vp)\.(\w+)(?:\.[\w.]+)?\(")
 
 
@@ -50,11 +55,12 @@ def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Ac
         quick = _LOAD.match(text)
         if quick:
             flags = VOLATILE if quick[1] or quick[2] else 0
-            return _plain("load", quick[4], quick[3], flags, layout)
+            return _plain("load", quick[4], quick[3], flags | _promises(text, quick[1] is not None), layout)
     found = _QUALIFIERS.search(text)
     if not found:
         raise ToolchainError(f"unknown IR memory instruction: {text[:200]}")
     flags = VOLATILE if "atomic " in found[2] or "volatile " in found[2] else 0
+    flags |= _promises(text, "atomic " in found[2] or instruction.opcode in ("atomicrmw", "cmpxchg"))
     parts = split_top(text[found.end() :])
     if len(parts) < 2:
         raise ToolchainError(f"unknown IR memory instruction: {text[:200]}")
@@ -62,7 +68,22 @@ def access_of(instruction: Instruction, layout: Layout, result_used: bool) -> Ac
         return _plain("load", pointer_operand(parts[1]), parts[0], flags, layout)
     if instruction.opcode == "store":
         return _plain("store", pointer_operand(parts[1]), type_of(parts[0]), flags, layout)
-    return _atomic(instruction, parts, layout, result_used)
+    return _atomic(instruction, parts, layout, result_used, flags)
+
+
+def _promises(text: str, atomic: bool) -> int:
+    """The flags of what an access orders, and of the alignment that it takes for granted."""
+    found = _ALIGNMENT.search(text)
+    exponent = min(int(found[1]).bit_length() - 1, _MOST_ALIGNED) if found else 0
+    flags = exponent << ALIGNMENT_SHIFT
+    if "!invariant.load" in text:
+        flags |= READ_ONLY
+    if not atomic:
+        return flags
+    flags |= ATOMIC
+    if (order := _ORDER.search(text)) is not None:
+        flags |= (ACQUIRE if order[1] != "release" else 0) | (RELEASE if order[1] != "acquire" else 0)
+    return flags
 
 
 def _plain(kind: str, pointer: str, type_name: str, flags: int, layout: Layout) -> Access:
@@ -71,9 +92,9 @@ def _plain(kind: str, pointer: str, type_name: str, flags: int, layout: Layout) 
     return Access(kind, pointer, type_name, layout.size(type_name), flags, kind)
 
 
-def _atomic(instruction: Instruction, parts: list[str], layout: Layout, result_used: bool) -> Access:
+def _atomic(instruction: Instruction, parts: list[str], layout: Layout, result_used: bool, flags: int) -> Access:
     type_name = type_of(parts[1])
-    flags = VOLATILE | (FLOAT if _FLOATING.match(type_name) else 0)
+    flags |= VOLATILE | (FLOAT if _FLOATING.match(type_name) else 0)
     if instruction.opcode == "cmpxchg":
         pointer, operation, kind = pointer_operand(parts[0]), "cmpxchg", "atomic"
         flags |= COMPARE_EXCHANGE

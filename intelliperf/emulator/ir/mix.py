@@ -121,6 +121,6 @@ def _kind_of_call(text: str) -> str:
         return "convert"
     if _SPECIAL.match(name):
         return "special"
-    if name in ("__simt_thread", "__simt_at"):
+    if name in ("__simt_thread", "__simt_at", "__simt_fence", "__simt_scope"):
         return ""
     return "call"

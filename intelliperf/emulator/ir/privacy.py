@@ -38,6 +38,24 @@ def private_pointers(function: Function, private_globals: frozenset[str]) -> set
     return _close(private, derived, private_globals)
 
 
+def read_only_pointers(function: Function) -> set[str]:
+    """Names (with %) of pointers to what nobody writes by the caller's promise: `const T* __restrict__`."""
+    roots = {
+        _name(part)
+        for part in function.parameters
+        if part.startswith("ptr ") and " noalias " in part and " readonly " in part and " byval(" not in part
+    }
+    if not roots:
+        return roots
+    derived = {
+        instruction.result: sources
+        for block in function.blocks
+        for instruction in block.instructions
+        if instruction.result is not None and (sources := _sources(instruction))
+    }
+    return _close(roots, derived, frozenset())
+
+
 def is_private(pointer: str, private: set[str], private_globals: frozenset[str]) -> bool:
     """Whether an operand (a name or a constant expression) is private."""
     if pointer.startswith("%"):

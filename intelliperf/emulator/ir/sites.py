@@ -34,7 +34,8 @@ class SiteTable:
             {
                 "kind": kind,
                 "bytes": size,
-                "flags": flags,
+                "flags": flags & 0xFFFF,
+                "order": flags >> 16,
                 "function": function,
                 "block": block,
                 "operation": operation,
@@ -50,11 +51,11 @@ class SiteTable:
     def definitions(self) -> list[str]:
         """The IR of `__simt_sites`, `__simt_block_executions` and their counts."""
         rows = [
-            f"%simt.site {{ i16 {SITE_KINDS.index(s['kind'])}, i16 {s['flags']}, i32 {s['bytes']} }}"
+            f"%simt.site {{ i16 {SITE_KINDS.index(s['kind'])}, i16 {s['flags']}, i32 {s['bytes']}, i32 {s['order']} }}"
             for s in self.sites
         ] or ["%simt.site zeroinitializer"]
         return [
-            "%simt.site = type { i16, i16, i32 }",
+            "%simt.site = type { i16, i16, i32, i32 }",
             f"@__simt_sites = constant [{len(rows)} x %simt.site] [{', '.join(rows)}]",
             f"@__simt_site_count = constant i32 {len(self.sites)}",
             f"@__simt_block_executions = global [{max(1, len(self.blocks))} x i64] zeroinitializer",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from intelliperf.emulator.ir.addresses import Addresses
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.memory import VOLATILE, Access, access_of, ranges_of
+from intelliperf.emulator.ir.memory import ALIGNMENT_MASK, VOLATILE, Access, access_of, ranges_of
 from intelliperf.emulator.ir.module import Function, Instruction
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION
 
@@ -193,8 +193,10 @@ class VectorFinder:
         kind = "load" if first.access.kind in ("load", "range_load") else "store"
         flags = 0
         for part in taken:
-            flags |= part.access.flags
+            flags |= part.access.flags & ~ALIGNMENT_MASK
             self._plan[part.index] = None
+        if first is taken[0]:
+            flags |= first.access.flags & ALIGNMENT_MASK
         access = Access(kind, first.access.pointer, _vector_type(taken, size, self._layout), size, flags, kind)
         others = dict.fromkeys(int(part.place) for part in taken if part.place != first.place)
         self._plan[first.index] = Joined(access, first.offset - taken[0].offset, tuple(others))

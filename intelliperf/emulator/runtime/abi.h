@@ -6,7 +6,7 @@
 
 namespace simt {
 
-constexpr uint32_t kAbiVersion = 4;
+constexpr uint32_t kAbiVersion = 5;
 
 // ---- device code -> runtime -------------------------------------------------------------------
 struct Thread {  // what __simt_thread() returns; the runtime's lane record begins with it
@@ -35,6 +35,7 @@ void __simt_access(const void* address, uint32_t site);
 void __simt_access_range(const void* address, uint32_t site, uint64_t bytes);  // memcpy, memset
 void __simt_block(uint32_t block);  // on entry to a basic block without an event
 void __simt_turn(uint32_t loop, uint32_t depth, uint32_t turn);  // at a loop's head, `depth` counted from 1
+void __simt_fence(uint32_t code);  // kFence…; also where the source has one
 void __simt_leave(uint32_t depth);  // where a loop has ended: how many there still are round the lane
 // Both versions:
 void __simt_at(uint32_t site);  // before a barrier or collective: where it is
@@ -87,10 +88,25 @@ enum SiteFlags : uint16_t {
   kSiteSpins = 64,        // in LDS: a loop round a compare-and-swap, one lane of an address at a time
   kSiteWaits = 128,       // of a load: those before it cannot be under way together with it, see ir/waits.py
 };
+enum SiteOrder : uint32_t {
+  kSiteAtomic = 1,      // an atomic load or store
+  kSiteBlockScope = 2,  // atomic among the threads of a block
+  kSiteWaveScope = 4,   // or of a wave
+  kSiteAcquire = 8,
+  kSiteRelease = 16,
+  kSiteReadOnly = 32,   // a load that need not see stores of the launch
+  kSiteUpdate = 64,     // a store of what was computed from a load of the same place
+  kSiteLoop = 128,      // an atomic or volatile access within a loop
+};
+// In the same word: log2 of the bytes that the address is a multiple of, at most 128; of ranges no more than their width.
+constexpr uint32_t kSiteAlignmentShift = 13;
+enum FenceCode : uint32_t { kFenceBlock = 1, kFenceWave = 2, kFenceAcquire = 4, kFenceRelease = 8 };
+constexpr uint16_t kSiteCopyWidthMask = 31;
 constexpr uint16_t kSiteCopyWidthShift = 8;  // of a range: bytes of each of its accesses; 0: not known
 struct Site {  // __simt_sites[__simt_site_count]
   uint16_t kind, flags;
   uint32_t bytes;  // of one lane's access; 0 for ranges
+  uint32_t order;  // SiteOrder and alignment
 };
 struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count]
   char* begin;
@@ -108,7 +124,7 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // sites.bin         SiteRecord[], only sites that ran in traced blocks
 // blocks.bin        BlockRecord[]
 // faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
-// end.json          written last: {"abi":4,"complete":true|false,"exit":...}; absent = the process was killed
+// end.json          written last: {"abi":5,"complete":true|false,"exit":...}; absent = the process was killed
 struct SiteRecord {
   uint32_t launch;  // index into launches.jsonl
   uint32_t site;

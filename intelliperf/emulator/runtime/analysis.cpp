@@ -44,7 +44,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   first_by_block_.clear();
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
-  races_.begin_launch(device_.wave_size, static_lds_ + dynamic_lds);
+  races_.begin_launch(device_.wave_size, device_.amd(), ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
   wave_requests_.assign((threads + device_.wave_size - 1) / device_.wave_size, 0);
   wave_words_.assign(wave_requests_.size(), 0);
 
@@ -67,14 +67,20 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
 }
 
 void Analysis::begin_block(const Block& block) {
-  races_.begin_block(uint32_t(block.waves.size()));
+  races_.begin_block(block.number, uint32_t(block.waves.size()));
   partition_ = uint32_t(block.number % l2_.size());
   l1_->invalidate();
   std::fill(wave_requests_.begin(), wave_requests_.end(), 0);
   std::fill(wave_words_.begin(), wave_words_.end(), 0);
 }
 
+void Analysis::fence(uint32_t thread, uint32_t code) {
+  const OrderScope scope = code & kFenceWave ? OrderScope::kWave : code & kFenceBlock ? OrderScope::kBlock : OrderScope::kDevice;
+  races_.fence(thread, scope, code & kFenceAcquire, code & kFenceRelease);
+}
+
 void Analysis::end_block(bool done) {
+  races_.end_block(done);
   for (uint32_t index : touched_sites_) {
     SiteRecord& record = records_[index];
     AtBlockStart& before = before_[index];
@@ -148,6 +154,7 @@ void Analysis::request(uint32_t wave, const Group& group) {
   const uint32_t index = group.lane[0]->site;
   if (index >= records_.size()) return;
   Request request;
+  request.acted_for = 0;
   request.address = group.address;
   request.thread = group.thread;
   request.position = group.position;
@@ -177,7 +184,7 @@ void Analysis::begin_part(Request& request, const Part& part) {
 void Analysis::pieces(const Group& group, const Request& request) {
   uint64_t longest = 0;
   for (uint32_t i = 0; i < group.size; ++i) longest = group.lane[i]->bytes > longest ? group.lane[i]->bytes : longest;
-  const uint32_t known = request.site->flags >> kSiteCopyWidthShift, width = known ? known : kRangePiece;
+  const uint32_t known = request.site->flags >> kSiteCopyWidthShift & kSiteCopyWidthMask, width = known ? known : kRangePiece;
   for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * width; at += width) {
     Part part;
     for (uint32_t i = 0; i < group.size; ++i)
@@ -242,6 +249,7 @@ void Analysis::split(Request& request) {
   request.step = step;
   const bool counted = request.shared && (request.site->flags & kSiteCounted);
   if (request.uniform && request.count > 1 && !counted && (request.site->flags & kSiteCombined)) {
+    request.acted_for = request.count;
     request.count = 1;
     return split(request);
   }
@@ -275,6 +283,7 @@ void Analysis::account(Request& request) {
   ++totals_.requests;
   totals_.request_lanes += request.count;
   if (is_atomic(SiteKind(request.site->kind))) count_addresses(request, record);
+  check_alignment(request);
   if (request.shared)
     shared_request(request, record);
   else
@@ -307,10 +316,18 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
 RaceDetector::Access Analysis::access_of(const Request& request) {
   const auto kind = SiteKind(request.site->kind);
   RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
-                              request.shared, false};
-  if (is_atomic(kind)) access.manner = Manner::kAtomic;
+                              request.shared, false, OrderScope::kDevice, false, false, false, false, false};
+  const uint32_t flags = request.site->order;
+  if (is_atomic(kind) || flags & kSiteAtomic) access.manner = Manner::kAtomic;
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
-  access.acquires = access.manner != Manner::kPlain && access.reads && kind != SiteKind::kReduction;
+  access.result = access.reads && kind != SiteKind::kReduction;
+  if (flags & kSiteBlockScope) access.scope = OrderScope::kBlock;
+  if (flags & kSiteWaveScope) access.scope = OrderScope::kWave;
+  access.acquires = flags & kSiteAcquire;
+  access.releases = flags & kSiteRelease;
+  access.updates = flags & kSiteUpdate;
+  access.polls = flags & kSiteLoop;
+  access.read_only = flags & kSiteReadOnly;
   return access;
 }
 
@@ -325,13 +342,7 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
   count_lines(request, record);
   count_quads(request, record);
   reuse(request, record);
-  if (request.lowest - arena_base_ < arena_bytes_ && request.highest - arena_base_ < arena_bytes_) {
-    uint64_t offset[kMaxWave];
-    for (uint32_t i = 0; i < request.count; ++i) offset[i] = request.address[i] - arena_base_;
-    check_races(request, offset, record);
-  } else if (access_of(request).acquires) {  // a device variable, say, which is not looked at itself
-    races_.acquire();
-  }
+  check_races(request, request.address, record);
 }
 
 void Analysis::note_allocation(uint64_t base, uint64_t bytes) {
@@ -439,10 +450,29 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
   note_fault(fault);
 }
 
+// What the compiler takes for granted of an address, a device may trap on or round down.
+void Analysis::check_alignment(const Request& request) {
+  const uint64_t within = (uint64_t(1) << (request.site->order >> kSiteAlignmentShift)) - 1;
+  for (uint32_t i = 0; i < request.count; ++i) {
+    if ((request.address[i] & within) == 0) continue;
+    Fault fault{FaultKind::kMisaligned};
+    fault.shared = request.shared;
+    fault.site = request.index;
+    fault.thread = request.thread[i];
+    fault.address = request.address[i];
+    fault.bytes = uint32_t(within + 1);
+    note_fault(fault);
+  }
+}
+
 void Analysis::check_races(const Request& request, const uint64_t* offset, SiteRecord& record) {
   const RaceDetector::Access access = access_of(request);
   RaceDetector::Conflicts found;
-  races_.check(access, {offset, request.thread, request.count, request.bytes, request.extent, request.extents}, found);
+  // Each lane still orders what is its own.
+  const uint32_t lanes = request.acted_for ? request.acted_for : request.count;
+  uint64_t alike[kMaxWave];
+  if (request.acted_for) std::fill(alike, alike + lanes, offset[0]);
+  races_.check(access, {request.acted_for ? alike : offset, request.address, request.thread, lanes, request.bytes, request.extent, request.extents}, found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

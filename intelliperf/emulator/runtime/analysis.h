@@ -55,9 +55,12 @@ class Analysis {
   void request(uint32_t wave, const Group& group);
   void collective(Lane* const* lanes, uint32_t count);
   void synchronize_wave(uint32_t wave) { races_.synchronize_wave(wave); }
+  void synchronize_lanes(uint32_t wave, uint64_t mask) { races_.synchronize_lanes(wave, mask); }
+  void fence(uint32_t thread, uint32_t code);
   void synchronize_block(const Block& block, bool divergent);
   void synchronize_grid() { races_.synchronize_grid(); }
-  void block_suspended() { races_.stop_grid_scope(); }
+  void leave_out_a_block() { races_.leave_out_a_block(); }
+  uint64_t acquisitions() const { return races_.acquisitions(); }
 
   const std::vector<SiteRecord>& records() const { return records_; }  // by site; requests == 0: did not run
   const TracedTotals& totals() const { return totals_; }
@@ -80,6 +83,7 @@ class Analysis {
     bool stepwise;  // one step from each lane to the next, larger than the access, in aligned accesses
     uint64_t step;  // then
     uint64_t lowest, highest;  // addresses
+    uint32_t acted_for;  // lanes, where the first acts for all that stand at its address; else 0
     Extent extent[kMaxWave];
     uint32_t extents;  // 0: every lane has its own
   };
@@ -109,6 +113,7 @@ class Analysis {
   void check_shared_bounds(const Request& request, SiteRecord& record);
   void check_bounds(const Request& request, SiteRecord& record);
   void check_poison(const Request& request, SiteRecord& record);
+  void check_alignment(const Request& request);
   static RaceDetector::Access access_of(const Request& request);
   void check_races(const Request& request, const uint64_t* offset, SiteRecord& record);
   void count_lines(const Request& request, SiteRecord& record);

@@ -14,19 +14,8 @@ struct Participants {
 };
 
 uint64_t shuffle(const Participants& all, const Lane& lane, uint32_t wave_size) {
-  const uint32_t width = lane.width == 0 || lane.width > wave_size ? wave_size : lane.width;
-  const uint32_t self = lane.wave_lane, segment = self / width * width;
-  int64_t source = self;
-  switch (Collective(lane.operation)) {
-    case Collective::kShuffle: source = segment + lane.argument % width; break;
-    case Collective::kShuffleUp: source = int64_t(self) - int64_t(lane.argument); break;
-    case Collective::kShuffleDown: source = int64_t(self) + int64_t(lane.argument); break;
-    default: source = self ^ lane.argument; break;
-  }
-  // An exclusive-or that leaves the sub-group reads from an earlier sub-group but never from a later one.
-  const int64_t low = Collective(lane.operation) == Collective::kShuffleXor ? 0 : segment;
-  const bool outside = source < low || source >= int64_t(segment) + width;
-  const Lane* giver = outside ? &lane : all.by_position[source];
+  const int source = shuffle_source(lane, wave_size);
+  const Lane* giver = source < 0 ? &lane : all.by_position[source];
   if (lane.shadow_got) shadow_passed(giver ? giver->shadow_given : nullptr, lane.shadow_got);
   return giver ? giver->value : 0;
 }
@@ -72,6 +61,22 @@ void give_results(const Participants& all, uint32_t wave_size) {
 }
 
 }  // namespace
+
+int shuffle_source(const Lane& lane, uint32_t wave_size) {
+  const uint32_t width = lane.width == 0 || lane.width > wave_size ? wave_size : lane.width;
+  const uint32_t self = lane.wave_lane, segment = self / width * width;
+  int64_t source = self;
+  switch (Collective(lane.operation)) {
+    case Collective::kShuffle: source = segment + lane.argument % width; break;
+    case Collective::kShuffleUp: source = int64_t(self) - int64_t(lane.argument); break;
+    case Collective::kShuffleDown: source = int64_t(self) + int64_t(lane.argument); break;
+    default: source = self ^ lane.argument; break;
+  }
+  // An exclusive-or that leaves the sub-group reads from an earlier sub-group but never from a later one.
+  const int64_t low = Collective(lane.operation) == Collective::kShuffleXor ? 0 : segment;
+  if (source < low || source >= int64_t(segment) + width) return -1;
+  return int(source);
+}
 
 uint64_t execute_collective(Lane* const* group, uint32_t size, uint32_t wave_size) {
   uint64_t done = 0;

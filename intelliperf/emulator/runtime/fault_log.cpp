@@ -1,12 +1,14 @@
 #include "fault_log.h"
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "execution.h"
 #include "fiber.h"
+#include "memory.h"
 #include "recorder.h"
 
 namespace simt {
@@ -16,6 +18,7 @@ struct Noted {
   Fault fault;
   uint32_t block[3];
   uint64_t count;
+  uint32_t value;  // before the access
 };
 
 constexpr size_t kMaxDistinct = 4096;
@@ -34,6 +37,9 @@ const char* name_of(FaultKind kind) {
     case FaultKind::kTrap: return "trap";
     case FaultKind::kAssert: return "assert";
     case FaultKind::kDivergentBarrier: return "divergent_barrier";
+    case FaultKind::kUnacquired: return "unacquired";
+    case FaultKind::kMisaligned: return "misaligned";
+    case FaultKind::kDivergentShuffle: return "divergent_shuffle";
   }
   return "trap";
 }
@@ -46,6 +52,38 @@ const char* name_of(FaultScope scope) {
     case FaultScope::kNone: break;
   }
   return nullptr;
+}
+
+const char* name_of(FaultCause cause) {
+  switch (cause) {
+    case FaultCause::kNoRelease: return "no_release_fence";
+    case FaultCause::kNarrowFence: return "narrow_release_fence";
+    case FaultCause::kNoAcquire: return "no_acquire_fence";
+    case FaultCause::kNarrowAtomic: return "narrow_atomic";
+    case FaultCause::kLostUpdate: return "lost_update";
+    case FaultCause::kReadOnlyLoad: return "read_only_load";
+    case FaultCause::kUnknown: break;
+  }
+  return nullptr;
+}
+
+void text_member(JsonWriter& line, const char* key, const char* text) {
+  line.key(key);
+  if (text)
+    line.string(text);
+  else
+    line.null();
+}
+
+void other_member(JsonWriter& line, const Fault& fault, const LaunchRequest& request) {
+  line.key("other_block");
+  if (fault.other_block == kNoBlock) {
+    line.null().key("other_thread").null();
+    return;
+  }
+  const Dim3& grid = request.grid;
+  line.begin_array().number(fault.other_block % grid.x).number(fault.other_block / grid.x % grid.y);
+  line.number(fault.other_block / grid.x / grid.y).end_array().key("other_thread").number(fault.other_thread);
 }
 
 void site_member(JsonWriter& line, const char* key, uint32_t site) {
@@ -66,11 +104,8 @@ std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t l
   line.key("module").number(request.kernel->module->id);
   site_member(line, "site", fault.site);
   site_member(line, "other_site", fault.other_site);
-  line.key("scope");
-  if (const char* scope = name_of(fault.scope))
-    line.string(scope);
-  else
-    line.null();
+  text_member(line, "scope", name_of(fault.scope));
+  text_member(line, "cause", name_of(fault.cause));
   line.key("space").string(fault.shared ? "shared" : "global");
   line.key("address_offset").integer(fault.address_offset);
   line.key("allocation_bytes").number(fault.allocation_bytes);
@@ -78,6 +113,17 @@ std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t l
   for (uint32_t index : entry.block) line.number(index);
   line.end_array();
   line.key("thread").number(fault.thread);
+  other_member(line, fault, request);
+  line.key("value");
+  if (fault.address)
+    line.number(entry.value);
+  else
+    line.null();
+  line.key("resident");
+  if (fault.resident)
+    line.number(fault.resident);
+  else
+    line.null();
   line.key("count").number(entry.count);
   line.end_object();
   return line.text();
@@ -122,11 +168,20 @@ void note_fault(const Fault& fault) {
         known.fault.other_site != fault.other_site || known.fault.scope != fault.scope)
       continue;
     ++known.count;
+    if (known.fault.cause == FaultCause::kUnknown) known.fault.cause = fault.cause;
     return;
   }
   if (noted().size() >= kMaxDistinct) return;
   const uint32_t* at = __simt_grid.block_index;
-  noted().push_back(Noted{fault, {at[0], at[1], at[2]}, 1});
+  noted().push_back(Noted{fault, {at[0], at[1], at[2]}, 1, 0});
+  if (!fault.address) return;
+  Noted& made = noted().back();
+  const Allocation* owner = fault.shared ? nullptr : find(fault.address);
+  if (owner) {
+    made.fault.address_offset = int64_t(fault.address - owner->base);
+    made.fault.allocation_bytes = owner->bytes;
+  }
+  memcpy(&made.value, reinterpret_cast<const void*>(fault.address), sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
 
 void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
@@ -134,9 +189,17 @@ void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
   list.swap(noted());
   bool located = false;
   for (const Noted& entry : list) located |= entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site != kNoSite;
+  const auto misaligned = [&](uint32_t site) {
+    for (const Noted& entry : list)
+      if (entry.fault.kind == FaultKind::kMisaligned && entry.fault.site == site) return true;
+    return false;
+  };
   for (const Noted& entry : list) {
     // The same access as the fast version met it, without its place.
     if (located && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site == kNoSite) continue;
+    // The processor refuses some misaligned addresses, too, and does not say which.
+    if (entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.allocation_bytes == 0 && misaligned(entry.fault.site))
+      continue;
     if (worth_saying(entry.fault.kind)) tell(entry, request);
     Recorder::instance().fault_line(to_json(entry, request, launch_index));
   }
@@ -154,7 +217,8 @@ void record_host_fault(const char* kind, const char* detail) {
   JsonWriter line;
   line.begin_object();
   line.key("kind").string(kind);
-  for (const char* absent : {"launch", "kernel", "module", "site", "other_site", "scope"}) line.key(absent).null();
+  for (const char* absent : {"launch", "kernel", "module", "site", "other_site", "scope", "cause", "other_block", "other_thread", "value", "resident"})
+    line.key(absent).null();
   line.key("space").string("global");
   line.key("address_offset").integer(0);
   line.key("allocation_bytes").number(0);

@@ -10,9 +10,17 @@ namespace simt {
 
 enum class FaultKind : uint8_t {
   kOutOfBounds, kRace, kUninitialized, kDeadlock, kTrap, kAssert, kDivergentBarrier,
+  kUnacquired,        // ordered by a value that was read, but without an acquiring fence
+  kMisaligned,        // for what the compiler takes for granted
+  kDivergentShuffle,  // reads from a lane that takes no part
+};
+// What a race lacks, as far as it can be told.
+enum class FaultCause : uint8_t {
+  kUnknown, kNoRelease, kNarrowFence, kNoAcquire, kNarrowAtomic, kLostUpdate, kReadOnlyLoad,
 };
 enum class FaultScope : uint8_t { kNone, kWave, kBlock, kGrid };
 constexpr uint32_t kNoSite = 0xFFFFFFFF;
+constexpr uint64_t kNoBlock = ~uint64_t(0);
 
 struct Fault {
   FaultKind kind;
@@ -20,6 +28,12 @@ struct Fault {
   bool shared = false;  // LDS, not global memory
   uint32_t site = kNoSite, other_site = kNoSite;
   uint32_t thread = 0;
+  FaultCause cause = FaultCause::kUnknown;
+  uint32_t other_thread = 0;       // of `other_block`
+  uint64_t other_block = kNoBlock;  // linear
+  uint64_t address = 0;             // 0: not given; what memory holds there is noted
+  uint32_t bytes = 0;
+  uint64_t resident = 0;            // of a deadlock: blocks that fit, where others were not begun; 0: all were
   int64_t address_offset = 0;      // from the base of its allocation
   uint64_t allocation_bytes = 0;   // 0: in none
 };

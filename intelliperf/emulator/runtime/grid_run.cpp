@@ -14,6 +14,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
+constexpr size_t kMostMixed = 64;              // blocks alive at once, where they are preempted by chance
 constexpr double kFruitlessNs = 10e9;         // where lanes are interrupted by the clock only, in no new state
 constexpr double kPatienceNs = 60e9;          // and in new states, which a counted wait has too
 constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
@@ -52,6 +53,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
   if (plan_.analyze) executions_.assign(module_.block_count, 0), waves_.assign(module_.block_count, 0);
   if (plan_.count_rest) all_executions_.assign(module_.block_count, 0);
   needs_lockstep_ = plan.lockstep;
+  if (settings().preemption.kind == Order::Kind::kRandom) chance_ = settings().preemption.seed * 2 + 1;
   idle_since_ns_ = host_now_ns();
 }
 
@@ -96,6 +98,7 @@ GridRun::Context GridRun::begin(uint64_t position) {
   const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
   scheduler_.prepare(*block, order_[position], traced, analyzed, counted);
   traced_ += analyzed;
+  if (plan_.analyze && !analyzed) analysis_->leave_out_a_block();
   return block;
 }
 
@@ -105,6 +108,7 @@ void GridRun::enter(Block& block) {
   __simt_grid.block_index[1] = uint32_t(number / request_.grid.x % request_.grid.y);
   __simt_grid.block_index[2] = uint32_t(number / request_.grid.x / request_.grid.y);
   count_executions(block.analyzed);
+  execution.observer = block.analyzed ? analysis_ : nullptr;
   if (block.state == BlockState::kFresh) {
     if (!block.analyzed) return;
     memset(module_.shared_begin, settings().poison, size_t(module_.shared_end - module_.shared_begin));
@@ -163,7 +167,6 @@ void GridRun::retire(Context block, BlockStop stop) {
     at_grid_.push_back(std::move(block));
   } else {
     block->state = BlockState::kSuspended;
-    if (analysis_ && block->analyzed) analysis_->block_suspended();
     suspended_.push_back(std::move(block));
   }
 }
@@ -204,16 +207,22 @@ int GridRun::deadlock() {
       fault.thread = lane.thread.linear;
       fault.site = lane.state == LaneState::kPreempted ? kNoSite : lane.site;
     }
+  if (begun_ < blocks_) fault.resident = plan_.max_resident;
   note_fault(fault);
   abort_status = kLaunchTimeOut;
   return kLaunchTimeOut;
+}
+
+// By chance, among a few others; or because all of these wait.
+bool GridRun::begins_one() {
+  return fruitless_ > suspended_.size() || (suspended_.size() < kMostMixed && draw(chance_) % 2 == 0);
 }
 
 int GridRun::run() {
   while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty()) {
     const bool room = suspended_.size() + at_grid_.size() < plan_.max_resident;
     // Fresh blocks first; those set aside get a turn after each of them.
-    const bool fresh = begun_ < blocks_ && room && (suspended_.empty() || fruitless_ % 2 == 0);
+    const bool fresh = begun_ < blocks_ && room && (suspended_.empty() || (chance_ ? begins_one() : fruitless_ % 2 == 0));
     if (!fresh && suspended_.empty()) {
       if (begun_ < blocks_) return kCooperativeTooLarge;
       release_grid();
@@ -222,6 +231,7 @@ int GridRun::run() {
     if (fresh) {
       block = begin(begun_++);
     } else {
+      if (chance_) std::swap(suspended_.front(), suspended_[draw(chance_) % suspended_.size()]);
       block = std::move(suspended_.front());
       suspended_.pop_front();
     }
@@ -234,10 +244,11 @@ int GridRun::run() {
       return stop == BlockStop::kDeadlock ? deadlock() : abort_status;
     }
     const bool in_lockstep = block->traced;
-    const bool got_on = stop != BlockStop::kStuck || scheduler_.work != work_before_;
+    const bool waits = stop == BlockStop::kStuck || stop == BlockStop::kPreempted;
+    const bool got_on = !waits || scheduler_.work != work_before_;
     work_before_ = scheduler_.work;
     retire(std::move(block), stop);
-    if (got_on && stop == BlockStop::kStuck && begun_ < blocks_) {
+    if (got_on && waits && begun_ < blocks_) {
       fruitless_ = 0;
     } else if (got_on) {
       fruitless_ = suspended_.empty() ? 0 : 1;

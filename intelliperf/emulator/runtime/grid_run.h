@@ -56,6 +56,7 @@ class GridRun {
   void locate_fault(Block& block);
   bool waited_for_long();
   int deadlock();
+  bool begins_one();
 
   const LaunchRequest& request_;
   const Module& module_;
@@ -67,6 +68,7 @@ class GridRun {
   std::vector<Context> idle_;
   std::deque<Context> suspended_, at_grid_;
   bool counting_ = false, needs_lockstep_ = false;
+  uint64_t chance_ = 0;  // 0: blocks are not preempted
   uint64_t fruitless_ = 0, work_before_ = 0;
   double idle_since_ns_ = 0, same_state_since_ns_ = 0;
   uint64_t states_before_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "analysis.h"
 #include "block_counts.h"
 #include "device_file.h"
 #include "execution.h"
@@ -94,6 +95,13 @@ SIMT_EXPORT void __simt_block(uint32_t block) {
   else
     block_counter.pass(block);
 }
+
+SIMT_EXPORT void __simt_fence(uint32_t code) {
+  if (execution.observer) execution.observer->fence(simt_current->thread.linear, code);
+}
+
+// The scope of what follows is in its site.
+SIMT_EXPORT void __simt_scope(uint32_t) {}
 
 SIMT_EXPORT void __simt_call(uint32_t site) {
   Lane* lane = simt_current;

@@ -228,6 +228,7 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   line.key("repeated").boolean(result.repeated);
   write_totals(line, result.totals);
   line.key("barriers").number(result.run.barriers());
+  line.key("acquisitions").number(traced ? analysis().acquisitions() : 0);
   line.key("divergent_barriers").number(result.run.divergent_barriers());
   write_occupancy(line, result.resident);
   write_local(line, result, request.grid.count());
@@ -295,6 +296,9 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   const Geometry geometry{request.grid, request.block, request.dynamic_lds};
   RunPlan plan = make_plan(kernel, history, geometry);
   plan.max_resident = request.cooperative ? request.grid.count() : 4096;
+  // Devices begin blocks in order: one that waits for a later one needs room for both.
+  if (!request.cooperative && settings().blocks.kind == Order::Kind::kForward && resident.blocks)
+    plan.max_resident = std::min<uint64_t>(plan.max_resident, uint64_t(resident.blocks) * device().compute_units);
 
   execution.request = &request;
   execution.index = Recorder::instance().next_launch();

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 
+#include "settings.h"
 #include "shadow.h"
 
 namespace simt {
@@ -25,6 +26,7 @@ constexpr uint64_t kMostGuarded = 12000;     // Linux allows 65530 mappings; eac
 constexpr uint64_t kMostGuardsOpened = 64;   // page by page; then the whole guard at once
 constexpr size_t kFreedRemembered = 4096;
 constexpr uint64_t kCheckAvailableFrom = 64ull << 20;
+constexpr uint64_t kMostRoomBytes = 64ull << 20;
 constexpr uint64_t kMostPoisonBytes = 256ull << 20;
 constexpr uint32_t kFirstPage = kSmallestGuardPages;  // what lies before the first allocation is a guard
 constexpr uint8_t kCanary = 0xC9;
@@ -260,8 +262,18 @@ void set_total_bytes(uint64_t bytes) { heap().total = bytes; }
 MemoryMode memory_mode() { return heap().mode; }
 void set_memory_mode(MemoryMode mode) { heap().mode = mode; }
 
-Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags) {
+bool has_room() { return settings().other_numbers == OtherNumbersMode::kArguments; }
+
+void fill_room(const Allocation& allocation) {
+  if (!allocation.roomy) return;
+  auto* base = reinterpret_cast<char*>(allocation.base);  // NOLINT(performance-no-int-to-ptr)
+  std::memcpy(base + allocation.bytes / 2, base, allocation.bytes / 2);
+}
+
+Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   Heap& h = heap();
+  const bool roomy = has_room() && counts_as_device(kind) && asked % 4 == 0 && asked <= kMostRoomBytes;
+  const uint64_t bytes = roomy ? 2 * asked : asked;
   const bool device = counts_as_device(kind);
   if (bytes == 0 || bytes > h.arena.bytes || (device && bytes > h.total - std::min(h.total, h.device_bytes))) return nullptr;
   if (bytes >= kCheckAvailableFrom && bytes > available_bytes()) return nullptr;
@@ -286,7 +298,7 @@ Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags) {
   Allocation& made = h.slots[number].allocation;
   made = Allocation{take_id(h, kind), kArenaBase + (first + pages) * kPageBytes - capacity, bytes, capacity, kind, true,
                     guard_pages > 0, flags, static_cast<uint32_t>(first), static_cast<uint32_t>(pages),
-                    static_cast<uint32_t>(guard_pages), nullptr};
+                    static_cast<uint32_t>(guard_pages), nullptr, roomy};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   if (device) h.device_bytes += bytes;
@@ -325,7 +337,7 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
     if (before.base + before.bytes > base) return false;
   }
   const auto [place, fresh] =
-      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name});
+      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name, false});
   if (fresh) h.live.emplace(place->second.id, &place->second);
   return fresh;
 }

@@ -12,7 +12,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
-constexpr uint32_t kMostArguments = 6;
+constexpr uint32_t kMostArguments = 6, kMostSizes = 8;
 
 struct Numbers {  // what a parameter says that an allocation holds
   BufferNumbers of;
@@ -28,12 +28,28 @@ bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.k
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
 
+bool writes_variables(const Module& module) {
+  return std::any_of(module.variables.begin(), module.variables.end(),
+                     [](const auto& variable) { return !variable->constant && variable->bytes > 8; });
+}
+
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
   std::vector<PlainArgument> plain;
   for (const Parameter& parameter : request.kernel->parameters)
     if (!parameter.pointer && parameter.size == parameter.number.bytes)
       plain.push_back({parameter.index, parameter.number, request.arguments[parameter.index]});
-  return other_arguments(plain, {extent(request.grid), extent(request.block)}, settings().shapes);
+  const LaunchShape shape{extent(request.grid), extent(request.block)};
+  std::vector<OtherArgument> found = other_arguments(plain, shape, settings().shapes);
+  if (found.size() > kMostArguments) found.resize(kMostArguments);
+  // Arrays among the device variables have no room behind them.
+  if (!has_room() || writes_variables(*request.kernel->module)) return found;
+  std::vector<bool> free(request.kernel->parameters.size());
+  for (const uint64_t index : settings().sizes)
+    if (index < free.size()) free[index] = true;
+  std::vector<OtherArgument> sizes = other_sizes(plain, shape, settings().shapes, free);
+  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+  found.insert(found.end(), sizes.begin(), sizes.end());
+  return found;
 }
 
 std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
@@ -79,9 +95,10 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
+  if (mode == OtherNumbersMode::kSome) return 2;
   if (mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
-  return std::min(kMostArguments, uint32_t(other_arguments(request).size()));
+  return uint32_t(other_arguments(request).size());
 }
 
 OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant) : altered_(request) {
@@ -96,11 +113,15 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     for (const auto& [allocation, numbers] : altered_with(request))
       if (!numbers.mixed) {
         auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-        alter(at, allocation->bytes, numbers.of, nth, mode);
+        if (mode == OtherNumbersMode::kSome && variant == 1)
+          alter_signs(at, allocation->bytes, numbers.of, nth);
+        else
+          alter(at, allocation->bytes, numbers.of, nth, mode);
         shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
       }
     return;
   }
+  for (const Allocation* a : live) fill_room(*a);
   const OtherArgument other = other_arguments(request)[variant];
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   for (const OtherArgument::Value& one : other.values) values_.push_back(one.bytes);

@@ -2,29 +2,45 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "memory.h"
 
 namespace simt {
 namespace {
 
-constexpr uint32_t kMaxStamp = (1u << 20) - 1;
+constexpr uint32_t kMaxStamp = 0xFFFF00, kMaxSerial = 1u << 23;  // of 24 bits
 constexpr uint64_t kChunkBytes = 65536;
-constexpr size_t kMaxChunks = 4096;  // of 192 KB; accesses beyond them are not checked
+constexpr size_t kMaxChunks = 4096;  // of 384 KB; accesses beyond them are not checked
+constexpr size_t kMaxTwice = 256;    // of one request
 
 // Of reads, in the two low bits:
-constexpr uint32_t kOneLane = 0, kOneWave = 1, kManyWaves = 2, kOneSynchronising = 3;
+constexpr uint64_t kOneLane = 0, kOneWave = 1, kManyWaves = 2;
+constexpr uint64_t kManyBlocks = 4;  // others have read it, too, before the block that did so last
+constexpr uint64_t kStrong = 8;      // atomic or volatile
+constexpr uint64_t kCopies = 16;     // other blocks have read it, in whatever order: copies of it may be about
+// Of writes, above the manner:
+constexpr uint32_t kScopeShift = 2;
+constexpr uint64_t kReadBefore = 16;  // by other blocks, which may have copies
 
-uint32_t pack(uint32_t stamp, uint32_t thread, uint32_t manner) { return stamp << 12 | thread << 2 | manner; }
-uint32_t stamp_of(uint32_t packed) { return packed >> 12; }
-uint32_t thread_of(uint32_t packed) { return packed >> 2 & 1023; }
+uint64_t pack(uint32_t serial, uint32_t stamp, uint32_t thread, uint64_t flags) {
+  return uint64_t(serial) << 40 | uint64_t(stamp) << 16 | uint64_t(thread) << 6 | flags;
+}
+uint32_t serial_of(uint64_t packed) { return uint32_t(packed >> 40); }
+uint32_t stamp_of(uint64_t packed) { return uint32_t(packed >> 16) & 0xFFFFFF; }
+uint32_t thread_of(uint64_t packed) { return uint32_t(packed >> 6) & 1023; }
+Manner manner_of(uint64_t write) { return Manner(write & 3); }
+OrderScope scope_of(uint64_t write) { return OrderScope(write >> kScopeShift & 3); }
 
 }  // namespace
 
-RaceDetector::RaceDetector() {
+RaceDetector::RaceDetector() : state_(&outside_) {
+  arena_base_ = arena().base;
   directory_size_ = arena().bytes / kChunkBytes + 1;
   void* memory = mmap(nullptr, directory_size_ * sizeof(Chunk*), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   directory_ = memory == MAP_FAILED ? nullptr : static_cast<Chunk**>(memory);
+  ordering_.use(&outside_.order);
 }
 
 RaceDetector::~RaceDetector() {
@@ -33,54 +49,106 @@ RaceDetector::~RaceDetector() {
 }
 
 void RaceDetector::forget_everything() {
-  for (uint64_t index : mapped_) {
-    Chunk* chunk = directory_[index];
+  for (Chunk* chunk : mapped_) {
     munmap(chunk->cells, (chunk->bytewise ? kChunkBytes : kChunkBytes / 4) * sizeof(ShadowCell));
+    if (chunk->slot) *chunk->slot = nullptr;
     delete chunk;
-    directory_[index] = nullptr;
   }
   mapped_.clear();
+  elsewhere_.clear();
   shared_.assign(shared_.size(), ShadowCell{});
 }
 
-uint32_t RaceDetector::next_stamp() {
-  if (stamp_ < kMaxStamp) return ++stamp_;
-  forget_everything();  // what was ordered stays ordered; a pair across this moment may go unseen
-  stamp_ = 2;
-  launch_start_ = block_start_ = barrier_ = 1;
-  for (uint32_t& start : wave_start_) start = 1;
-  return stamp_;
-}
-
-void RaceDetector::begin_launch(uint32_t wave_size, uint64_t shared_bytes) {
-  if (mapped_.size() > kMaxChunks / 2) forget_everything();
+void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, uint64_t shared_bytes) {
+  if (mapped_.size() > kMaxChunks / 2 || next_serial_ > kMaxSerial) forget_everything();
+  if (next_serial_ > kMaxSerial) next_serial_ = 1;
+  arena_base_ = arena().base;
   wave_size_ = wave_size;
   wave_shift_ = wave_size == 64 ? 6 : 5;
-  grid_scope_ = true;
-  wave_dependence_ = false;
-  launch_start_ = next_stamp();
+  by_wave_ = by_wave;
+  incomplete_ = wave_dependence_ = false;
+  launch_first_ = launch_begin_ = next_serial_;
+  numbers_.clear();
+  states_.clear();
+  twice_.clear();
+  state_ = &outside_;
+  ordering_.begin_launch(wave_size, by_wave);
+  ordering_.use(&outside_.order);
   shared_bytewise_ = false;
-  shared_.assign(shared_bytes / 4 + 4, ShadowCell{});
+  shared_cells_ = shared_bytes / 4 + 4;
+  shared_.assign(shared_cells_, ShadowCell{});
 }
 
-void RaceDetector::begin_block(uint32_t waves) {
-  if (stamp_ > kMaxStamp - (1u << 16)) {
-    forget_everything();
-    stamp_ = 0;
-    launch_start_ = next_stamp();
+void RaceDetector::begin_block(uint64_t number, uint32_t waves) {
+  const auto known = states_.find(number);
+  if (known != states_.end()) {
+    state_ = &known->second;
+    shared_.swap(state_->shared);
+    shared_bytewise_ = state_->shared_bytewise;
+  } else {
+    state_ = &states_[number];
+    order().serial = next_serial_++;
+    order().wave_start.assign(waves, order().barrier);
+    numbers_.push_back(number);
+    if (shared_.empty()) shared_.assign(shared_bytewise_ ? shared_cells_ * 4 : shared_cells_, ShadowCell{});
   }
-  wave_start_.assign(waves, 0);
-  acquired_ = false;
-  block_start_ = next_stamp();
-  synchronize_block();
+  ordering_.use(&state_->order);
+}
+
+void RaceDetector::end_block(bool done) {
+  settle_stores();
+  if (state_ == &outside_) return;
+  if (done) {
+    for (auto at = states_.begin(); at != states_.end(); ++at)
+      if (&at->second == state_) {
+        states_.erase(at);
+        break;
+      }
+  } else {
+    state_->shared_bytewise = shared_bytewise_;
+    state_->shared.swap(shared_);
+    shared_.clear();
+    shared_bytewise_ = false;
+  }
+  state_ = &outside_;
+  ordering_.use(&outside_.order);
 }
 
 void RaceDetector::synchronize_block() {
-  barrier_ = next_stamp();
-  for (uint32_t& start : wave_start_) start = barrier_;
+  settle_stores();
+  if (order().stamp > kMaxStamp) {  // what was ordered stays ordered; a pair across this moment may go unseen
+    forget_everything();
+    order().stamp = 1;
+  }
+  ordering_.barrier();
 }
 
-void RaceDetector::synchronize_grid() { launch_start_ = next_stamp(); }
+void RaceDetector::synchronize_wave(uint32_t wave) {
+  if (order().stamp > kMaxStamp) return;
+  ordering_.synchronize_wave(wave);
+}
+
+void RaceDetector::synchronize_lanes(uint32_t wave, uint64_t mask) {
+  if (order().stamp > kMaxStamp) return;
+  ordering_.synchronize_lanes(wave, mask);
+}
+
+// All blocks of the launch have met: they go on as new ones.
+void RaceDetector::synchronize_grid() {
+  launch_first_ = next_serial_;
+  for (auto& [number, state] : states_) {
+    const size_t waves = state.order.wave_start.size();
+    state.order = Ordering::BlockOrder();
+    state.order.serial = next_serial_++;
+    state.order.wave_start.assign(waves, state.order.barrier);
+    numbers_.push_back(number);
+  }
+}
+
+void RaceDetector::fence(uint32_t thread, OrderScope scope, bool acquires, bool releases) {
+  settle_stores();
+  if (state_ != &outside_ && order().stamp <= kMaxStamp) ordering_.fence(thread, scope, acquires, releases);
+}
 
 ShadowCell* RaceDetector::map_cells(uint64_t count) {
   void* memory = mmap(nullptr, count * sizeof(ShadowCell), PROT_READ | PROT_WRITE,
@@ -88,111 +156,227 @@ ShadowCell* RaceDetector::map_cells(uint64_t count) {
   return memory == MAP_FAILED ? nullptr : static_cast<ShadowCell*>(memory);
 }
 
-RaceDetector::Chunk* RaceDetector::global_chunk(uint64_t offset) {
-  const uint64_t index = offset / kChunkBytes;
-  if (!directory_ || index >= directory_size_) return nullptr;
-  if (directory_[index]) return directory_[index];
+RaceDetector::Chunk* RaceDetector::global_chunk(uint64_t address) {
+  const uint64_t index = (address - arena_base_) / kChunkBytes;
+  if (directory_ && index < directory_size_) {
+    if (!directory_[index]) directory_[index] = new_chunk(&directory_[index]);
+    return directory_[index];
+  }
+  Chunk*& other = elsewhere_[address / kChunkBytes];
+  if (!other) other = new_chunk(nullptr);
+  return other;
+}
+
+RaceDetector::Chunk* RaceDetector::new_chunk(Chunk** slot) {
   if (mapped_.size() >= kMaxChunks) return nullptr;
   ShadowCell* cells = map_cells(kChunkBytes / 4);
   if (!cells) return nullptr;
-  mapped_.push_back(index);
-  directory_[index] = new Chunk{cells, false};
-  return directory_[index];
+  mapped_.push_back(new Chunk{cells, slot, false});
+  return mapped_.back();
 }
 
-FaultScope RaceDetector::relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const {
-  const uint32_t stamp = stamp_of(earlier);
-  if (stamp < launch_start_) return FaultScope::kNone;
-  if (stamp < block_start_)
-    return !shared && grid_scope_ && !acquired_ && !both_synchronise ? FaultScope::kGrid : FaultScope::kNone;
-  if (stamp < barrier_) return FaultScope::kNone;
-  const uint32_t other = thread_of(earlier);
-  if (other == thread) return FaultScope::kNone;
-  if (other >> wave_shift_ != thread >> wave_shift_) return both_synchronise ? FaultScope::kNone : FaultScope::kBlock;
-  return stamp >= wave_start_[thread >> wave_shift_] ? FaultScope::kWave : FaultScope::kNone;
-}
-
-void RaceDetector::conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread,
-                            Conflicts& found) {
-  if (scope == FaultScope::kWave) {
-    ++found.wave;
-    wave_dependence_ = true;
+RaceDetector::Relation RaceDetector::relation(uint64_t earlier, uint32_t thread, bool shared) const {
+  const uint32_t serial = serial_of(earlier), stamp = stamp_of(earlier), other = thread_of(earlier);
+  if (serial < launch_first_) return {};
+  const Ordering::BlockOrder& order = state_->order;
+  Relation found;
+  if (serial == order.serial) {
+    if (stamp < order.barrier || other == thread) return {};
+    const bool same_wave = other >> wave_shift_ == thread >> wave_shift_;
+    if (same_wave && (stamp < order.wave_start[thread >> wave_shift_] || ordering_.together(thread, other, stamp)))
+      return {};
+    found.scope = same_wave ? FaultScope::kWave : FaultScope::kBlock;
   } else {
-    ++found.others;
+    if (shared || (incomplete_ && order.listened)) return {};
+    found.scope = FaultScope::kGrid;
   }
+  if (order.known.empty() && order.soft.empty() && order.actors.empty()) return found;
+  const Knowledge knowledge = ordering_.knows(thread, serial, stamp, other);
+  if (knowledge == Knowledge::kHard) return {};
+  found.softly = knowledge == Knowledge::kSoft;
+  return found;
+}
+
+Fault RaceDetector::fault_of(const Common& access, FaultScope scope, uint64_t earlier, uint16_t site, uint32_t thread,
+                             uint64_t address) const {
   Fault fault{FaultKind::kRace};
   fault.scope = scope;
   fault.shared = access.shared;
   fault.site = access.site;
-  fault.other_site = other == 0xFFFF ? kNoSite : other;
+  fault.other_site = site == 0xFFFF ? kNoSite : site;
   fault.thread = thread;
+  fault.address = address;
+  fault.bytes = 4;
+  fault.other_thread = thread_of(earlier);
+  const uint32_t serial = serial_of(earlier);
+  fault.other_block = serial >= launch_begin_ && serial - launch_begin_ < numbers_.size() ? numbers_[serial - launch_begin_]
+                                                                                         : kNoBlock;
+  return fault;
+}
+
+void RaceDetector::conflict(const Fault& fault, Conflicts& found) {
+  if (fault.kind == FaultKind::kRace && fault.scope == FaultScope::kWave) {
+    ++found.wave;
+    wave_dependence_ = true;
+  } else if (fault.kind == FaultKind::kRace) {
+    ++found.others;
+  }
   note_fault(fault);
+}
+
+// Stores of one value are mostly harmless; whether the second was another's value shows once it has been made.
+void RaceDetector::settle_stores() {
+  if (twice_.empty()) return;
+  Conflicts ignored;
+  for (const Twice& store : twice_) {
+    uint64_t now = 0;
+    memcpy(&now, store.address, store.bytes);
+    if (now != store.before) conflict(store.fault, ignored);
+  }
+  twice_.clear();
 }
 
 // A plain read of a word that its whole wave, or several waves, have read since they last synchronised.
 inline bool RaceDetector::tells_nothing_new(const ShadowCell& cell, uint32_t thread) const {
-  const uint32_t manner = cell.read & 3;
+  const Ordering::BlockOrder& order = state_->order;
+  if (serial_of(cell.read) != order.serial || stamp_of(cell.read) < order.barrier) return false;
+  const uint64_t manner = cell.read & 3;
   if (manner == kManyWaves) return true;
   return manner == kOneWave && thread_of(cell.read) >> wave_shift_ == thread >> wave_shift_ &&
-         stamp_of(cell.read) >= wave_start_[thread >> wave_shift_];
+         stamp_of(cell.read) >= order.wave_start[thread >> wave_shift_];
 }
 
 RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
     : Access(access),
-      oldest_write(detector.launch_start_ << 12),
-      oldest_read((access.writes ? detector.launch_start_ : detector.barrier_) << 12),
-      mark(pack(detector.stamp_, 0,
-                access.writes                      ? uint32_t(access.manner)
-                : access.manner != Manner::kPlain ? kOneSynchronising
+      oldest(pack(detector.launch_first_, 0, 0, 0)),
+      mark(pack(detector.state_->order.serial, detector.state_->order.stamp, 0,
+                access.writes ? uint64_t(access.manner) | uint64_t(access.scope) << kScopeShift
+                : access.manner != Manner::kPlain ? kStrong
                                                    : kOneLane)),
-      cell_site(uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF)) {}
+      cell_site(uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF)),
+      strong(access.manner != Manner::kPlain) {}
 
 // Most cells were last touched before anything that matters now.
-inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
-  if (cell.write >= access.oldest_write || cell.read >= access.oldest_read) {
-    if (!access.writes && cell.write < access.oldest_write && tells_nothing_new(cell, thread)) return;
-    check_old_cell(access, cell, thread, found);
+inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address,
+                                     Conflicts& found) {
+  if (cell.write >= access.oldest || cell.read >= access.oldest) {
+    if (!access.writes && cell.write < access.oldest && tells_nothing_new(cell, thread)) return;
+    check_old_cell(access, cell, thread, address, found);
     return;
   }
-  (access.writes ? cell.write : cell.read) = access.mark | thread << 2;
+  (access.writes ? cell.write : cell.read) = access.mark | uint64_t(thread) << 6;
   (access.writes ? cell.write_site : cell.read_site) = access.cell_site;
 }
 
-void RaceDetector::check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found) {
-  const auto site = uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF);
-  const bool synchronises = access.manner != Manner::kPlain;
-  if (stamp_of(cell.write) >= launch_start_) {
-    const auto manner = Manner(cell.write & 3);
-    const bool same_store = access.writes && !access.reads && cell.write_site == site;
-    const bool both_atomic = manner == Manner::kAtomic && access.manner == Manner::kAtomic;
-    if (!same_store && !both_atomic) {
-      const FaultScope scope = relation(cell.write, thread, access.shared, synchronises && manner != Manner::kPlain);
-      if (scope != FaultScope::kNone) conflict(access, scope, cell.write_site, thread, found);
-    }
-  }
-  if (access.writes) {
-    if (stamp_of(cell.read) >= launch_start_) {
-      const uint32_t manner = cell.read & 3;
-      // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
-      uint32_t reader = cell.read;
-      if (manner == kOneWave && thread_of(reader) == thread) reader ^= 1u << 2;
-      if (manner == kManyWaves && thread_of(reader) >> wave_shift_ == thread >> wave_shift_) reader ^= wave_size_ << 2;
-      const FaultScope scope = relation(reader, thread, access.shared, synchronises && manner == kOneSynchronising);
-      if (scope != FaultScope::kNone) conflict(access, scope, cell.read_site, thread, found);
-    }
-    cell.write = pack(stamp_, thread, uint32_t(access.manner));
-    cell.write_site = site;
+void RaceDetector::check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
+                                       Conflicts& found) {
+  if (access.read_only && !access.shared) {
+    Fault fault = fault_of(access, FaultScope::kGrid, cell.write, cell.write_site, thread, address);
+    fault.cause = FaultCause::kReadOnlyLoad;
+    conflict(fault, found);
     return;
   }
-  uint32_t manner = synchronises ? kOneSynchronising : kOneLane;
-  if (stamp_of(cell.read) >= barrier_) {
-    const uint32_t other = thread_of(cell.read);
-    if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) manner = kManyWaves;
-    else if (((cell.read & 3) == kOneWave || other != thread) && stamp_of(cell.read) >= wave_start_[thread >> wave_shift_])
-      manner = kOneWave;
+  const Manner manner = manner_of(cell.write);
+  const Relation relation = this->relation(cell.write, thread, access.shared);
+  if (relation.scope == FaultScope::kNone) return;
+  Fault fault = fault_of(access, relation.scope, cell.write, cell.write_site, thread, address);
+  if (access.strong && manner != Manner::kPlain) {
+    const OrderScope narrower = access.scope > scope_of(cell.write) ? access.scope : scope_of(cell.write);
+    const bool narrow = (relation.scope == FaultScope::kGrid && narrower != OrderScope::kDevice) ||
+                        (relation.scope == FaultScope::kBlock && narrower == OrderScope::kWave);
+    // Which lane of a wave comes first is not told by memory that is read again every time.
+    const bool in_step = relation.scope == FaultScope::kWave && (access.manner != Manner::kAtomic || manner != Manner::kAtomic);
+    const bool lost = access.updates && relation.scope != FaultScope::kWave;
+    if (!narrow && !lost && !in_step) return;
+    if (narrow || lost) fault.cause = narrow ? FaultCause::kNarrowAtomic : FaultCause::kLostUpdate;
+    conflict(fault, found);
+    return;
   }
-  cell.read = pack(stamp_, thread, manner);
-  cell.read_site = site;
+  if (access.writes && !access.reads && cell.write_site == access.cell_site) {
+    if (relation.scope == FaultScope::kWave && access.updates && stamp_of(cell.write) == state_->order.stamp) {
+      fault.cause = FaultCause::kLostUpdate;  // in step or not
+      conflict(fault, found);
+      return;
+    }
+    if (relation.scope == FaultScope::kWave || relation.softly || twice_.size() >= kMaxTwice) return;
+    const uint32_t bytes = access.bytes >= 4 && address % 4 == 0 ? 4 : 1;
+    twice_.push_back({reinterpret_cast<const void*>(address), 0, fault, bytes});
+    memcpy(&twice_.back().before, twice_.back().address, bytes);
+    return;
+  }
+  if (relation.softly) {
+    if (access.writes) return;
+    fault.cause = FaultCause::kNoAcquire;
+    if (!(cell.write & kReadBefore)) fault.kind = FaultKind::kUnacquired;
+    conflict(fault, found);
+    return;
+  }
+  if (relation.scope == FaultScope::kGrid) {
+    const Lack lack = ordering_.lack(serial_of(cell.write), stamp_of(cell.write));
+    if (lack == Lack::kReleaseFence) fault.cause = FaultCause::kNoRelease;
+    if (lack == Lack::kWiderFence) fault.cause = FaultCause::kNarrowFence;
+  } else if (access.updates && relation.scope == FaultScope::kBlock) {
+    fault.cause = FaultCause::kLostUpdate;
+  }
+  conflict(fault, found);
+}
+
+void RaceDetector::check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
+                                       Conflicts& found) {
+  const uint64_t manner = cell.read & 3;
+  const bool both_strong = access.strong && cell.read & kStrong;
+  if (both_strong && access.manner == Manner::kAtomic) return;
+  // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
+  uint64_t reader = cell.read;
+  if (manner == kOneWave && thread_of(reader) == thread) reader ^= 1u << 6;
+  if (manner == kManyWaves && thread_of(reader) >> wave_shift_ == thread >> wave_shift_) reader ^= uint64_t(wave_size_) << 6;
+  Relation relation = this->relation(reader, thread, access.shared);
+  const Ordering::BlockOrder& order = state_->order;
+  const bool alone = !order.listened && order.known.empty() && order.soft.empty();
+  if (relation.scope == FaultScope::kNone && cell.read & kManyBlocks && alone && !access.shared)
+    relation.scope = FaultScope::kGrid;
+  if (relation.scope == FaultScope::kNone || relation.softly) return;
+  if (both_strong && relation.scope != FaultScope::kWave) return;
+  conflict(fault_of(access, relation.scope, reader, cell.read_site, thread, address), found);
+}
+
+void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t thread) {
+  // Among plain readers strong ones are not looked for: what is in their way is in that of the others, too.
+  if (access.strong && cell.read >= access.oldest && !(cell.read & kStrong)) return;
+  uint64_t flags = kOneLane;
+  const Ordering::BlockOrder& order = state_->order;
+  if (serial_of(cell.read) == order.serial) {
+    const uint32_t other = thread_of(cell.read);
+    const Relation before = (cell.read & 3) == kOneLane ? relation(cell.read, thread, access.shared) : Relation{FaultScope::kWave, false};
+    if (stamp_of(cell.read) >= order.barrier && before.scope != FaultScope::kNone && !before.softly) {
+      if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) flags = kManyWaves;
+      else if (((cell.read & 3) == kOneWave || other != thread) &&
+               stamp_of(cell.read) >= order.wave_start[thread >> wave_shift_])
+        flags = kOneWave;
+    }
+    flags |= cell.read & (kManyBlocks | kCopies);
+  } else if (cell.read >= access.oldest && !access.shared && !access.strong) {
+    const Relation before = relation(cell.read, thread, false);
+    flags |= kCopies | (before.scope != FaultScope::kNone && !before.softly ? kManyBlocks : cell.read & kManyBlocks);
+  }
+  cell.read = pack(order.serial, order.stamp, thread, flags | (access.strong ? kStrong : 0));
+  cell.read_site = access.cell_site;
+}
+
+void RaceDetector::check_old_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address,
+                                  Conflicts& found) {
+  if (cell.write >= access.oldest) check_against_write(access, cell, thread, address, found);
+  if (!access.writes) {
+    keep_read(access, cell, thread);
+    return;
+  }
+  uint64_t flags = access.mark & 63;
+  if (cell.read >= access.oldest) {
+    check_against_reads(access, cell, thread, address, found);
+    if (serial_of(cell.read) != state_->order.serial || cell.read & kCopies) flags |= kReadBefore;
+  }
+  cell.write = pack(state_->order.serial, state_->order.stamp, thread, flags);
+  cell.write_site = access.cell_site;
 }
 
 RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offset, uint32_t bytes) {
@@ -205,7 +389,8 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
     const uint32_t shift = shared_bytewise_ ? 0 : 2;
     return Cells{shared_.data(), 0, shared_.size() << shift, shift};
   }
-  const uint64_t first = offset / kChunkBytes * kChunkBytes;
+  const bool inside = offset - arena_base_ < directory_size_ * kChunkBytes;
+  const uint64_t base = inside ? arena_base_ : 0, first = base + (offset - base) / kChunkBytes * kChunkBytes;
   Chunk* chunk = global_chunk(offset);
   if (!chunk) return Cells{nullptr, first, first + kChunkBytes, 2};
   if (narrow && !chunk->bytewise) {
@@ -221,7 +406,7 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
 // One word for several lanes: one look, on behalf of a lane that did not write it.
 void RaceDetector::check_repeated_read(const Common& access, const Lanes& lanes, const Extent& extent,
                                        Conflicts& found) {
-  const uint64_t offset = lanes.offset[extent.first];
+  const uint64_t offset = lanes.offset[extent.first], address = lanes.address[extent.first];
   const Cells cells = cells_for(access, offset, lanes.bytes);
   if (!cells.base || offset + lanes.bytes > cells.end) return;
   const uint16_t* thread = lanes.thread + extent.first;
@@ -229,7 +414,7 @@ void RaceDetector::check_repeated_read(const Common& access, const Lanes& lanes,
   for (uint64_t i = within >> cells.shift; i <= (within + lanes.bytes - 1) >> cells.shift; ++i) {
     ShadowCell& cell = cells.base[i];
     const bool own = thread_of(cell.write) == thread[0];
-    check_cell(access, cell, thread[own ? extent.count - 1 : 0], found);
+    check_cell(access, cell, thread[own ? extent.count - 1 : 0], address, found);
     if ((cell.read & 3) == kOneLane) cell.read |= kOneWave;
   }
 }
@@ -241,10 +426,27 @@ void RaceDetector::check_lanes(const Common& access, const Lanes& lanes, uint32_
     if (offset < cells.first || offset >= cells.end) cells = cells_for(access, offset, lanes.bytes);
     if (!cells.base || offset + lanes.bytes > cells.end) continue;
     offset -= cells.first;
-    const uint64_t last = (offset + lanes.bytes - 1) >> cells.shift;
-    for (uint64_t i = offset >> cells.shift; i <= last; ++i)
-      check_cell(access, cells.base[i], lanes.thread[lane], found);
+    const uint64_t begin = offset >> cells.shift, last = (offset + lanes.bytes - 1) >> cells.shift;
+    if (access.strong) synchronise(access, cells.base[begin], lanes.thread[lane], lanes.offset[lane]);
+    for (uint64_t i = begin; i <= last; ++i)
+      check_cell(access, cells.base[i], lanes.thread[lane], lanes.address[lane] + ((i - begin) << cells.shift), found);
   }
+}
+
+void RaceDetector::synchronise(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t offset) {
+  StrongAccess strong{};
+  strong.place = access.shared ? uint64_t(1) << 63 | uint64_t(state_->order.serial) << 32 | offset : offset;
+  strong.thread = thread;
+  strong.scope = access.scope;
+  strong.shared = access.shared;
+  strong.reads = access.reads;
+  strong.writes = access.writes;
+  strong.result = access.result;
+  strong.polls = access.polls;
+  strong.acquires = access.acquires;
+  strong.releases = access.releases;
+  const bool known = cell.write >= access.oldest;
+  ordering_.strong(strong, known ? serial_of(cell.write) : 0, stamp_of(cell.write), thread_of(cell.write));
 }
 
 // Aligned words, one cell each.
@@ -255,7 +457,7 @@ void RaceDetector::check_words(const Common& access, const Lanes& lanes, Cells& 
     const uint64_t offset = lanes.offset[lane];
     if (offset - here.first >= here.end - here.first) here = cells_for(common, offset, 4);
     if (here.base && here.shift == 2 && offset + 4 <= here.end)
-      check_cell(common, here.base[(offset - here.first) >> 2], lanes.thread[lane], found);
+      check_cell(common, here.base[(offset - here.first) >> 2], lanes.thread[lane], lanes.address[lane], found);
     else
       check_lanes(common, lanes, lane, lane + 1, here, found);
   }
@@ -263,17 +465,22 @@ void RaceDetector::check_words(const Common& access, const Lanes& lanes, Cells& 
 }
 
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
-  if (!access.shared) acquired_ |= access.acquires;
+  settle_stores();
+  if (state_ == &outside_) return;
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
-  const Common common(*this, access);
+  Common common(*this, access);
+  common.bytes = lanes.bytes;
   Cells cells;
-  if (lanes.extents == 0) {
+  if (access.writes && !access.shared)
+    for (uint32_t i = 0; i < lanes.count; ++i) ordering_.wrote(lanes.thread[i]);
+  if (lanes.extents == 0 || common.strong) {
     uint64_t ends = lanes.bytes;
     for (uint32_t i = 0; i < lanes.count; ++i) ends |= lanes.offset[i];
-    if (lanes.bytes == 4 && ends % 4 == 0)
+    if (lanes.bytes == 4 && ends % 4 == 0 && !common.strong)
       check_words(common, lanes, cells, found);
     else
       check_lanes(common, lanes, 0, lanes.count, cells, found);
+    return;
   }
   for (uint32_t k = 0; k < lanes.extents; ++k) {
     const Extent& extent = lanes.extent[k];
@@ -287,7 +494,8 @@ void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& fo
     if (words && cells.base && begin + 4 * extent.count <= cells.end) {
       ShadowCell* cell = cells.base + ((begin - cells.first) >> 2);
       const uint16_t* thread = lanes.thread + extent.first;
-      for (uint32_t i = 0; i < extent.count; ++i) check_cell(common, cell[i], thread[i], found);
+      const uint64_t* address = lanes.address + extent.first;
+      for (uint32_t i = 0; i < extent.count; ++i) check_cell(common, cell[i], thread[i], address[i], found);
       continue;
     }
     check_lanes(common, lanes, extent.first, uint32_t(extent.first) + extent.count, cells, found);

@@ -1,25 +1,25 @@
 // Conflicting accesses without synchronisation between them, found with shadow memory.
 //
-// Every synchronisation (barrier of a block, full convergence of a wave, start of a block) takes the next
-// number of one counter, the stamp. A shadow cell keeps stamp, thread and manner of the last write and read.
-// An earlier access is unordered with the present one if its stamp is not older than
-//   the wave's last synchronisation, same wave        → warp-synchronous dependence (`wave`),
-//   the block's last barrier, other wave of the block → race (`block`),
-//   the launch's begin, other block                   → race (`grid`), unless the present block has read
-//     something by an atomic or volatile global access: it may then have waited for the other one.
-// Not reported: two stores by the same instruction (they mostly store one value; runs with another lane order
-// show when they do not), and pairs of which both are atomic or volatile (inter-wave and inter-block only).
+// A shadow cell keeps block, stamp, thread and manner of the last write and read. An earlier access is unordered
+// with the present one (see ordering.h) within
+//   the wave, where its lanes have not synchronised since          → warp-synchronous dependence (`wave`),
+//   the block, where no barrier and no published value stands between them → race (`block`),
+//   the launch, where no published value has come over                → race (`grid`).
+// Not reported: two stores of one value by the same instruction, and pairs of which both are atomic or volatile,
+// unless their scope is too narrow or one is the second half of an update that is not atomic.
 // Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
 #pragma once
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "fault_log.h"
+#include "ordering.h"
 
 namespace simt {
 
 struct ShadowCell {
-  uint32_t write, read;  // stamp << 12 | thread << 2 | manner
+  uint64_t write, read;  // serial << 40 | stamp << 16 | thread << 6 | manner
   uint16_t write_site, read_site;
 };
 
@@ -32,29 +32,36 @@ class RaceDetector {
   RaceDetector(const RaceDetector&) = delete;
   RaceDetector& operator=(const RaceDetector&) = delete;
 
-  void begin_launch(uint32_t wave_size, uint64_t shared_bytes);
-  void begin_block(uint32_t waves);
+  // `by_wave`: the lanes of a wave have one program counter, see ordering.h.
+  void begin_launch(uint32_t wave_size, bool by_wave, uint64_t shared_bytes);
+  void begin_block(uint64_t number, uint32_t waves);  // or goes on with it
+  void end_block(bool done);
   void synchronize_block();
-  void synchronize_wave(uint32_t wave) { wave_start_[wave] = next_stamp(); }
+  void synchronize_wave(uint32_t wave);
+  void synchronize_lanes(uint32_t wave, uint64_t mask);
   void synchronize_grid();
-  // After a block was suspended its own earlier accesses cannot be told from other blocks'.
-  void stop_grid_scope() { grid_scope_ = false; }
-
-  // The block has seen what may have been another's sign that its stores are there.
-  void acquire() { acquired_ = true; }
+  void fence(uint32_t thread, OrderScope scope, bool acquires, bool releases);
+  // Some block is not looked at: what it did, and handed on, is not known.
+  void leave_out_a_block() { incomplete_ = true; }
 
   struct Access {
     uint32_t site;
     Manner manner;
     bool reads, writes, shared;
-    bool acquires;  // an atomic whose old value is used, or a volatile load: may wait for another block
+    bool result;  // what was read is used
+    OrderScope scope;
+    bool acquires, releases;
+    bool updates;    // a store of what was computed from a load of the same place: not atomic
+    bool polls;      // in a loop: may wait for another thread
+    bool read_only;  // a load through a path that sees no stores of the launch
   };
   struct Conflicts {
     uint64_t wave = 0, others = 0;
   };
-  // The lanes of one request; offsets are from the base of LDS or of the arena.
+  // The lanes of one request.
   struct Lanes {
-    const uint64_t* offset;
+    const uint64_t* offset;   // from the base of LDS; of global memory addresses
+    const uint64_t* address;
     const uint16_t* thread;
     uint32_t count, bytes;  // bytes of each lane
     const Extent* extent;
@@ -64,15 +71,28 @@ class RaceDetector {
   void check(const Access& access, const Lanes& lanes, Conflicts& found);
 
   bool wave_dependence() const { return wave_dependence_; }
+  uint64_t acquisitions() const { return ordering_.acquisitions(); }
 
  private:
   struct Chunk {
-    ShadowCell* cells = nullptr;
-    bool bytewise = false;
+    ShadowCell* cells;
+    Chunk** slot;  // of the directory that leads here; null: elsewhere_ does
+    bool bytewise;
   };
-  uint32_t next_stamp();
+  struct BlockState {
+    Ordering::BlockOrder order;
+    std::vector<ShadowCell> shared;
+    bool shared_bytewise = false;
+  };
+  struct Twice {  // two stores by one instruction: a race if they differ, which shows when the second has been made
+    const void* address;
+    uint64_t before;
+    Fault fault;
+    uint32_t bytes;
+  };
   ShadowCell* map_cells(uint64_t count);
-  Chunk* global_chunk(uint64_t offset);
+  Chunk* global_chunk(uint64_t address);
+  Chunk* new_chunk(Chunk** slot);
   struct Cells {
     ShadowCell* base = nullptr;   // of `first`
     uint64_t first = 0, end = 0;  // offsets that `base` covers
@@ -82,29 +102,53 @@ class RaceDetector {
   // An access with what is common to its lanes worked out.
   struct Common : Access {
     explicit Common(const RaceDetector& detector, const Access& access);
-    uint32_t oldest_write, oldest_read;  // packed; what is older does not matter
-    uint32_t mark;                       // packed, without the thread
+    uint64_t oldest;  // packed; what is older does not matter
+    uint64_t mark;                       // packed, without the thread
     uint16_t cell_site;
+    bool strong;
+    uint32_t bytes = 4;  // of each lane
   };
   void check_words(const Common& access, const Lanes& lanes, Cells& cells, Conflicts& found);
   void check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                    Conflicts& found);
   void check_repeated_read(const Common& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
-  void check_cell(const Common& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
+  void check_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
   bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;
-  void check_old_cell(const Access& access, ShadowCell& cell, uint32_t thread, Conflicts& found);
-  FaultScope relation(uint32_t earlier, uint32_t thread, bool shared, bool both_synchronise) const;
-  void conflict(const Access& access, FaultScope scope, uint16_t other, uint32_t thread, Conflicts& found);
+  void check_old_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
+  void check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
+                           Conflicts& found);
+  void check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
+                           Conflicts& found);
+  void keep_read(const Common& access, ShadowCell& cell, uint32_t thread);
+  void synchronise(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t offset);
+  struct Relation {
+    FaultScope scope = FaultScope::kNone;
+    bool softly = false;  // ordered, but for an acquiring fence
+  };
+  Relation relation(uint64_t earlier, uint32_t thread, bool shared) const;
+  Fault fault_of(const Common& access, FaultScope scope, uint64_t earlier, uint16_t site, uint32_t thread,
+                 uint64_t address) const;
+  void conflict(const Fault& fault, Conflicts& found);
+  void settle_stores();
   void forget_everything();
+  Ordering::BlockOrder& order() { return state_->order; }
 
   uint32_t wave_size_ = 64, wave_shift_ = 6;
-  uint32_t stamp_ = 0, launch_start_ = 0, block_start_ = 0, barrier_ = 0;
-  std::vector<uint32_t> wave_start_;
+  bool by_wave_ = true, incomplete_ = false;
+  uint32_t next_serial_ = 1, launch_first_ = 1, launch_begin_ = 1;
+  std::vector<uint64_t> numbers_;  // of the launch's blocks, by serial number from launch_begin_ on
+  Ordering ordering_;
+  BlockState* state_ = nullptr;
+  BlockState outside_;  // no block runs
+  std::unordered_map<uint64_t, BlockState> states_;  // of blocks that are alive, by number
+  std::vector<Twice> twice_;
   std::vector<ShadowCell> shared_;
-  bool shared_bytewise_ = false, grid_scope_ = true, acquired_ = false, wave_dependence_ = false;
+  uint64_t shared_cells_ = 0;
+  bool shared_bytewise_ = false, wave_dependence_ = false;
   Chunk** directory_ = nullptr;
-  uint64_t directory_size_ = 0;
-  std::vector<uint64_t> mapped_;
+  uint64_t arena_base_ = 0, directory_size_ = 0;
+  std::unordered_map<uint64_t, Chunk*> elsewhere_;  // device variables
+  std::vector<Chunk*> mapped_;
 };
 
 }  // namespace simt

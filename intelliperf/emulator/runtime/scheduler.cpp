@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kSlice = 16;         // requests of one wave before the next wave's turn, in lock-step
 constexpr uint32_t kFastSlice = 4096;   // collectives, in fast mode
 constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group is held to be spinning
+constexpr uint64_t kMostRounds = 32;     // before a block is preempted by chance
 constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried
 
 bool runnable(LaneState state) {
@@ -122,6 +123,7 @@ Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis*
     : request_(request), wave_size_(wave_size), threads_(uint32_t(request.block.count())), analysis_(analysis) {
   reducing_barriers = false;
   lanes_back_off = false;
+  if (settings().preemption.kind == Order::Kind::kRandom) chance_ = settings().preemption.seed * 2 + 1;
 }
 
 void Scheduler::shape(Block& block) {
@@ -351,6 +353,21 @@ void Scheduler::back_off() {
   for (uint32_t i = 0; i < group_.size; ++i) group_.lane[i]->backing_off = true;
 }
 
+// Lanes that have ended may be read from: programs do so where their number is no multiple of the wave's, and
+// throw the result away.
+void Scheduler::look_at_shuffle(uint64_t members, uint64_t live) const {
+  if (group_.lane[0]->operation > uint32_t(Collective::kShuffleXor)) return;
+  for (uint32_t i = 0; i < group_.size; ++i) {
+    const int source = shuffle_source(*group_.lane[i], wave_size_);
+    if (source < 0 || members >> source & 1 || !(live >> source & 1)) continue;
+    Fault fault{FaultKind::kDivergentShuffle};
+    fault.scope = FaultScope::kWave;
+    fault.site = group_.lane[i]->site;
+    fault.thread = group_.lane[i]->thread.linear;
+    note_fault(fault);
+  }
+}
+
 // The effect of the group's common event.
 Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   const Lane& first = *group_.lane[0];
@@ -367,7 +384,10 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
       analysis_->collective(group_.lane, group_.size);
       uint64_t live = 0;
       for (uint32_t i = 0; i < wave.live; ++i) live |= bit(*wave.lanes[i]);
-      if (members == live) analysis_->synchronize_wave(wave.index);
+      if (members == live)
+        analysis_->synchronize_wave(wave.index);
+      else
+        analysis_->synchronize_lanes(wave.index, members), look_at_shuffle(members, live);
     }
     return Repeat::kNo;
   }
@@ -457,11 +477,15 @@ void Scheduler::release_barrier(Block& block) {
 
 BlockStop Scheduler::run(Block& block) {
   block.state = BlockState::kRunning;
-  const uint32_t budget = block.traced ? kSlice : kFastSlice;
-  for (uint32_t idle_rounds = 0;;) {
+  const bool by_chance = block.traced && chance_;
+  uint32_t budget = block.traced ? kSlice : kFastSlice;
+  uint64_t rounds = by_chance ? 1 + draw(chance_) % kMostRounds : ~uint64_t(0);
+  for (uint32_t idle_rounds = 0;; --rounds) {
+    if (rounds == 0) return BlockStop::kPreempted;
     bool worked = false, blocked = true;
     uint32_t live = 0, at_barrier = 0, at_grid = 0;
     for (Wave& wave : block.waves) {
+      if (by_chance) budget = 1 + uint32_t(draw(chance_) % kSlice);
       if (wave.live && !wave.waits()) {
         const Advance advanced = advance(block, wave, budget);
         worked |= advanced == Advance::kWorked;

@@ -18,6 +18,7 @@ struct ParkCounts {
 enum class BlockStop : uint8_t {
   kDone,
   kGridBarrier,
+  kPreempted,  // by chance: other blocks go on
   kStuck,     // every lane only repeats itself: it waits for another block
   kDeadlock,  // no lane can go on, whatever other blocks do
   kAborted,   // trap, fault or lack of memory: see abort_status
@@ -53,6 +54,7 @@ class Scheduler {
   void gather(Wave& wave, const Lane& leader, uint64_t excluded);
   void identify();
   void back_off();
+  void look_at_shuffle(uint64_t members, uint64_t live) const;
   bool keep_group(const Wave& wave);
   Repeat perform(Block& block, Wave& wave);
   Advance advance(Block& block, Wave& wave, uint32_t budget);
@@ -64,6 +66,7 @@ class Scheduler {
   const LaunchRequest& request_;
   uint32_t wave_size_, threads_;
   Analysis* analysis_;
+  uint64_t chance_ = 0;  // 0: nothing is preempted
   bool spun_ = false, out_of_memory_ = false;
   Group group_;  // runs next
   const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
@@ -75,6 +78,8 @@ inline bool same_place(const Lane& a, const Lane& b) {
   return a.place() == b.place() && a.way() == b.way();
 }
 
+// The position that a shuffle reads from; -1: its own value.
+int shuffle_source(const Lane& lane, uint32_t wave_size);
 // Computes the results of a collective for a group of parked lanes; lanes with different masks do not
 // see one another. Returns the set of positions that took part.
 uint64_t execute_collective(Lane* const* group, uint32_t size, uint32_t wave_size);

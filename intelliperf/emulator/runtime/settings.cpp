@@ -63,9 +63,11 @@ Settings read_environment() {
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
   if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
+  s.sizes = numbers_variable("INTELLIPERF_OTHER_SIZES");
   s.kept = numbers_variable("INTELLIPERF_OTHER_KEPT");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
+  s.preemption = order_variable("INTELLIPERF_PREEMPT");
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);
   if (scale > 0 && scale < 1e6) s.clock_scale = scale;
   const std::string rounding = text_variable("INTELLIPERF_ROUNDING");
@@ -88,6 +90,8 @@ const Settings& settings() {
   static const Settings* instance = new Settings(read_environment());
   return *instance;
 }
+
+uint64_t draw(uint64_t& state) { return state = mix(state); }
 
 void arrange(const Order& order, uint64_t salt, uint32_t* positions, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i)

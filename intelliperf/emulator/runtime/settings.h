@@ -22,8 +22,10 @@ struct Settings {
   std::string trace_kernel;        // empty: all
   bool lockstep_always = false;
   Order lanes, blocks;
+  Order preemption;                // of blocks in lock-step, where it is by chance
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
+  std::vector<uint64_t> sizes;  // arguments of the kernel that may take any value, see alterations.h
   std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
   double clock_scale = 1;  // of every time that the program can read
@@ -31,6 +33,9 @@ struct Settings {
 };
 
 const Settings& settings();
+
+// The next of a row of numbers by chance.
+uint64_t draw(uint64_t& state);
 
 // Fills `positions[0..count)` with the order in which `count` things run; the same for equal seeds.
 void arrange(const Order& order, uint64_t salt, uint32_t* positions, uint32_t count);

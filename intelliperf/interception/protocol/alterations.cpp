@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
@@ -296,6 +297,79 @@ std::vector<OtherArgument> other_arguments(const std::vector<PlainArgument>& arg
       if (usable) add_products(arguments, argument, other);
     }
     if (usable) found.push_back(other);
+  }
+  return found;
+}
+
+namespace {
+
+bool is_prime(int64_t number) {
+  for (int64_t d = 2; d * d <= number; ++d)
+    if (number % d == 0) return false;
+  return number > 1;
+}
+
+// What a guard, a tail or a remainder may be forgotten for, the most telling first.
+std::vector<int64_t> other_values(int64_t size) {
+  int64_t prime = size - 2;
+  while (prime > 2 && size - prime < 200 && !is_prime(prime)) --prime;
+  std::vector<int64_t> values;
+  for (const int64_t value : {size + 1, size - 1, size / 2 + 1, size + 3, prime, int64_t(3)})
+    if (value > 0 && value < INT32_MAX && value != size && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  return values;
+}
+
+template <class Value>
+bool flip_signs(char* at, uint64_t bytes, uint64_t draw) {
+  const uint64_t count = bytes / sizeof(Value);
+  bool ascending = count > 2;
+  Value before{}, value{};
+  for (uint64_t i = 0; i < count && ascending; ++i, before = value) {
+    std::memcpy(&value, at + i * sizeof value, sizeof value);
+    ascending = i == 0 || value >= before;
+  }
+  if (ascending) return false;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::memcpy(&value, at + i * sizeof value, sizeof value);
+    const uint64_t chance = mixed(draw ^ i) % 32;
+    if (chance < 8) value = -value;
+    if (chance == 8) value = 0;
+    if (chance == 9) value = -Value(0);
+    std::memcpy(at + i * sizeof value, &value, sizeof value);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool alter_signs(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw) {
+  if (!numbers.constant || numbers.number.kind != NumberKind::kFloat) return false;
+  const uint64_t own = mixed(draw * 64 + numbers.order);
+  if (numbers.number.bytes == 4) return flip_signs<float>(at, bytes, own);
+  return numbers.number.bytes == 8 && flip_signs<double>(at, bytes, own);
+}
+
+std::vector<OtherArgument> other_sizes(const std::vector<PlainArgument>& arguments, const LaunchShape& shape,
+                                       const std::vector<LaunchShape>& beside, const std::vector<bool>& free) {
+  std::vector<OtherArgument> found;
+  for (const PlainArgument& argument : arguments) {
+    if (!is_integer(argument) || argument.index >= free.size() || !free[argument.index]) continue;
+    const int64_t size = integer(argument);
+    std::vector<int64_t> others;
+    for (const PlainArgument& one : arguments)
+      if (&one != &argument && is_integer(one)) others.push_back(integer(one));
+    if (size < kLeastSize || is_product(size, others)) continue;
+    for (const int64_t value : other_values(size)) {
+      OtherArgument other{{{argument.index, uint64_t(value)}}, shape.grid};
+      GridSize unused;
+      Fit fit = fit_grid(shape, others, size, value, other.grid);
+      for (const LaunchShape& one : beside) fit = std::min(fit, fit_grid(one, others, size, value, unused));
+      if (fit == Fit::kNone) break;
+      if (value > size && !beside.empty()) continue;
+      add_products(arguments, argument, other);
+      found.push_back(other);
+    }
   }
   return found;
 }

@@ -1,5 +1,5 @@
 // Atomic functions, each a single LLVM atomic operation wherever one exists. Device scope unless the name
-// says otherwise; the emulator runs one lane at a time, so every scope is equally strong there.
+// says otherwise; the emulator runs one lane at a time, so that a mark before the operation tells its scope.
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
@@ -11,6 +11,13 @@
 #define SIMT_SCOPE_DEVICE __MEMORY_SCOPE_SYSTEM
 #endif
 #define SIMT_SCOPE_SYSTEM __MEMORY_SCOPE_SYSTEM
+#define SIMT_MARK
+#if defined(__AMDGCN__) || defined(__NVPTX__)
+#define SIMT_MARK_block
+#else
+#define SIMT_MARK_block ::__simt_scope(1);
+#endif
+#define SIMT_MARK_system
 
 namespace __simt {
 // The atomics of a type that has no hardware operation: exchange the enclosing word until nobody interfered.
@@ -35,27 +42,27 @@ SIMT_DT _T update(_T* address, _F combine) {
   }
 #define SIMT_FETCH(name, operation, _T, suffix, scope)                                       \
   SIMT_D _T name##suffix(_T* address, _T value) {                                              \
-    return __scoped_atomic_##operation(address, value, __ATOMIC_RELAXED, scope);            \
+    SIMT_MARK##suffix return __scoped_atomic_##operation(address, value, __ATOMIC_RELAXED, scope);            \
   }
 #define SIMT_EXCHANGE(_T, suffix, scope)                                                     \
   SIMT_D _T atomicExch##suffix(_T* address, _T value) {                                        \
     _T old;                                                                                  \
-    __scoped_atomic_exchange(address, &value, &old, __ATOMIC_RELAXED, scope);               \
+    SIMT_MARK##suffix __scoped_atomic_exchange(address, &value, &old, __ATOMIC_RELAXED, scope);               \
     return old;                                                                             \
   }
 #define SIMT_COMPARE(_T, suffix, scope)                                                      \
   SIMT_D _T atomicCAS##suffix(_T* address, _T expected, _T value) {                             \
-    __scoped_atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED,  \
+    SIMT_MARK##suffix __scoped_atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED,  \
                                        __ATOMIC_RELAXED, scope);                            \
     return expected;                                                                        \
   }
 #if __has_builtin(__scoped_atomic_fetch_uinc)
 #define SIMT_WRAPPING(suffix, scope)                                                        \
   SIMT_D unsigned int atomicInc##suffix(unsigned int* address, unsigned int limit) {        \
-    return __scoped_atomic_fetch_uinc(address, limit, __ATOMIC_RELAXED, scope);              \
+    SIMT_MARK##suffix return __scoped_atomic_fetch_uinc(address, limit, __ATOMIC_RELAXED, scope);              \
   }                                                                                         \
   SIMT_D unsigned int atomicDec##suffix(unsigned int* address, unsigned int limit) {        \
-    return __scoped_atomic_fetch_udec(address, limit, __ATOMIC_RELAXED, scope);              \
+    SIMT_MARK##suffix return __scoped_atomic_fetch_udec(address, limit, __ATOMIC_RELAXED, scope);              \
   }
 #else  // clang 19
 #define SIMT_WRAPPING(suffix, scope)                                                                     \
@@ -108,6 +115,9 @@ SIMT_DT _T update(_T* address, _F combine) {
 SIMT_ATOMICS(, SIMT_SCOPE_DEVICE)
 SIMT_ATOMICS(_block, SIMT_SCOPE_BLOCK)
 SIMT_ATOMICS(_system, SIMT_SCOPE_SYSTEM)
+#undef SIMT_MARK
+#undef SIMT_MARK_block
+#undef SIMT_MARK_system
 #undef SIMT_ATOMICS
 #undef SIMT_ATOMICS_COMMON
 #undef SIMT_WRAPPING
@@ -144,4 +154,22 @@ SIMT_D void atomicAddNoRet(float* address, float value) { atomicAdd(address, val
 #define __HIP_MEMORY_SCOPE_AGENT 4
 #define __HIP_MEMORY_SCOPE_SYSTEM 5
 #endif
+#endif
+
+// What an operation's scope is where the compiler, which works for a CPU, does not keep it.
+#if defined(__HIP__) && defined(__HIP_DEVICE_COMPILE__) && !defined(__AMDGCN__)
+#define __hip_atomic_load(p, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_load(p, order, scope))
+#define __hip_atomic_store(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_store(p, v, order, scope))
+#define __hip_atomic_exchange(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_exchange(p, v, order, scope))
+#define __hip_atomic_compare_exchange_strong(p, e, v, good, bad, scope) \
+  (__simt::in_hip_scope(scope), __hip_atomic_compare_exchange_strong(p, e, v, good, bad, scope))
+#define __hip_atomic_compare_exchange_weak(p, e, v, good, bad, scope) \
+  (__simt::in_hip_scope(scope), __hip_atomic_compare_exchange_weak(p, e, v, good, bad, scope))
+#define __hip_atomic_fetch_add(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_add(p, v, order, scope))
+#define __hip_atomic_fetch_sub(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_sub(p, v, order, scope))
+#define __hip_atomic_fetch_and(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_and(p, v, order, scope))
+#define __hip_atomic_fetch_or(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_or(p, v, order, scope))
+#define __hip_atomic_fetch_xor(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_xor(p, v, order, scope))
+#define __hip_atomic_fetch_min(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_min(p, v, order, scope))
+#define __hip_atomic_fetch_max(p, v, order, scope) (__simt::in_hip_scope(scope), __hip_atomic_fetch_max(p, v, order, scope))
 #endif

@@ -124,7 +124,7 @@ SIMT_BUILTIN(constexpr unsigned int, wavefrontsize, (), SIMT_WAVE_SIZE)
 
 SIMT_BUILTIN(void, s_barrier, (), __simt::barrier())
 SIMT_BUILTIN(void, wave_barrier, (), (void)__simt::collective(__simt::kSyncWave, 0, 0, 0, SIMT_WAVE_SIZE))
-SIMT_BUILTIN(void, s_sleep, (int), __simt::fence_device())
+SIMT_BUILTIN(void, s_sleep, (int), __simt::fence_compiler())
 SIMT_BUILTIN(void, s_setprio, (int), (void)0)
 SIMT_BUILTIN(void, s_waitcnt, (int), (void)0)
 SIMT_BUILTIN(void, sched_barrier, (int), (void)0)
@@ -134,9 +134,8 @@ SIMT_BUILTIN(void, endpgm, (), ::__simt_exit())
 SIMT_BUILTIN(unsigned int, s_getreg, (int), 0u)
 SIMT_BUILTIN(unsigned long long, s_memtime, (), __simt::clock())
 SIMT_BUILTIN(unsigned long long, s_memrealtime, (), __simt::wall_clock())
-template <class... _A>
-SIMT_DT void __builtin_amdgcn_fence(_A...) {
-  __simt::fence_device();
+SIMT_D void __builtin_amdgcn_fence(int order, const char* scope = "", ...) {
+  ::__simt_fence(__simt::scope_code(scope) | __simt::order_code(order));
 }
 #define __builtin_readcyclecounter() __simt::clock()  // clang's own on every target
 

@@ -7,15 +7,22 @@
   SIMT_DT _T name(const _T* address) { \
     return *address;                \
   }
-SIMT_LOAD(__ldg)
 SIMT_LOAD(__ldca)
 SIMT_LOAD(__ldcg)
 SIMT_LOAD(__ldcs)
 SIMT_LOAD(__ldlu)
 #undef SIMT_LOAD
+// Through a cache that sees no stores of the launch, on NVIDIA: the hint tells it from other loads.
+template <class _T>
+SIMT_DT _T __ldg(const _T* address) {
+#if defined(__CUDA__) && !defined(__AMDGCN__) && !defined(__NVPTX__)
+  if constexpr (__is_arithmetic(_T)) return __builtin_nontemporal_load(address);
+#endif
+  return *address;
+}
 template <class _T>
 SIMT_DT _T __ldcv(const _T* address) {  // fetches again every time
-  __simt::fence_device();
+  __simt::fence_compiler();
   return *address;
 }
 #define SIMT_STORE(name)                                         \
@@ -74,6 +81,6 @@ SIMT_D void* __cvta_global_to_generic(size_t address) {
 
 #if defined(__CUDA__)
 // Kernels run one after another: what a dependent launch waits for has happened.
-SIMT_D void cudaGridDependencySynchronize() { __simt::fence_device(); }
-SIMT_D void cudaTriggerProgrammaticLaunchCompletion() { __simt::fence_device(); }
+SIMT_D void cudaGridDependencySynchronize() { __simt::fence_compiler(); }
+SIMT_D void cudaTriggerProgrammaticLaunchCompletion() { __simt::fence_compiler(); }
 #endif

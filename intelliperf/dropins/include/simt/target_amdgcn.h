@@ -33,6 +33,7 @@ SIMT_D unsigned int lane() {
 #endif
 }
 
+SIMT_D void fence_compiler() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 SIMT_D void fence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 SIMT_D void fence_device() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
 SIMT_D void fence_system() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, ""); }

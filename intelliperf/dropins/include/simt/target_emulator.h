@@ -28,6 +28,9 @@ __device__ uint64_t __simt_collective(uint32_t operation, uint64_t mask, uint64_
                                       uint32_t width);
 __device__ void __simt_grid_barrier();
 __device__ void __simt_named_barrier(uint32_t number, uint32_t threads, uint32_t waits);
+__attribute__((nothrow, nomerge)) __device__ void __simt_fence(uint32_t code);
+// The next atomic operation holds among the threads of a block (1) or a wave (2) only.
+__attribute__((nothrow, nomerge)) __device__ void __simt_scope(uint32_t code);
 __device__ uint64_t __simt_clock();
 __device__ uint64_t __simt_wall_clock();
 __device__ void __simt_trap();
@@ -77,10 +80,28 @@ SIMT_D unsigned int collective32(collective_operation operation, unsigned long l
                                  unsigned int argument, unsigned int width) {
   return static_cast<unsigned int>(::__simt_collective(operation, mask, value, argument, width));
 }
-// Blocks run in turn on one processor: a fence need only stop the compiler from moving accesses.
-SIMT_D void fence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-SIMT_D void fence_device() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-SIMT_D void fence_system() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+// The compiler moves no access past them; who may count on the order is found by the runtime.
+enum fence_code : uint32_t { kFenceDevice = 0, kFenceBlock = 1, kFenceWave = 2, kFenceAcquire = 4, kFenceRelease = 8, kFenceBoth = 12 };
+SIMT_D void fence_block() { ::__simt_fence(kFenceBlock | kFenceBoth); }
+SIMT_D void fence_device() { ::__simt_fence(kFenceDevice | kFenceBoth); }
+SIMT_D void fence_system() { ::__simt_fence(kFenceDevice | kFenceBoth); }
+SIMT_D void fence_compiler() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+SIMT_D constexpr uint32_t order_code(int order) {
+  return order == __ATOMIC_RELAXED ? 0u
+         : order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ? uint32_t(kFenceAcquire)
+         : order == __ATOMIC_RELEASE ? uint32_t(kFenceRelease) : uint32_t(kFenceBoth);
+}
+// A scope of AMDGPU's names, which may end in "-one-as".
+SIMT_D constexpr uint32_t scope_code(const char* name = "") {
+  return name[0] == 'w' ? (name[1] == 'o' ? uint32_t(kFenceBlock) : uint32_t(kFenceWave))
+         : name[0] == 's' && name[1] == 'i' ? uint32_t(kFenceWave) : uint32_t(kFenceDevice);
+}
+SIMT_D void in_scope(uint32_t code) {
+  if (code == kFenceBlock) ::__simt_scope(1);
+  if (code == kFenceWave) ::__simt_scope(2);
+}
+// As __HIP_MEMORY_SCOPE_… are numbered.
+SIMT_D void in_hip_scope(int scope) { in_scope(scope == 3 ? kFenceBlock : scope < 3 ? kFenceWave : kFenceDevice); }
 SIMT_D unsigned long long clock() { return ::__simt_clock(); }
 SIMT_D unsigned long long wall_clock() { return ::__simt_wall_clock(); }
 SIMT_D void trap() { ::__simt_trap(); }

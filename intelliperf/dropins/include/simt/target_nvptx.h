@@ -26,6 +26,7 @@ SIMT_D unsigned int thread_rank() {
 }
 SIMT_D unsigned int lane() { return __nvvm_read_ptx_sreg_laneid(); }
 
+SIMT_D void fence_compiler() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 SIMT_D void fence_block() { __nvvm_membar_cta(); }
 SIMT_D void fence_device() { __nvvm_membar_gl(); }
 SIMT_D void fence_system() { __nvvm_membar_sys(); }

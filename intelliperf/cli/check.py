@@ -1,0 +1,133 @@
+"""`intelliperf check -- ./app`: what the program does wrong on the device, seen on the emulator."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from intelliperf.cli.application import application_of
+from intelliperf.cli.options import Options
+from intelliperf.emulator.watching import IN_ORDER, Schedule, Watched, schedules, seeded, watch
+from intelliperf.errors import BuildFailed
+from intelliperf.project.scratch import Workspace
+from intelliperf.records import Application, Defect, DefectLevel
+from intelliperf.report.wording import command_line
+
+EXIT_DEFECTS = 3
+_OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """`seeds`: runs in an order drawn by chance. `seed`: that one run alone, to see a defect again."""
+
+    seeds: int = 1
+    seed: int | None = None
+    strict: bool = False
+    other_wave: bool = True
+    sarif: Path | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    defects: tuple[Defect, ...]
+    checked: tuple[str, ...]
+    not_checked: tuple[str, ...]
+
+
+def check_application(options: Options, wanted: CheckOptions) -> int:
+    """Print the defects. Exit status 3 where there is an error (with --strict also for a warning), else 0."""
+    application, reason = application_of(options)
+    commands = "; ".join(command_line(command) for command in application.build_commands)
+    print(f"build: {commands} ({reason})", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+        result = _Checker(application, options, wanted, Path(name)).check()
+    _tell(result, application, options, wanted)
+    fatal = {DefectLevel.ERROR, DefectLevel.WARNING} if wanted.strict else {DefectLevel.ERROR}
+    return EXIT_DEFECTS if any(defect.level in fatal for defect in result.defects) else 0
+
+
+def _tell(result: Checked, application: Application, options: Options, wanted: CheckOptions) -> None:
+    from intelliperf.report.defects import defect_lines, defects_json, summary_line
+    from intelliperf.report.sarif import sarif
+
+    if wanted.sarif is not None:
+        document = sarif(result.defects, command_line(application.command), complete=True)
+        wanted.sarif.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    if options.json_events:
+        print(json.dumps(defects_json(result.defects, result.checked, result.not_checked), indent=2))
+        return
+    for line in defect_lines(result.defects):
+        print(line)
+    print(summary_line(result.defects))
+    print(f"checked: {'; '.join(result.checked)}")
+    print(f"not checked: {'; '.join(result.not_checked)}")
+
+
+class _Checker:
+    """The builds and runs of one check, below `root`."""
+
+    def __init__(self, application: Application, options: Options, wanted: CheckOptions, root: Path) -> None:
+        self._application = application
+        self._options = options
+        self._wanted = wanted
+        self._root = root
+
+    def check(self) -> Checked:
+        from intelliperf.emulator.defects import defects_of, other_output
+        from intelliperf.emulator.safety import coverage_of
+        from intelliperf.emulator.sourcelines import Project
+
+        built = self._build("work", self._options.target)
+        planned = schedules(self._wanted.seeds)
+        if self._wanted.seed is not None:
+            planned = (IN_ORDER, seeded(self._wanted.seed))
+        runs = [self._run(built, schedule, "work") for schedule in planned]
+        again = self._run(built, IN_ORDER, "again")
+        module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
+        vendor = str(module.device.get("vendor", "amd")) if module else "amd"
+        project = Project(built.project)
+        defects = [*defects_of(runs, project, vendor), *other_output((runs[0], again, *runs[1:]))]
+        checked = [f"{run.schedule.name}: {'; '.join(map(coverage_of, run.traces))}" for run in runs]
+        not_checked = ["other inputs than this command's"]
+        if module is not None and module.language == "hip" and self._wanted.other_wave and not self._options.target:
+            defects += self._of_other_wave(module.wave_size, runs[0], defects, vendor)
+            checked.append(f"waves of {96 - module.wave_size} lanes as well as of {module.wave_size}")
+        elif module is not None and module.language == "hip":
+            not_checked.append(f"waves of {96 - module.wave_size} lanes")
+        rank = list(DefectLevel)
+        defects.sort(key=lambda defect: rank.index(defect.level))
+        return Checked(tuple(defects), tuple(checked), tuple(not_checked))
+
+    def _build(self, name: str, target: str | None) -> Application:
+        from intelliperf.emulator.backend import EmulatorBackend
+
+        backend = EmulatorBackend(self._root / f"{name}-device", target)
+        workspace = Workspace.create(self._application, self._root / name)
+        built = workspace.build(backend.build_environment(), self._options.build_deadline, self._root / f"{name}-logs")
+        if not built.ok:
+            raise BuildFailed(built.complaint())
+        return workspace.application
+
+    def _run(self, built: Application, schedule: Schedule, name: str) -> Watched:
+        directory = self._root / f"{name}-{schedule.name.replace(' ', '-')}"
+        return watch(built, schedule, directory, self._options.run_deadline)
+
+    def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
+        """What goes wrong with waves of the other size only."""
+        from intelliperf.emulator.defects import defects_of, other_output
+        from intelliperf.emulator.sourcelines import Project
+
+        built = self._build("other-wave", _OTHER_WAVE[wave_size])
+        run = self._run(built, Schedule(f"with waves of {96 - wave_size} lanes", {}), "other-wave")
+        seen = {(defect.rule, str(defect.point), str(defect.other)) for defect in known}
+        new = [
+            replace(defect, what=f"{defect.what}; only with waves of {96 - wave_size} lanes")
+            for defect in defects_of((run,), Project(built.project), vendor)
+            if (defect.rule, str(defect.point), str(defect.other)) not in seen
+        ]
+        return [*new, *(replace(one, rule="wave-size-dependence") for one in other_output((before, before, run), True))]

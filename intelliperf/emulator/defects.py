@@ -1,0 +1,220 @@
+"""What watched runs show to be wrong with a program, in words, with both lines and how to see it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from intelliperf.emulator.safety import is_look
+from intelliperf.emulator.sourcelines import Project, source_text, users_chain
+from intelliperf.emulator.tracefiles import Fault, SiteFacts, Trace
+from intelliperf.emulator.watching import Watched
+from intelliperf.records import Defect, DefectLevel, SourcePoint
+
+_BETWEEN = {"wave": "lanes of one wave", "block": "threads of one block", "grid": "blocks"}
+# kind → rule, level, what it is, what to do about it
+_PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
+    "out_of_bounds": (
+        "out-of-bounds", DefectLevel.ERROR, "access out of bounds", "compare the index with the size before the access",
+    ),
+    "invalid_free": (
+        "invalid-free", DefectLevel.ERROR, "memory is freed that is none", "free each allocation once, by its base",
+    ),
+    "uninitialized": (
+        "uninitialised-read", DefectLevel.ERROR, "reads what nobody wrote", "store to all of it, or fill it, first",
+    ),
+    "divergent_barrier": (
+        "divergent-barrier", DefectLevel.ERROR, "threads of one block wait at different barriers",
+        "have all threads of the block come to the same __syncthreads()",
+    ),
+    "misaligned": (
+        "misaligned-access", DefectLevel.ERROR, "address is not aligned as the access requires",
+        "use a narrower type, or keep the pointer's offset a multiple of the type's alignment",
+    ),
+    "divergent_shuffle": (
+        "divergent-shuffle", DefectLevel.WARNING, "shuffle reads from a lane that takes no part",
+        "have the lanes that are read from come to the same shuffle",
+    ),
+    "trap": ("trap", DefectLevel.ERROR, "device code traps", "see the line"),
+    "assert": ("assertion", DefectLevel.ERROR, "a device assertion failed", "see the line"),
+    "unacquired": (
+        "missing-acquire", DefectLevel.WARNING, "waits for a value without an acquiring fence before it reads the data",
+        "put __threadfence() between the loop that waits and the read, or load with acquire order",
+    ),
+}  # fmt: skip
+# cause → rule, what it is, what to do about it
+_RACES: dict[str | None, tuple[str, str, str]] = {
+    "no_release_fence": (
+        "missing-release", "the store is not published before it is announced",
+        "put __threadfence() between the store and the atomic operation that announces it",
+    ),
+    "narrow_release_fence": (
+        "narrow-fence", "the fence before the announcement reaches the block only",
+        "use __threadfence() instead of __threadfence_block(), or device (agent) scope",
+    ),
+    "no_acquire_fence": (
+        "missing-acquire", "the value was announced, but an older copy of it may still be read",
+        "put __threadfence() between the loop that waits and the read, or load with acquire order",
+    ),
+    "narrow_atomic": (
+        "narrow-atomic", "the scope of the atomic operation does not reach the other thread",
+        "use device scope: atomicAdd() instead of atomicAdd_block(), __HIP_MEMORY_SCOPE_AGENT",
+    ),
+    "lost_update": (
+        "lost-update", "the value is read, changed and stored in steps that another thread can come between",
+        "use an atomic operation",
+    ),
+    "read_only_load": (
+        "read-only-load", "the launch writes what it reads through the read-only cache",
+        "do not use __ldg() or const __restrict__ for memory that the same launch writes",
+    ),
+    None: ("race", "nothing orders the two accesses", ""),
+}  # fmt: skip
+_BARRIER = "put a barrier between the two, or use an atomic operation"
+_ORDER = "pass the value on with a fence on both sides, use an atomic operation, or split the kernel in two"
+_SYNCWARP = "put __syncwarp() between the two"
+# What a program says of time is another chip's own.
+_TIMED = re.compile(
+    r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:[munµ]?s(?:ec\w*)?\b|[KMGT]i?B/s|[KMGT]?FLOP\w*|[KMGT]?Hz|x\b|×|%)", re.I
+)
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def defects_of(runs: Sequence[Watched], project: Project, vendor: str) -> tuple[Defect, ...]:
+    """Each once, with the schedule that shows it first; errors first."""
+    found: dict[object, Defect] = {}
+    for run in runs:
+        for trace, fault in run.faults:
+            defect = replace(_describe(trace, fault, project, vendor), schedule=run.schedule.name)
+            key = defect.rule, defect.kernel, defect.point, defect.other
+            known = found.get(key)
+            found[key] = defect if known is None else replace(known, count=max(known.count, defect.count))
+    rank = list(DefectLevel)
+    return tuple(sorted(found.values(), key=lambda defect: rank.index(defect.level)))
+
+
+def _describe(trace: Trace, fault: Fault, project: Project, vendor: str) -> Defect:
+    module = trace.modules.get(fault.module) if fault.module is not None else None
+    facts = module.kernels.get(fault.kernel) if module else None
+    rule, level, what, remedy = _judge(trace, fault, project, vendor)
+    launch = trace.launch_by_index.get(fault.launch) if fault.launch is not None else None
+    return Defect(
+        rule=rule,
+        level=level,
+        what=what,
+        remedy=remedy,
+        kernel=facts.name if facts else fault.kernel or "the host part",
+        point=_point(trace, fault, fault.site, project),
+        other=_point(trace, fault, fault.other_site, project),
+        thread=_thread(fault.block, fault.thread) if fault.launch is not None else None,
+        other_thread=_thread(fault.other_block, fault.other_thread),
+        memory=_memory(fault),
+        launch=launch.index if launch else None,
+        geometry=launch.geometry if launch else None,
+        count=fault.count,
+    )
+
+
+def _judge(trace: Trace, fault: Fault, project: Project, vendor: str) -> tuple[str, DefectLevel, str, str]:
+    if fault.kind == "deadlock":
+        return _deadlock(fault)
+    if fault.kind != "race":
+        rule, level, what, remedy = _PLAIN[fault.kind]
+        return rule, level, f"{what}: {fault.detail}" if fault.detail else what, remedy
+    rule, what, remedy = _RACES[fault.cause]
+    between = _BETWEEN[fault.scope or "grid"]
+    sentence = f"race between {between}: {what}"
+    if fault.scope == "wave" and vendor == "amd" and fault.cause is None:
+        return "wave-order", DefectLevel.NOTE, f"{sentence}; lanes of AMD waves run in step", _SYNCWARP
+    if fault.cause is None and is_look(trace, fault, project):
+        return "benign-look", DefectLevel.NOTE, f"{sentence}; an atomic operation decides afterwards", ""
+    scoped = {"wave": _SYNCWARP, "block": _BARRIER}.get(fault.scope or "", _ORDER)
+    return rule, DefectLevel.ERROR, sentence, remedy or scoped
+
+
+def _deadlock(fault: Fault) -> tuple[str, DefectLevel, str, str]:
+    if fault.resident is not None:
+        what = f"blocks wait for blocks that cannot begin: {fault.resident:,} fit on the device at once"
+        return "not-resident", DefectLevel.ERROR, what, "launch no more blocks than are resident, or do not wait"
+    what = "no thread can go on: they wait for what never comes, or at barriers that others have passed by"
+    return "deadlock", DefectLevel.ERROR, what, "have all threads that are waited for come there"
+
+
+def _thread(block: tuple[int, int, int] | None, thread: int | None) -> str | None:
+    return None if block is None or thread is None else f"block {block}, thread {thread}"
+
+
+def _memory(fault: Fault) -> str | None:
+    space = "LDS" if fault.space == "shared" else "device memory"
+    if fault.kind == "out_of_bounds":
+        if not fault.allocation_bytes:
+            return f"{space} outside any allocation"
+        return f"byte {fault.address_offset:,} of {fault.allocation_bytes:,} bytes of {space}"
+    if fault.value is None:
+        return None
+    held = f", which held {fault.value:#x}"
+    if not fault.allocation_bytes:
+        return space + held
+    return f"byte {fault.address_offset:,} of an allocation of {fault.allocation_bytes:,} bytes{held}"
+
+
+def _point(trace: Trace, fault: Fault, number: int | None, project: Project) -> SourcePoint | None:
+    facts = trace.modules.get(fault.module) if fault.module is not None else None
+    if facts is None or number is None or number >= len(facts.sites):
+        return None
+    site = facts.sites[number]
+    chain = users_chain(site.locations, Path(facts.source), project)
+    if not chain:
+        return None
+    frame = chain[0]
+    on_disk = project.on_disk(frame.file) or frame.file
+    name = on_disk.relative_to(project.directory) if on_disk.is_relative_to(project.directory) else frame.file
+    return SourcePoint(str(name), frame.line, frame.column, source_text(on_disk, frame.line), _does(site))
+
+
+def _does(site: SiteFacts) -> str:
+    verbs = {"load": "reads", "range_load": "reads", "store": "writes", "range_store": "writes"}
+    return verbs.get(site.kind, "updates" if site.kind in ("atomic", "reduction") else "waits")
+
+
+def other_output(runs: Iterable[Watched], other_chip: bool = False) -> tuple[Defect, ...]:
+    """Where the program says something else under another order, beyond what two runs in one order differ by."""
+    first, again, *others = runs
+    steady = [a if a == b else None for a, b in zip(_lines(first), _lines(again), strict=False)]
+    found = []
+    for run in others:
+        lines = _lines(run)
+        for number, (expected, seen) in enumerate(zip(steady, lines, strict=False)):
+            if expected is not None and not _alike(expected, seen, other_chip):
+                what = f"line {number + 1} of the output is {seen[:120]!r}, in order it is {expected[:120]!r}"
+                found.append(_output_defect(f"the result depends on the order of threads: {what}", run))
+                break
+        if run.completed.describe() != first.completed.describe():
+            what = f"the program ends with {run.completed.describe()}, in order with {first.completed.describe()}"
+            found.append(_output_defect(what, run))
+    return tuple(found)
+
+
+def _output_defect(what: str, run: Watched) -> Defect:
+    return Defect(
+        "order-dependence", DefectLevel.WARNING, what, "see the races, or what the program leaves to chance",
+        kernel="the program", schedule=run.schedule.name,
+    )  # fmt: skip
+
+
+def _lines(run: Watched) -> list[str]:
+    return run.text.splitlines()
+
+
+def _alike(a: str, b: str, other_chip: bool) -> bool:
+    """Equal but for rounding: sums of floats differ by the order that they are taken in."""
+    if other_chip:
+        a, b = _TIMED.sub("", a), _TIMED.sub("", b)
+    if a == b:
+        return True
+    if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
+        return False
+    pairs = zip(map(float, _NUMBER.findall(a)), map(float, _NUMBER.findall(b)), strict=True)
+    return all(abs(x - y) <= 1e-3 * max(abs(x), abs(y)) for x, y in pairs)

@@ -1,0 +1,83 @@
+"""Runs a program on the emulator with everything watched, however it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from intelliperf.emulator.tracefiles import Fault, Trace
+from intelliperf.emulator.tracing import trace_environment
+from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.process import Completed, run
+from intelliperf.records import Application
+
+EVENTS_PER_LAUNCH = 20_000_000  # lane accesses: a launch beyond them is looked at in a sample of its blocks
+LAUNCHES_PER_KERNEL = 200  # of one shape
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One order in which lanes and blocks run, and what fresh memory holds."""
+
+    name: str  # for people: how to have it again
+    environment: Mapping[str, str]
+
+
+IN_ORDER = Schedule("in order", {})
+
+
+def schedules(seeds: int) -> tuple[Schedule, ...]:
+    """In order, backwards over other garbage, then by chance: interrupted anywhere."""
+    backwards = {
+        "INTELLIPERF_LANE_ORDER": "reverse",
+        "INTELLIPERF_BLOCK_ORDER": "reverse",
+        "INTELLIPERF_POISON": "0x5B",
+    }
+    return IN_ORDER, Schedule("in reverse order", backwards), *(seeded(seed) for seed in range(1, seeds + 1))
+
+
+def seeded(seed: int) -> Schedule:
+    chance = f"random:{seed}"
+    names = ("INTELLIPERF_LANE_ORDER", "INTELLIPERF_BLOCK_ORDER", "INTELLIPERF_PREEMPT")
+    return Schedule(f"seed {seed}", {**dict.fromkeys(names, chance), "INTELLIPERF_POISON": str(0x61 + seed % 32)})
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a run showed. `traces` are of its processes that launched kernels; none of them if it never did."""
+
+    schedule: Schedule
+    traces: tuple[Trace, ...]
+    completed: Completed
+
+    @property
+    def faults(self) -> tuple[tuple[Trace, Fault], ...]:
+        return tuple((trace, fault) for trace in self.traces for fault in trace.faults)
+
+    @property
+    def text(self) -> str:
+        return self.completed.stdout.read_bytes().decode("utf-8", "replace")
+
+
+def watch(application: Application, schedule: Schedule, directory: Path, deadline_s: float) -> Watched:
+    """Raises `ApplicationFailed` where the program never used the emulator."""
+    records = directory / "records"
+    records.mkdir(parents=True)
+    environment = {
+        **dict(application.environment),
+        **trace_environment(records),
+        "INTELLIPERF_TRACE_EVENTS": str(EVENTS_PER_LAUNCH),
+        "INTELLIPERF_TRACE_LAUNCHES": str(LAUNCHES_PER_KERNEL),
+        "INTELLIPERF_LOCKSTEP": "always",
+        **schedule.environment,
+    }
+    completed = run(application.argv, application.directory, deadline_s, directory, "run", environment)
+    found = {path.parent for path in (*records.glob("launches.jsonl"), *records.glob("*/launches.jsonl"))}
+    if not found:
+        raise ApplicationFailed(
+            f"{application.command[0]} never called the GPU runtime of the emulator ({completed.describe()}): it has "
+            "no GPU part, or it was built without our hipcc/nvcc drop-ins (give the build with -b)"
+        )
+    traces = [Trace(path, cut_off=True) for path in sorted(found)]
+    return Watched(schedule, tuple(trace for trace in traces if trace.launches or trace.faults), completed)

@@ -1,0 +1,63 @@
+"""What holds for the sizes and signs of one command only: guards and tails that are dropped, signs that are assumed."""
+
+from __future__ import annotations
+
+import pytest
+from patchbench import Bench
+
+from intelliperf.records import Outcome
+
+BODY = """  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0.0f;
+  for (int k = 0; k < terms; ++k) sum += weights[k] * fabsf(in[i < n ? (i * 8 + k) % 4096 : 0]);
+  if (i < n) out[i] = sum;
+"""
+SOURCE = f"""#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void filter(float* out, const float* in, const float* weights, int n, int terms) {{
+{BODY}}}
+int main() {{
+  const int n = 4096, terms = 12;
+  std::vector<float> host(n);
+  for (int i = 0; i < n; ++i) host[i] = 0.25f * ((i * 37) % 777 + 1);
+  float *in, *out, *weights;
+  if (hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4) || hipMalloc(&weights, terms * 4)) return 1;
+  if (hipMemcpy(in, host.data(), n * 4, hipMemcpyHostToDevice) || hipMemset(out, 0, n * 4)) return 2;
+  if (hipMemcpy(weights, host.data() + 5, terms * 4, hipMemcpyHostToDevice)) return 3;
+  filter<<<n / 128, 128>>>(out, in, weights, n, terms);
+  if (hipMemcpy(host.data(), out, n * 4, hipMemcpyDeviceToHost)) return 4;
+  double sum = 0;
+  for (float v : host) sum += v;
+  std::printf("%.1f\\n", sum);
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("sizes"), SOURCE, "app.hip")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("if (i < n) out[i] = sum;", "out[i] = sum;"),
+        ("for (int k = 0; k < terms; ++k)", "for (int k = 0; k + 3 < terms + 3 - terms % 4; ++k)"),
+        ("fabsf(in[i < n ? (i * 8 + k) % 4096 : 0])", "in[i < n ? (i * 8 + k) % 4096 : 0]"),
+    ],
+)  # fmt: skip
+def test_what_holds_for_the_commands_sizes_and_signs_only_is_refused(bench: Bench, old: str, new: str) -> None:
+    verdict = bench.verdict((old, new))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "plain argument" in verdict.detail or "some of the numbers" in verdict.detail
+
+
+def test_a_right_rewrite_passes_other_sizes_and_signs(bench: Bench) -> None:
+    term = "sum += weights[k + {}] * fabsf(in[i < n ? (i * 8 + k + {}) % 4096 : 0]);"
+    pair = f"{term.replace('{}', '0')} {term.replace('{}', '1')}"
+    unrolled = f"int k = 0;\n  for (; k + 1 < terms; k += 2) {{ {pair} }}\n  for (; k < terms; ++k)"
+    verdict = bench.verdict(("for (int k = 0; k < terms; ++k)", unrolled))
+    assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
+    (numbers,) = (check for check in verdict.checks if check.name == "other numbers")
+    assert "raised" in numbers.detail and "negated" in numbers.detail

@@ -1,0 +1,67 @@
+"""Defects in words, as JSON and as SARIF."""
+
+from __future__ import annotations
+
+import json
+
+from intelliperf.records import Defect, DefectLevel, Geometry, SourcePoint
+from intelliperf.report.defects import defect_lines, defects_json, summary_line
+from intelliperf.report.sarif import sarif
+
+READ = SourcePoint("src/sum all.hip", 22, 9, "sum += parts[b];", "reads")
+WRITE = SourcePoint("src/sum all.hip", 15, 5, "parts[blockIdx.x] = s[0];", "writes")
+RACE = Defect(
+    rule="missing-release",
+    level=DefectLevel.ERROR,
+    what="race between blocks: the store is not published before it is announced",
+    remedy="put __threadfence() between the two",
+    kernel="total",
+    point=READ,
+    other=WRITE,
+    thread="block (15, 0, 0), thread 0",
+    other_thread="block (0, 0, 0), thread 0",
+    memory="byte 0 of an allocation of 64 bytes, which held 0x46ff0000",
+    launch=4,
+    geometry=Geometry((16, 1, 1), (256, 1, 1)),
+    schedule="seed 3",
+    count=15,
+)
+OUTPUT = Defect("order-dependence", DefectLevel.WARNING, "the result depends on the order", "", "the program")
+
+
+def test_both_lines_the_launch_and_the_schedule_are_in_the_text() -> None:
+    text = "\n".join(defect_lines((RACE,)))
+    parts = (
+        "src/sum all.hip:22: sum += parts[b];",
+        "against src/sum all.hip:15",
+        "block (0, 0, 0), thread 0",
+        "launch 4 of 16×1×1 blocks of 256×1×1 threads",
+        "15 times",
+        "seed 3",
+        "remedy: put __threadfence()",
+    )
+    for part in parts:
+        assert part in text
+    assert summary_line((RACE, OUTPUT, OUTPUT)) == "1 error, 2 warnings"
+    assert summary_line(()) == "nothing found"
+
+
+def test_what_a_defect_does_not_know_is_null_in_json() -> None:
+    found = json.loads(json.dumps(defects_json((RACE, OUTPUT), ("in order",), ("sizes",))))
+    race, output = found["defects"]
+    assert (race["point"]["line"], race["other"]["line"], race["grid"]) == (22, 15, [16, 1, 1])
+    assert (output["point"], output["launch"], output["grid"]) == (None, None, None)
+    assert found["not_checked"] == ["sizes"]
+
+
+def test_sarif_has_a_rule_per_kind_and_the_other_line_as_a_related_location() -> None:
+    (run,) = sarif((RACE, OUTPUT, RACE), "./app 1", complete=True)["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == ["missing-release", "order-dependence"]
+    race, output, _ = run["results"]
+    assert (race["ruleId"], rules[race["ruleIndex"]], race["level"]) == ("missing-release",) * 2 + ("error",)
+    place = race["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "src/sum%20all.hip", "uriBaseId": "%SRCROOT%"}
+    assert (place["region"]["startLine"], place["region"]["startColumn"]) == (22, 9)
+    assert race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 15
+    assert "locations" not in output

@@ -1,0 +1,16 @@
+// expect: race grid narrow_release_fence
+#include "../zoo.h"
+__global__ void pass(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) {
+      *data = 42;
+      asm volatile("fence.acq_rel.cta;" ::: "memory");
+      atomicExch(flag, 1);
+    }
+  } else if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    *out = *data;
+  }
+}
+int main() { int* out = device<int>(1); pass<<<2, 64>>>(device<int>(1), device<int>(1), out); return finish(out, 1); }
