@@ -10,7 +10,7 @@ from typing import Any
 from intelliperf.errors import ProtocolError
 
 MAGIC = b"IPERFSIM"
-ABI_VERSION = 4
+ABI_VERSION = 5
 _HEADER = struct.Struct("<8sIIQQ")
 
 

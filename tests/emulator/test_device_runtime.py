@@ -16,11 +16,12 @@ HEADERS = [PACKAGE / folder for folder in ("emulator/runtime", "interception/pro
 # What the device side needs of the host side; the API itself stays out.
 PARTS = (
     "analysis",
-    "block_counts",
+    "block_works",
     "cache",
     "coalescing",
     "collectives",
     "device_file",
+    "estimate",
     "fault_log",
     "fiber_aarch64",
     "fiber_x86_64",
@@ -38,10 +39,12 @@ PARTS = (
     "settings",
     "shadow",
     "shadow_functions",
+    "shape_sample",
     "shared_bounds",
     "signals",
     "stacks",
     "time_model",
+    "wave_counts",
 )
 CHECKS = (
     "banks",
@@ -88,7 +91,7 @@ def test_kernels_run_as_the_programming_model_says(semantics: Path, tmp_path: Pa
     environment = {"INTELLIPERF_TRACE_DIR": str(tmp_path)}
     done, _, errors = output_of([str(semantics), check], 60, environment)
     assert done.ok, errors
-    assert (tmp_path / "end.json").read_text() == '{"abi":4,"complete":true,"exit":0}\n'
+    assert (tmp_path / "end.json").read_text() == '{"abi":5,"complete":true,"exit":0}\n'
 
 
 def test_every_check_of_the_native_program_is_run(semantics: Path) -> None:
