@@ -20,6 +20,7 @@ PARTS = (
     "cache",
     "coalescing",
     "collectives",
+    "demand",
     "device_file",
     "estimate",
     "fault_log",

