@@ -189,7 +189,7 @@ class Finding:
     metric: Metric  # what to watch after the change
     value: float
     ideal: float
-    gain_ceiling: float  # at most this many times faster for the whole application, ≥ 1
+    gain_ceiling: float  # times faster for the whole application, were this alone removed; a rewrite may win more; ≥ 1
 
 
 def relative_path(path: str) -> str:

@@ -9,6 +9,7 @@ per block has the period of the picking.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 # Two-sided 95 % quantiles of Student's t by degrees of freedom (tables; beyond 30 the normal one is near).
 _T95: tuple[float, ...] = (
@@ -32,6 +33,18 @@ def half_width(total: float, squares: float, traced: int, blocks: int) -> float:
     mean = total / traced
     variance = max(0.0, squares - traced * mean * mean) / (traced - 1)
     return t95(traced - 1) * blocks * math.sqrt(variance / traced * (1 - traced / blocks))
+
+
+def of_mean(values: Sequence[float], count: int) -> float:
+    """Half-width of the mean of `count` values of which these are known; the mean itself where one tells nothing."""
+    known = len(values)
+    if known >= count:
+        return 0.0
+    mean = sum(values) / known
+    if known < 2:
+        return abs(mean)
+    variance = sum((value - mean) ** 2 for value in values) / (known - 1)
+    return t95(known - 1) * math.sqrt(variance / known * (1 - known / count))
 
 
 def relative(total: float, squares: float, traced: int, blocks: int) -> float:

@@ -136,7 +136,7 @@ def _traced(groups: Sequence[Group]) -> Iterator[tuple[KernelLaunch, float]]:
     """Traced launches with the factor that makes their sums a mean per dispatch."""
     weights = launch_weights(groups)
     for launch in (launch for group in groups for launch in group.traced):
-        yield launch, launch.scale * weights[launch.index]
+        yield launch, weights[launch.index]
 
 
 def _evidence(

@@ -1,8 +1,9 @@
-"""From record files to `KernelProfile`s: counts scaled to whole launches, averaged over dispatches.
+"""From record files to `KernelProfile`s: counts of whole launches, averaged over dispatches.
 
-Every count is per dispatch: launches of one kernel and geometry are taken as alike, the traced ones
-of them are averaged, and geometries weigh by their number of dispatches. Counts come from instructions
-that ran, hence MEASURED, with a sampling error where not all blocks were traced. Times are MODELLED.
+Every count is per dispatch: launches of one kernel and geometry are taken as alike, each that was watched stands for
+those around it, and geometries weigh by their number of dispatches. Counts come from instructions that ran, hence
+MEASURED, with an error where they were sampled: where not all requests were looked at, or not all launches that
+differ. What a cache model says is MODELLED, and so are times.
 `REQUESTS` to `LINES_128B_IDEAL` of a kernel are of its loads and stores in global memory, `LDS_REQUESTS`
 to `LDS_PHASES_IDEAL` of those in LDS; atomics have their own metrics, in either memory.
 """
@@ -21,7 +22,7 @@ from intelliperf.counting import sampling
 from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
-from intelliperf.emulator.tracefiles import KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
+from intelliperf.emulator.tracefiles import SHAPES, KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.profiling.ranking import TRANSFERS, other_time
 from intelliperf.protocols import ApplicationProfile
@@ -64,20 +65,14 @@ _LDS_ATOMIC = {
     Metric.LDS_ATOMIC_LANES: "lanes",
     Metric.LDS_ATOMIC_SERIALIZATION: "same_address",
 }
-# Which sum of squares tells the spread of a count over blocks.
-_SPREAD = {
-    Metric.SECTORS: ("sectors", "sectors_sq"),
-    Metric.SECTORS_IDEAL: ("sectors", "sectors_sq"),
-    Metric.LDS_PHASES: ("lds_phases", "phases_sq"),
-    Metric.LDS_PHASES_IDEAL: ("lds_phases", "phases_sq"),
-    Metric.LDS_ATOMIC_PHASES: ("lds_phases", "phases_sq"),
-}
-_DEFAULT_SPREAD = ("requests", "requests_sq")
+_MODELLED = (Metric.DRAM_SECTORS_AGAIN,)  # by the model of the caches
+_ERROR_OF = {name: number for number, name in enumerate(SHAPES)}
+_BORROWED_ERROR = 0.5  # relative, of counts that a launch of another shape lends, by their threads
 
 
 @dataclass
 class Estimate:
-    """A sum with the half-width of its error; errors of sites add up, as their blocks are the same."""
+    """A sum with the half-width of its error; errors of sites add up, which is the most that they can come to."""
 
     value: float = 0.0
     error: float = 0.0
@@ -99,7 +94,6 @@ class Totals:
     l1_accesses: float = 0.0
     l2_hits: float = 0.0
     l2_accesses: float = 0.0
-    sampled: bool = False
 
     def add(self, metric: Metric, value: float, error: float = 0.0, weight: float = 1.0) -> None:
         self.estimates.setdefault(metric, Estimate()).add(value, error, weight)
@@ -109,16 +103,25 @@ class Totals:
             self.add(metric, estimate.value, estimate.error, weight)
         for name in ("requests", "lanes", "lanes_possible", "l1_hits", "l1_accesses", "l2_hits", "l2_accesses"):
             setattr(self, name, getattr(self, name) + weight * getattr(other, name))
-        self.sampled |= other.sampled
+
+    def value(self, metric: Metric) -> float:
+        return self.estimates[metric].value if metric in self.estimates else 0.0
 
     def quantities(self) -> dict[Metric, Quantity]:
         """Counts, and ratios where their denominator is not zero: absent is not zero."""
         found = {
-            metric: Quantity(estimate.value, Provenance.MEASURED, estimate.error if self.sampled else None)
+            metric: Quantity(
+                estimate.value,
+                Provenance.MODELLED if metric in _MODELLED else Provenance.MEASURED,
+                estimate.error or None,
+            )
             for metric, estimate in self.estimates.items()
         }
         if self.lanes_possible > 0:
-            found[Metric.ACTIVE_LANE_RATIO] = Quantity(self.lanes / self.lanes_possible, Provenance.MEASURED)
+            ratio = self.lanes / self.lanes_possible
+            unsure = [self.estimates[metric] for metric in (Metric.LANES, Metric.REQUESTS) if metric in self.estimates]
+            error = ratio * sum(estimate.error / estimate.value for estimate in unsure if estimate.value > 0)
+            found[Metric.ACTIVE_LANE_RATIO] = Quantity(ratio, Provenance.MEASURED, error or None)
         if self.l1_accesses > 0:
             found[Metric.L1_HIT_RATIO] = Quantity(self.l1_hits / self.l1_accesses, Provenance.MODELLED)
         if self.l2_accesses > 0:
@@ -126,31 +129,31 @@ class Totals:
         return found
 
 
-def site_totals(record: np.void, site: SiteFacts, launch: KernelLaunch, wave_size: int, by_line: bool) -> Totals:
-    """One site of one launch, scaled to all its blocks.
+def site_totals(record: np.void, site: SiteFacts, wave_size: int, by_line: bool) -> Totals:
+    """One site of one launch.
 
     `by_line` gives an atomic the access metrics too and its own ones whatever memory it is in, since a
     line's evidence stands for itself; in the sum over a kernel they would be mistaken for other accesses.
     """
-    totals = Totals(sampled=not launch.wholly_traced)
+    totals = Totals()
     atomic = site.kind in ATOMIC_KINDS
     shared = _share(record, "shared_requests")
     if atomic and by_line:
-        _add_part(totals, record, launch, _GLOBAL_ATOMIC, 1.0)
+        _add_part(totals, record, _GLOBAL_ATOMIC, 1.0)
     elif atomic:
-        _add_part(totals, record, launch, _GLOBAL_ATOMIC, 1.0 - shared)
-        _add_part(totals, record, launch, _LDS_ATOMIC, shared)
-        _add_counts(totals, record, launch, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
+        _add_part(totals, record, _GLOBAL_ATOMIC, 1.0 - shared)
+        _add_part(totals, record, _LDS_ATOMIC, shared)
+        _add_counts(totals, record, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
     if by_line or not atomic:
-        _add_counts(totals, record, launch, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
-        _add_part(totals, record, launch, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
-    totals.requests = float(record["requests"]) * launch.scale
-    totals.lanes = float(record["lanes"]) * launch.scale
+        _add_counts(totals, record, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
+        _add_part(totals, record, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
+    totals.requests = float(record["requests"])
+    totals.lanes = float(record["lanes"])
     totals.lanes_possible = totals.lanes if site.one_lane else totals.requests * wave_size
-    totals.l1_hits = float(record["l1_hits"]) * launch.scale
-    totals.l1_accesses = totals.l1_hits + float(record["l1_misses"]) * launch.scale
-    totals.l2_hits = float(record["l2_hits"]) * launch.scale
-    totals.l2_accesses = totals.l2_hits + float(record["l2_misses"]) * launch.scale
+    totals.l1_hits = float(record["l1_hits"])
+    totals.l1_accesses = totals.l1_hits + float(record["l1_misses"])
+    totals.l2_hits = float(record["l2_hits"])
+    totals.l2_accesses = totals.l2_hits + float(record["l2_misses"])
     return totals
 
 
@@ -159,27 +162,18 @@ def _share(record: np.void, name: str) -> float:
     return float(record[name]) / requests if requests else 0.0
 
 
-def _add_counts(totals: Totals, record: np.void, launch: KernelLaunch, fields: Mapping[Metric, str]) -> None:
-    for metric, name in fields.items():
-        value = float(record[name]) * launch.scale
-        totals.add(metric, value, value * _relative_error(record, metric, launch))
+def _add_counts(totals: Totals, record: np.void, fields: Mapping[Metric, str]) -> None:
+    _add_part(totals, record, fields, 1.0)
 
 
-def _add_part(
-    totals: Totals, record: np.void, launch: KernelLaunch, fields: Mapping[Metric, str], share: float
-) -> None:
-    """Counts that a record keeps for both memories together: lanes of an instruction that touched both
-    are shared out by its requests."""
+def _add_part(totals: Totals, record: np.void, fields: Mapping[Metric, str], share: float) -> None:
+    """Of counts that a record keeps for both memories together, lanes of an instruction that touched both are shared
+    out by its requests."""
     if share <= 0:
         return
     for metric, name in fields.items():
-        value = float(record[name]) * share * launch.scale
-        totals.add(metric, value, value * _relative_error(record, metric, launch))
-
-
-def _relative_error(record: np.void, metric: Metric, launch: KernelLaunch) -> float:
-    total, squares = _SPREAD.get(metric, _DEFAULT_SPREAD)
-    return sampling.relative(float(record[total]), float(record[squares]), launch.traced_blocks, launch.blocks)
+        error = float(record["error"][_ERROR_OF[name]]) if name in _ERROR_OF else 0.0
+        totals.add(metric, float(record[name]) * share, error * share)
 
 
 @dataclass(frozen=True)
@@ -189,6 +183,10 @@ class Group:
     kernel: str
     geometry: Geometry
     launches: tuple[KernelLaunch, ...]
+
+    @property
+    def threads(self) -> int:
+        return math.prod(self.geometry.grid) * math.prod(self.geometry.block)
 
     @cached_property  # there may be 100 000 launches
     def traced(self) -> tuple[KernelLaunch, ...]:
@@ -207,13 +205,56 @@ def groups_of(launches: Iterable[KernelLaunch]) -> dict[str, tuple[Group, ...]]:
 
 
 def launch_weights(groups: Sequence[Group]) -> dict[int, float]:
-    """Per traced launch, the weight that makes the sum over them a mean per dispatch of the kernel."""
-    represented = sum(len(group.launches) for group in groups if group.traced)
-    return {
-        launch.index: len(group.launches) / len(group.traced) / represented
-        for group in groups
-        for launch in group.traced
-    }
+    """Per traced launch, the weight that makes the sum over them a mean per dispatch of the kernel.
+
+    It stands for the launches of its shape to which it is nearest in order; a shape that was not traced at all is
+    stood for by the shape nearest in size, in proportion to its threads.
+    """
+    dispatches = sum(len(group.launches) for group in groups)
+    weights: dict[int, float] = {}
+    for group in groups:
+        places = [place for place, launch in enumerate(group.launches) if launch.traced_blocks > 0]
+        for number, place in enumerate(places):
+            before = (places[number - 1] + place) / 2 if number else -0.5
+            after = (place + places[number + 1]) / 2 if number + 1 < len(places) else len(group.launches) - 0.5
+            weights[group.launches[place].index] = (after - before) / dispatches
+    for lender, ratio, count in _borrowed(groups):
+        weights[lender.traced[-1].index] += ratio * count / dispatches
+    return weights
+
+
+def _borrowed(groups: Sequence[Group]) -> list[tuple[Group, float, int]]:
+    """For each shape that was not traced: whose counts it takes, how many times of them, and its dispatches."""
+    traced = [group for group in groups if group.traced]
+    found = []
+    for group in groups:
+        if group.traced or not traced:
+            continue
+        lender = min(traced, key=lambda other: abs(math.log(group.threads / other.threads)))
+        found.append((lender, group.threads / lender.threads, len(group.launches)))
+    return found
+
+
+def mean_per_dispatch(groups: Sequence[Group], by_launch: Mapping[int, Totals]) -> Totals:
+    """Of traced launches by their index; one that is absent counted nothing.
+
+    Launches that were not watched differ from those that were as much as these differ among themselves.
+    """
+    totals = Totals()
+    weights = launch_weights(groups)
+    for index, launch in by_launch.items():
+        totals.absorb(launch, weights[index])
+    dispatches = sum(len(group.launches) for group in groups)
+    for group in groups:
+        if group.traced and len(group.traced) < len(group.launches):
+            watched = [by_launch.get(launch.index, Totals()) for launch in group.traced]
+            for metric in totals.estimates:
+                half_width = sampling.of_mean([launch.value(metric) for launch in watched], len(group.launches))
+                totals.add(metric, 0.0, half_width, len(group.launches) / dispatches)
+    for lender, ratio, count in _borrowed(groups):
+        for metric, estimate in by_launch.get(lender.traced[-1].index, Totals()).estimates.items():
+            totals.add(metric, 0.0, estimate.value * ratio * _BORROWED_ERROR, count / dispatches)
+    return totals
 
 
 def records_of(trace: Trace, launch: KernelLaunch) -> Records:
@@ -228,14 +269,15 @@ def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
         totals.add(metric, 0.0)
     for metric in (Metric.LANES, Metric.BYTES, Metric.LDS_ATOMIC_PHASES):
         totals.add(metric, 0.0)
-    weights = launch_weights(groups)
+    by_launch: dict[int, Totals] = {}
     for launch in (launch for group in groups for launch in group.traced):
         module = trace.module_of(launch)
+        own = by_launch.setdefault(launch.index, Totals())
         for record in records_of(trace, launch):
             site = module.sites[int(record["site"])]
             if site.kind in ATOMIC_KINDS or site.kind in ACCESS_KINDS:
-                counts = site_totals(record, site, launch, module.wave_size, by_line=False)
-                totals.absorb(counts, weights[launch.index])
+                own.absorb(site_totals(record, site, module.wave_size, by_line=False), 1.0)
+    totals.absorb(mean_per_dispatch(groups, by_launch), 1.0)
     return totals
 
 
@@ -262,7 +304,7 @@ def instruction_quantities(trace: Trace, groups: Sequence[Group]) -> dict[Metric
         rows = block_records_of(trace, launch)
         if not len(rows):
             continue
-        weight = launch.scale * weights[launch.index]
+        weight = weights[launch.index]
         executed = float((lengths[rows["block"]] * rows["waves"]).sum()) * weight
         waves += executed
         lanes += float((lengths[rows["block"]] * rows["executions"]).sum()) * weight
@@ -298,14 +340,15 @@ def _launch_quantities(groups: Sequence[Group]) -> dict[Metric, Quantity]:
         (Metric.LOCAL_REQUESTS, [launch.local_requests for launch in launches]),
         (Metric.LOCAL_TIME_NS, [launch.local_ns for launch in launches]),
     ):
-        known = [value for value in values if value is not None]
-        if len(known) == len(launches):
-            found[metric] = Quantity(mean(known), Provenance.MODELLED)
-    found[Metric.ATOMIC_ADDRESSES] = Quantity(mean(ln.atomic_addresses for ln in launches), Provenance.MEASURED)
+        told = [value for value in values if value is not None]
+        if len(told) == len(launches):
+            found[metric] = Quantity(mean(told), Provenance.MODELLED)
+    known = Provenance.MEASURED if all(launch.atomics_known for launch in launches) else Provenance.MODELLED
+    found[Metric.ATOMIC_ADDRESSES] = Quantity(mean(ln.atomic_addresses for ln in launches), known)
     lanes = mean(launch.atomic_lanes for launch in launches)
     if lanes > 0:
         hottest = mean(launch.atomic_hottest_lanes for launch in launches)
-        found[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(min(1.0, hottest / lanes), Provenance.MEASURED)
+        found[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(min(1.0, hottest / lanes), known)
     return found
 
 
@@ -412,14 +455,7 @@ def stands_in(facts: KernelFacts | None) -> bool:
 def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | None) -> tuple[str, ...]:
     notes = []
     traced = [launch for group in groups for launch in group.traced]
-    blocks, seen = sum(ln.blocks for ln in traced), sum(ln.traced_blocks for ln in traced)
-    if seen < blocks:
-        notes.append(f"counts from {seen} of {blocks} blocks; figures carry their sampling error")
-    untraced = sum(len(group.launches) - len(group.traced) for group in groups if group.traced)
-    if untraced:
-        repeated = sum(launch.repeated for group in groups if group.traced for launch in group.launches)
-        told = f"; {repeated} of them had been run before on the same memory and were not run again" if repeated else ""
-        notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones{told}")
+    notes += _sampling_notes(groups, traced)
     notes += _atomics_notes([site for site in module.sites if site.by and site.function == groups[0].kernel])
     limits = sorted({launch.occupancy_limit for launch in traced if launch.occupancy_limit})
     if stands_in(facts):
@@ -436,6 +472,31 @@ def _atomics_notes(sites: Sequence[SiteFacts]) -> list[str]:
     combined = sum(site.one_lane for site in sites)
     how = f": in {combined} of {len(sites)} one lane acts for all of its wave" if combined else ""
     return [f"atomics are issued as by {by}{how}" for by in sorted({site.by for site in sites})]
+
+
+def _sampling_notes(groups: Sequence[Group], traced: Sequence[KernelLaunch]) -> list[str]:
+    notes = []
+    lanes, seen = sum(launch.lanes for launch in traced), sum(launch.analyzed_lanes for launch in traced)
+    if seen < lanes:
+        notes.append(
+            f"all requests and their lanes were counted; {100 * seen / lanes:.2g} % of them were followed through "
+            "the caches, and what else a request does is told from a sample, ± its error"
+        )
+    blocks, empty = sum(launch.blocks for launch in traced), sum(launch.empty_blocks for launch in traced)
+    if 2 * empty > blocks:
+        notes.append(f"{empty:,} of {blocks:,} blocks access no memory")
+    untraced = sum(len(group.launches) - len(group.traced) for group in groups if group.traced)
+    if untraced:
+        repeated = sum(launch.repeated for group in groups if group.traced for launch in group.launches)
+        told = f"; {repeated} of them had been run before on the same memory and were not run again" if repeated else ""
+        notes.append(f"{untraced} further dispatches of the same shapes were timed as the traced ones{told}")
+    borrowing = [group for group in groups if not group.traced]
+    if borrowing and traced:
+        notes.append(
+            f"{sum(len(group.launches) for group in borrowing)} dispatches of {len(borrowing)} other shapes were not "
+            "watched: they are taken to be like those of the nearest size, in proportion to their threads"
+        )
+    return notes
 
 
 def application_profile(trace: Trace, exit_status: int, project: Path) -> ApplicationProfile:

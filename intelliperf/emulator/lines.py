@@ -18,6 +18,7 @@ from intelliperf.emulator.collect import (
     groups_of,
     kernel_of,
     launch_weights,
+    mean_per_dispatch,
     records_of,
     site_totals,
 )
@@ -66,7 +67,7 @@ class Place:
 @dataclass
 class _Line:
     chain: tuple[Frame, ...]
-    totals: Totals = field(default_factory=Totals)
+    by_launch: dict[int, Totals] = field(default_factory=dict)
     hottest_lanes: float = 0.0
     atomic_lanes: float = 0.0
     time: Estimate = field(default_factory=Estimate)
@@ -116,7 +117,10 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
         raise SourceNotFound(f"{kernel.name}: {_where(tuple(merged.orphans.values()), directory)}")
     represented = [launch for group in groups if group.traced for launch in group.launches]
     time_ns = sum(launch.time_ns for launch in represented) / len(represented)
-    evidence = [_evidence(kernel, place, line, project, time_ns) for place, line in merged.lines.items()]
+    evidence = [
+        _evidence(kernel, place, line, mean_per_dispatch(groups, line.by_launch), project, time_ns)
+        for place, line in merged.lines.items()
+    ]
     evidence += code_lines(trace, groups, kernel, project)
     evidence += local_lines(trace, groups, kernel, project)
     evidence += kernel_line(trace, groups, kernel, project)
@@ -157,7 +161,7 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
                 continue
             chain = users_chain(site.locations, Path(module.source), project)
             weight = weights[launch.index]
-            requests = float(record["requests"]) * launch.scale * weight
+            requests = float(record["requests"]) * weight
             merged.requests += requests
             if not chain:
                 file = merged.orphans[launch.module, number] = file_of(site.locations, Path(module.source))
@@ -165,7 +169,8 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))
             line.note_others(site, Path(module.source), project)
-            line.totals.absorb(site_totals(record, site, launch, module.wave_size, by_line=True), weight)
+            own = line.by_launch.setdefault(launch.index, Totals())
+            own.absorb(site_totals(record, site, module.wave_size, by_line=True), 1.0)
             line.time.add(costs.of(record, site), weight=weight)
             if site.kind in ATOMIC_KINDS and record["global_requests"]:
                 line.atomic_lanes += launch.atomic_lanes * weight
@@ -234,10 +239,12 @@ def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.ui
     return nanoseconds / total if total > 0 else 0.0
 
 
-def _evidence(kernel: Kernel, place: Place, line: _Line, project: Project, time_ns: float) -> SourceEvidence:
-    quantities = {metric: quantity for metric, quantity in line.totals.quantities().items() if _applies(metric, place)}
+def _evidence(
+    kernel: Kernel, place: Place, line: _Line, totals: Totals, project: Project, time_ns: float
+) -> SourceEvidence:
+    quantities = {metric: quantity for metric, quantity in totals.quantities().items() if _applies(metric, place)}
     if place.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
-        quantities = {Metric.REQUESTS: Quantity(line.totals.requests, Provenance.MEASURED)}
+        quantities = {Metric.REQUESTS: Quantity(totals.requests, Provenance.MEASURED)}
     if place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and line.atomic_lanes > 0:
         share = min(1.0, line.hottest_lanes / line.atomic_lanes)
         quantities[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(share, Provenance.MEASURED)

@@ -217,4 +217,6 @@ def coverage_of(trace: Trace) -> str:
     launches = trace.launches
     traced = sum(launch.traced_blocks for launch in launches)
     total = sum(launch.blocks for launch in launches)
-    return f"{traced:,} of {total:,} blocks traced"
+    seen, done = sum(launch.analyzed_lanes for launch in launches), sum(launch.lanes for launch in launches)
+    partly = f", {100 * seen / done:.2g} % of their launches' accesses" if seen < done else ""
+    return f"{traced:,} of {total:,} blocks traced{partly}"

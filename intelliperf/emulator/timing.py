@@ -114,7 +114,7 @@ def _error(trace: Trace, launches: Iterable[KernelLaunch], kernels: Collection[s
 def kernel_error(trace: Trace, groups: tuple[Group, ...]) -> float:
     """Relative half-width of one kernel's modelled time, from the sampling of its blocks."""
     traced = [launch for group in groups for launch in group.traced]
-    if not traced or all(launch.wholly_traced for launch in traced):
+    if not traced:
         return 0.0
     estimates = kernel_totals(trace, groups).estimates
     parts = {name: sum(launch.time_parts.get(name, 0.0) for launch in traced) for name in _DRIVERS}

@@ -23,16 +23,18 @@ from intelliperf.records import Geometry
 ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
 
-_COUNTS = (
+SHAPES = (  # counts with an error, in the order of both
     *("requests", "lanes", "bytes", "global_requests", "shared_requests"),
     *("sectors", "sectors_ideal", "lines64", "lines128", "lines128_ideal", "quad_lines64", "line_runs128"),
     *("lds_phases", "lds_phases_ideal", "same_address", "distinct_addresses"),
-    *("l1_hits", "l1_misses", "l2_hits", "l2_misses", "read_again"),
-    *("out_of_bounds", "uninitialized", "races_inter", "races_intra", "blocks"),
 )
-_SQUARES = ("requests_sq", "sectors_sq", "phases_sq")
+_COUNTS = (
+    *SHAPES,
+    *("l1_hits", "l1_misses", "l2_hits", "l2_misses", "read_again"),
+    *("out_of_bounds", "uninitialized", "races_inter", "races_intra"),
+)
 SITE_DTYPE = np.dtype(
-    [("launch", "<u4"), ("site", "<u4"), *((name, "<u8") for name in _COUNTS), *((name, "<f8") for name in _SQUARES)]
+    [("launch", "<u4"), ("site", "<u4"), *((name, "<u8") for name in _COUNTS), ("error", "<f8", (len(SHAPES),))]
 )
 BLOCK_DTYPE = np.dtype([("launch", "<u4"), ("block", "<u4"), ("executions", "<u8"), ("waves", "<u8")])
 
@@ -140,7 +142,7 @@ class ModuleFacts:
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """One dispatch. Totals are of the whole launch, scaled up by the runtime where it was sampled."""
+    """One dispatch. Totals are of the whole launch, estimated by the runtime where it was sampled."""
 
     index: int
     kernel: str
@@ -148,11 +150,15 @@ class KernelLaunch:
     geometry: Geometry
     blocks: int
     traced_blocks: int
+    analyzed_lanes: float  # accesses whose addresses were followed through caches and memory
+    lanes: float  # of all accesses
+    empty_blocks: int  # without any access
     time_ns: float
     time_from: str
     time_parts: Mapping[str, float]
     atomic_lanes: float
     atomic_addresses: float
+    atomics_known: bool  # the addresses of all atomics were looked at
     atomic_hottest_lanes: float
     atomic_hottest_site: int | None
     dram_bytes: float
@@ -164,15 +170,6 @@ class KernelLaunch:
     local_ns: float | None
     repeated: bool  # not run: an earlier launch had told what it leaves in memory
     status: int
-
-    @property
-    def wholly_traced(self) -> bool:
-        return self.traced_blocks == self.blocks
-
-    @property
-    def scale(self) -> float:
-        """From traced blocks to the launch."""
-        return self.blocks / self.traced_blocks
 
     def lane_fill(self, wave_size: int) -> float:
         """Threads of a block to the lanes of its waves, 0..1."""
@@ -394,11 +391,15 @@ def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
         geometry=Geometry(_triple(row["grid"]), _triple(row["block"]), int(row["dynamic_lds"])),
         blocks=int(row["blocks"]),
         traced_blocks=int(row["traced_blocks"]),
+        analyzed_lanes=float(row["events"]),
+        lanes=float(row["all_events"]),
+        empty_blocks=int(row["empty_blocks"]),
         time_ns=float(row["time_ns"]),
         time_from=str(row["time_from"]),
         time_parts={str(name): float(value) for name, value in row["time_parts"].items()},
         atomic_lanes=float(row["atomic_lanes"]),
         atomic_addresses=float(row["atomic_addresses"]),
+        atomics_known=bool(row["atomics_known"]),
         atomic_hottest_lanes=float(row["atomic_hottest_lanes"]),
         atomic_hottest_site=None if hottest is None or int(hottest) < 0 else int(hottest),
         dram_bytes=float(row["dram_read_bytes"]) + float(row["dram_write_bytes"]),

@@ -24,6 +24,10 @@ LDS_LANES_ON_ONE_ADDRESS = Threshold(
 OPERATIONS_PER_ADDRESS = Threshold(
     32.0, "with a wave's worth of operations per address, combining them before memory saves most of them"
 )
+_OTHER_PARTS = (
+    *(Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.L1_TIME_NS),
+    *(Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.LATENCY_TIME_NS),
+)
 
 
 class AtomicContention(Formula):
@@ -89,16 +93,19 @@ def _in_global_memory(profile: KernelProfile) -> Symptom | None:
     if per_request < LANES_ON_ONE_ADDRESS.value and lanes.value / addresses < OPERATIONS_PER_ADDRESS.value:
         return None
     atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
+    in_waves = per_request >= LANES_ON_ONE_ADDRESS.value
+    if not in_waves and atomic_ns < max(optional(profile, part) for part in _OTHER_PARTS):
+        return None  # as a reduction within blocks leaves them: the rest of the kernel takes longer than the queue
+    within = f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), " if in_waves else ""
     hottest = value_of(profile, Metric.ATOMIC_HOTTEST_SHARE)
-    together = f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), "
     return Symptom(
         value=serialized,
         ideal=addresses,
         excess_ns=visible_ns(profile, Metric.ATOMIC_TIME_NS, atomic_ns * (1.0 - min(1.0, addresses / lanes.value))),
         sentence=(
-            f"{together if per_request >= LANES_ON_ONE_ADDRESS.value else ''}{count(lanes)} atomic "
-            f"operations share {addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes "
-            f"{percent(hottest)} of them, and their queue takes {duration(atomic_ns)}"
+            f"{within}{count(lanes)} atomic operations{'' if in_waves else ' of different requests'} share "
+            f"{addresses:,.0f} address{'' if addresses == 1 else 'es'}, the hottest takes {percent(hottest)} of them, "
+            f"and their queue takes {duration(atomic_ns)}"
         ),
     )
 

@@ -41,7 +41,9 @@ MINIMUM_EXCESS = Threshold(
     "and a rewrite seldom wins all of it",
 )
 MINIMUM_EXCESS_OF_ALL = Threshold(0.02, "below two hundredths of the kernel's time a timing run cannot show the gain")
-MINIMUM_BLAME = Threshold(0.05, "a line with less than a twentieth of the whole excess is not worth an edit")
+MINIMUM_BLAME = Threshold(
+    0.05, "a line with less than a twentieth of the whole excess is not worth an edit, unless all lines are such"
+)
 EMPTY_KERNEL = Threshold(2000.0, "ns that a kernel without work takes on current GPUs: no part of it is waiting")
 
 _TIME_PARTS = (
@@ -121,14 +123,16 @@ class Formula(ABC):
         return self
 
     def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
-        """See `protocols.Formula`."""
+        """See `protocols.Formula`. What is spread over many lines is the kernel's, and they follow it."""
         weighed = [(self.excess(item), item) for item in evidence]
         total = sum(weight for weight, _ in weighed)
-        blamed = [(weight, item) for weight, item in weighed if weight > 0 and weight >= MINIMUM_BLAME.value * total]
-        blamed.sort(key=lambda pair: (-pair[0], str(pair[1].file), pair[1].line, pair[1].column))
-        if not blamed and self.blames_kernel:
-            return tuple(item for item in evidence if item.access is AccessKind.KERNEL)
-        return tuple(item for _, item in blamed)
+        guilty = [(weight, item) for weight, item in weighed if weight > 0]
+        guilty.sort(key=lambda pair: (-pair[0], str(pair[1].file), pair[1].line, pair[1].column))
+        blamed = tuple(item for weight, item in guilty if weight >= MINIMUM_BLAME.value * total)
+        if blamed or not (guilty or self.blames_kernel):
+            return blamed
+        kernel = tuple(item for item in evidence if item.access is AccessKind.KERNEL)
+        return (*kernel, *(item for _, item in guilty))
 
     def value(self, profile: KernelProfile) -> Quantity:
         """The watched quantity. Raises `MissingMetric`."""
@@ -197,7 +201,7 @@ def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
     kind = profile.time_provenance.value
     return (
         f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
-        f"application's device time: at most {times(ceiling)} faster as a whole"
+        f"application's device time: removing this alone would make it {times(ceiling)} as fast"
     )
 
 

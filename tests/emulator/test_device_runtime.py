@@ -16,12 +16,13 @@ HEADERS = [PACKAGE / folder for folder in ("emulator/runtime", "interception/pro
 # What the device side needs of the host side; the API itself stays out.
 PARTS = (
     "analysis",
-    "block_counts",
+    "block_works",
     "cache",
     "coalescing",
     "collectives",
     "demand",
     "device_file",
+    "estimate",
     "fault_log",
     "fiber_aarch64",
     "fiber_x86_64",
@@ -41,10 +42,12 @@ PARTS = (
     "settings",
     "shadow",
     "shadow_functions",
+    "shape_sample",
     "shared_bounds",
     "signals",
     "stacks",
     "time_model",
+    "wave_counts",
 )
 CHECKS = (
     "banks",

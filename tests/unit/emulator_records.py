@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intelliperf.devices import models as devices
-from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SITE_DTYPE
+from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SHAPES, SITE_DTYPE
 
 KERNEL = "_Z3sumPKfPfi"
 STATIC = {
@@ -73,6 +74,8 @@ class Recording:
                 "blocks": 100,
                 "traced_blocks": 100,
                 "events": 25600,
+                "all_events": 25600,
+                "empty_blocks": 0,
                 "lockstep": False,
                 "time_ns": 10000.0,
                 "time_from": "traced",
@@ -91,6 +94,7 @@ class Recording:
                 "repeated": False,
                 "atomic_lanes": 0,
                 "atomic_addresses": 0,
+                "atomics_known": True,
                 "atomic_hottest_lanes": 0,
                 "atomic_hottest_site": -1,
                 "dram_read_bytes": 100000,
@@ -116,9 +120,10 @@ class Recording:
             {"index": len(self.launches), "operation": "memcpy_htod", "bytes": 1000, "time_ns": time_ns}
         )
 
-    def count(self, launch: int, number: int, **counts: Any) -> None:
-        """Counts of one site in one launch; those not named are 0."""
-        self.counts.append({"launch": launch, "site": number, **counts})
+    def count(self, launch: int, number: int, errors: Mapping[str, float] | None = None, **counts: Any) -> None:
+        """Counts of one site in one launch, and half-widths of their errors; those not named are 0."""
+        half_widths = [(errors or {}).get(name, 0.0) for name in SHAPES]
+        self.counts.append({"launch": launch, "site": number, "error": half_widths, **counts})
 
     def metadata(self) -> dict[str, Any]:
         values = devices.device_file_values(self.target)

@@ -11,9 +11,9 @@ from emulator_records import KERNEL, Recording, site
 import intelliperf.emulator
 from intelliperf.counting import sampling
 from intelliperf.emulator import collect
-from intelliperf.emulator.tracefiles import ABI_VERSION, BLOCK_DTYPE, SITE_DTYPE, IncompleteTrace, Trace
+from intelliperf.emulator.tracefiles import ABI_VERSION, BLOCK_DTYPE, SHAPES, SITE_DTYPE, IncompleteTrace, Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.records import Metric, Provenance
+from intelliperf.records import Metric, Provenance, Quantity
 
 ABI_HEADER = Path(intelliperf.emulator.__file__).parent / "runtime" / "abi.h"
 
@@ -39,7 +39,9 @@ def _struct_fields(name: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "dtype"), [("SiteRecord", SITE_DTYPE), ("BlockRecord", BLOCK_DTYPE)])
 def test_the_reader_agrees_with_the_header_that_the_runtime_is_built_from(name: str, dtype: np.dtype[np.void]) -> None:
     types = {"uint32_t": "<u4", "uint64_t": "<u8", "double": "<f8"}
-    assert [(field, types[kind]) for kind, field in _struct_fields(name)] == dtype.descr
+    fields = [(field, types[kind]) for kind, field in _struct_fields(name)]
+    many = ("error[kShapeFields]", "<f8")
+    assert [("error", "<f8", (len(SHAPES),)) if field == many else field for field in fields] == dtype.descr
 
 
 def test_the_reader_knows_the_version_of_the_header() -> None:
@@ -62,7 +64,7 @@ def test_a_torn_record_file_is_refused(recording: Recording, tmp_path: Path) -> 
     recording.count(recording.launch(), 0, requests=4)
     directory = recording.write(tmp_path / "records")
     (directory / "sites.bin").write_bytes((directory / "sites.bin").read_bytes()[:-1])
-    with pytest.raises(ProtocolError, match="no whole number of 240-byte records"):
+    with pytest.raises(ProtocolError, match="no whole number of 336-byte records"):
         _ = Trace(directory).sites
 
 
@@ -104,18 +106,39 @@ def test_counts_of_a_wholly_traced_launch_are_exact(recording: Recording, tmp_pa
     assert kernel.quantity(Metric.VGPRS).provenance is Provenance.STATIC
 
 
-def test_counts_of_sampled_blocks_are_scaled_up_and_carry_their_error(recording: Recording, tmp_path: Path) -> None:
-    launch = recording.launch(traced_blocks=10)
-    per_block = [4, 4, 4, 4, 4, 4, 4, 4, 4, 8]
-    squares = float(sum(value * value for value in per_block))
-    recording.count(
-        launch, 0, requests=44, global_requests=44, lanes=44 * 64, requests_sq=squares, sectors_sq=1.0, blocks=10
-    )
+def test_a_figure_has_an_error_where_its_record_has_one(recording: Recording, tmp_path: Path) -> None:
+    launch = recording.launch(traced_blocks=10, all_events=256000)
+    recording.count(launch, 0, requests=440, global_requests=440, lanes=440 * 64, sectors=900, errors={"sectors": 30.0})
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert kernel.quantity(Metric.REQUESTS) == Quantity(440.0, Provenance.MEASURED, None)
+    assert kernel.quantity(Metric.SECTORS) == Quantity(900.0, Provenance.MEASURED, 30.0)
+    assert any("10 % of them were followed through the caches" in note for note in kernel.notes)
+
+
+def test_launches_that_were_not_watched_differ_as_those_that_were(recording: Recording, tmp_path: Path) -> None:
+    for requests in (100, 200, 300):
+        recording.count(recording.launch(), 0, requests=requests, global_requests=requests, lanes=64 * requests)
+    recording.launch(traced_blocks=0, time_from="similar")
     (kernel,) = _profile(recording, tmp_path).kernels
     requests = kernel.quantity(Metric.REQUESTS)
-    assert requests.value == 440
-    assert requests.error == pytest.approx(2.262 * 100 * np.std(per_block, ddof=1) / np.sqrt(10) * np.sqrt(0.9))
-    assert any("10 of 100 blocks" in note for note in kernel.notes)
+    assert requests.value == (100 + 200 + 2 * 300) / 4
+    assert requests.error == pytest.approx(4.303 * 100 * np.sqrt((1 - 3 / 4) / 3))
+    assert kernel.quantity(Metric.ACTIVE_LANE_RATIO).error is not None
+
+
+def test_a_shape_that_was_not_watched_is_taken_to_be_like_another(recording: Recording, tmp_path: Path) -> None:
+    recording.count(recording.launch(), 0, requests=100, global_requests=100, lanes=6400)
+    recording.launch(grid=[300, 1, 1], blocks=300, traced_blocks=0, time_from="similar")
+    (kernel,) = _profile(recording, tmp_path).kernels
+    requests = kernel.quantity(Metric.REQUESTS)
+    assert (requests.value, requests.error) == (200.0, 75.0)
+    assert any("1 dispatches of 1 other shapes were not watched" in note for note in kernel.notes)
+
+
+def test_most_blocks_without_any_access_are_noted(recording: Recording, tmp_path: Path) -> None:
+    recording.launch(empty_blocks=97)
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert "97 of 100 blocks access no memory" in kernel.notes
 
 
 def test_dispatches_of_one_shape_are_averaged_and_shapes_weigh_by_their_number(

@@ -133,7 +133,7 @@ def test_the_finding_says_metric_ideal_share_ceiling_and_kind_of_time() -> None:
     assert finding_sentence(finding()) == (
         "atomicContention: 32 lanes of each wave hit the same address · kernel tally(int const*, int*, int), "
         "3 dispatches · atomic_same_address_lanes=32 (ideal 1) · 75 % of the application's device time · "
-        "at most 4x for the whole application · time is modelled"
+        "4x for the whole application, were this alone removed · time is modelled"
     )
 
 

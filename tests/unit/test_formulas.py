@@ -469,6 +469,31 @@ def test_conflicts_are_blamed_on_the_conflicting_line_worst_first() -> None:
     assert [item.line for item in blamed] == [3, 2]
 
 
+def test_what_many_lines_cause_together_is_the_kernels_and_they_follow_it() -> None:
+    loads = [
+        evidence(line, AccessKind.LOAD, MemorySpace.GLOBAL, SECTORS=64000 + line, SECTORS_IDEAL=8000, REQUESTS=1000)
+        for line in range(10, 42)
+    ]
+    kernel = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)
+    blamed = FORMULAS["memoryAccess"].blame([*loads, kernel])
+    assert [item.line for item in blamed] == [3, *range(41, 9, -1)]
+
+
+def test_atomics_of_blocks_that_reduce_first_are_healthy_unless_their_queue_is_longest() -> None:
+    few = {
+        **contended(),
+        Metric.ATOMIC_REQUESTS: 2000.0,
+        Metric.ATOMIC_LANES: 2000.0,
+        Metric.ATOMIC_SERIALIZATION: 2000.0,
+    }
+    longer = {**few, Metric.DRAM_TIME_NS: 2 * contended()[Metric.ATOMIC_TIME_NS]}
+    assert FORMULAS["atomicContention"].diagnose(profile(longer), DEVICE) is None
+    finding = FORMULAS["atomicContention"].diagnose(profile(few), DEVICE)
+    assert finding is not None
+    assert "ideal 1" not in finding.sentence
+    assert finding.sentence.startswith("2,000 atomic operations of different requests share 1 address")
+
+
 def test_atomics_are_blamed_and_loads_are_not() -> None:
     atomic = evidence(5, AccessKind.REDUCTION, MemorySpace.GLOBAL, ATOMIC_SERIALIZATION=64000, SECTORS=1000)
     load = evidence(4, AccessKind.LOAD, MemorySpace.GLOBAL, SECTORS=64000, SECTORS_IDEAL=8000, REQUESTS=1000)

@@ -96,6 +96,15 @@ class HotAddresses {
     if (slot.blocks == 0 || slot.last_block != block) ++slot.blocks;
     slot.last_block = block;
   }
+  // Only if it is there already.
+  bool add_known(uint64_t address, uint64_t lanes) {
+    if (slots_.empty()) return false;
+    Slot& slot = place(address);
+    if (slot.address == 0) return false;
+    slot.lanes += lanes;
+    return true;
+  }
+  uint64_t size() const { return size_; }
   void clear() {
     size_ = 0;
     slots_.assign(slots_.size() > 65536 ? 65536 : slots_.size(), Slot{});

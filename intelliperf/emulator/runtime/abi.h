@@ -121,11 +121,12 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // ---- record files, in the directory INTELLIPERF_TRACE_DIR ---------------------------------------
 // module-<n>.json   the container's metadata
 // launches.jsonl    one JSON object per dispatch, in order
-// sites.bin         SiteRecord[], only sites that ran in traced blocks
+// sites.bin         SiteRecord[], only sites that ran
 // blocks.bin        BlockRecord[]
 // faults.jsonl      out-of-bounds, races, uninitialised reads, deadlocks, traps: one per distinct (kind, sites)
 // end.json          written last: {"abi":5,"complete":true|false,"exit":...}; absent = the process was killed
-struct SiteRecord {
+constexpr uint32_t kShapeFields = 16;  // of SiteRecord, from `requests` to `distinct_addresses`
+struct SiteRecord {  // of all blocks; where only some requests were analysed, estimates with their errors
   uint32_t launch;  // index into launches.jsonl
   uint32_t site;
   uint64_t requests;        // wave-level instructions
@@ -144,15 +145,14 @@ struct SiteRecord {
   uint64_t l1_hits, l1_misses;  // sectors (NVIDIA) or 64/128 B lines (AMD), reuse model
   uint64_t l2_hits, l2_misses;
   uint64_t read_again;      // sectors that came from memory though they had before
-  uint64_t out_of_bounds, uninitialized;  // lanes
+  uint64_t out_of_bounds, uninitialized;  // lanes; these and races of analysed requests only
   uint64_t races_inter, races_intra;      // conflicting pairs seen
-  uint64_t blocks;          // traced blocks in which this site ran
-  double requests_sq, sectors_sq, phases_sq;  // sums over traced blocks of squares, for the sampling error
+  double error[kShapeFields];  // 95 % half-widths of the first counts; 0: exact
 };
 struct BlockRecord {
   uint32_t launch, block;
-  uint64_t executions;  // lane executions in traced blocks
-  uint64_t waves;       // and those of waves, see block_counts.h
+  uint64_t executions;  // of lanes
+  uint64_t waves;       // see wave_counts.h
 };
 
 }  // namespace simt

@@ -22,15 +22,14 @@ bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == Site
 
 Analysis::Analysis() : device_(device()) { memset(poison_, settings().poison, sizeof poison_); }
 
-void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks) {
+void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks) {
   const Module& module = *kernel.module;
   module_ = &module;
   sites_ = module.sites;
   static_lds_ = uint64_t(module.shared_end - module.shared_begin);
   resident_blocks_ = resident_blocks ? resident_blocks : 1;
   records_.assign(module.site_count, SiteRecord{});
-  before_.assign(module.site_count, AtBlockStart{});
-  touched_sites_.clear();
+  analyzed_.assign(module.site_count, Analyzed());
   totals_ = TracedTotals{};
   allocations_.clear();
   known_.assign(module.site_count, SharedSpan{1, 0});
@@ -45,8 +44,6 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dyn
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, device_.amd(), ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
-  wave_requests_.assign((threads + device_.wave_size - 1) / device_.wave_size, 0);
-  wave_words_.assign(wave_requests_.size(), 0);
 
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;
@@ -70,8 +67,7 @@ void Analysis::begin_block(const Block& block) {
   races_.begin_block(block.number, uint32_t(block.waves.size()));
   partition_ = uint32_t(block.number % l2_.size());
   l1_->invalidate();
-  std::fill(wave_requests_.begin(), wave_requests_.end(), 0);
-  std::fill(wave_words_.begin(), wave_words_.end(), 0);
+  block_ = uint32_t(block.number);
 }
 
 void Analysis::fence(uint32_t thread, uint32_t code) {
@@ -81,22 +77,7 @@ void Analysis::fence(uint32_t thread, uint32_t code) {
 
 void Analysis::end_block(bool done) {
   races_.end_block(done);
-  for (uint32_t index : touched_sites_) {
-    SiteRecord& record = records_[index];
-    AtBlockStart& before = before_[index];
-    const double requests = double(record.requests - before.requests);
-    const double sectors = double(record.sectors - before.sectors);
-    const double phases = double(record.lds_phases - before.phases);
-    record.requests_sq += requests * requests;
-    record.sectors_sq += sectors * sectors;
-    record.phases_sq += phases * phases;
-    ++record.blocks;
-    before = AtBlockStart{record.requests, record.sectors, record.lds_phases, false};
-  }
-  touched_sites_.clear();
   totals_.blocks += done;
-  totals_.longest_wave_requests += *std::max_element(wave_requests_.begin(), wave_requests_.end());
-  totals_.longest_wave_words += *std::max_element(wave_words_.begin(), wave_words_.end());
   first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines, totals_.events});
   const auto passed = [](const FirstTouches& so_far, uint64_t events) { return 2 * so_far.events < events; };
   const FirstTouches& half =
@@ -111,17 +92,13 @@ void Analysis::collective(Lane* const* lanes, uint32_t count) {
   if (index >= records_.size()) return;
   SiteRecord& record = records_[index];
   ++record.requests;
-  ++(SiteKind(sites_[index].kind) == SiteKind::kBarrier ? totals_.barrier_waves : totals_.collectives);
   record.lanes += count;
-  if (!before_[index].touched) {
-    before_[index].touched = true;
-    touched_sites_.push_back(index);
-  }
+  ++analyzed_[index].events;
+  analyzed_[index].lanes += count;
 }
 
 void Analysis::synchronize_block(const Block& block, bool divergent) {
   races_.synchronize_block();
-  ++totals_.barriers;
   const Lane* first = nullptr;
   for (const Wave& wave : block.waves) {
     if (wave.live == 0) continue;
@@ -164,13 +141,30 @@ void Analysis::request(uint32_t wave, const Group& group) {
   request.count = group.size;
   request.bytes = request.site->bytes ? request.site->bytes : 1;
   totals_.events += group.size;
-  wave_requests_[wave] += 1;
-  totals_.waiting_loads += SiteKind(request.site->kind) == SiteKind::kLoad && (request.site->flags & kSiteWaits);
-  wave_words_[wave] += request.bytes > 4 ? request.bytes / 4 : 1;
-  if (group.lane[0]->state == LaneState::kRange)
-    pieces(group, request);
+  ++analyzed_[index].events;
+  analyzed_[index].lanes += group.size;
+  if (group.lane[0]->state != LaneState::kRange) return split(request);
+  uint64_t bytes[kMaxWave];
+  for (uint32_t i = 0; i < group.size; ++i) bytes[i] = group.lane[i]->bytes;
+  pieces(request, bytes);
+}
+
+void Analysis::measure(uint32_t site, const Group& group, const uint64_t* bytes, SiteRecord& record) {
+  Request request;
+  request.address = group.address;
+  request.thread = group.thread;
+  request.position = group.position;
+  request.site = &sites_[site];
+  request.index = site;
+  request.wave = 0;
+  request.count = group.size;
+  request.bytes = request.site->bytes ? request.site->bytes : 1;
+  measured_ = &record;
+  if (bytes)
+    pieces(request, bytes);
   else
     split(request);
+  measured_ = nullptr;
 }
 
 void Analysis::begin_part(Request& request, const Part& part) {
@@ -181,14 +175,13 @@ void Analysis::begin_part(Request& request, const Part& part) {
 }
 
 // A range is gone through in accesses of all its lanes side by side.
-void Analysis::pieces(const Group& group, const Request& request) {
-  uint64_t longest = 0;
-  for (uint32_t i = 0; i < group.size; ++i) longest = group.lane[i]->bytes > longest ? group.lane[i]->bytes : longest;
+void Analysis::pieces(const Request& request, const uint64_t* bytes) {
+  const uint64_t longest = *std::max_element(bytes, bytes + request.count);
   const uint32_t known = request.site->flags >> kSiteCopyWidthShift & kSiteCopyWidthMask, width = known ? known : kRangePiece;
   for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * width; at += width) {
     Part part;
-    for (uint32_t i = 0; i < group.size; ++i)
-      if (group.lane[i]->bytes > at) part.add(request, i, request.address[i] + at);
+    for (uint32_t i = 0; i < request.count; ++i)
+      if (bytes[i] > at) part.add(request, i, request.address[i] + at);
     Request piece = request;
     begin_part(piece, part);
     piece.bytes = uint32_t(longest - at < width ? longest - at : width);
@@ -271,18 +264,28 @@ void Analysis::split(Request& request) {
   }
 }
 
-void Analysis::account(Request& request) {
-  SiteRecord& record = records_[request.index];
-  if (!before_[request.index].touched) {
-    before_[request.index].touched = true;
-    touched_sites_.push_back(request.index);
-  }
+// What does not depend on other requests.
+void Analysis::count(const Request& request, SiteRecord& record) {
   ++record.requests;
   record.lanes += request.count;
   record.bytes += uint64_t(request.bytes) * request.count;
+  if (is_atomic(SiteKind(request.site->kind))) count_addresses(request, record);
+  if (request.shared) {
+    ++record.shared_requests;
+    count_banks(request, record);
+  } else {
+    ++record.global_requests;
+    count_lines(request, record);
+    count_quads(request, record);
+  }
+}
+
+void Analysis::account(Request& request) {
+  if (measured_) return count(request, *measured_);
+  SiteRecord& record = records_[request.index];
   ++totals_.requests;
   totals_.request_lanes += request.count;
-  if (is_atomic(SiteKind(request.site->kind))) count_addresses(request, record);
+  count(request, record);
   check_alignment(request);
   if (request.shared)
     shared_request(request, record);
@@ -290,14 +293,9 @@ void Analysis::account(Request& request) {
     global_request(request, record);
 }
 
-void Analysis::shared_request(Request& request, SiteRecord& record) {
-  ++record.shared_requests;
-  ++totals_.lds_requests;
-  check_shared_bounds(request, record);
-  check_poison(request, record);
+void Analysis::count_banks(const Request& request, SiteRecord& record) {
   uint64_t offset[kMaxWave];
   for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
-  check_races(request, offset, record);
   const bool atomic = is_atomic(SiteKind(request.site->kind)) && !(request.site->flags & kSiteCounted);
   const bool word_sized = request.bytes == 4 || request.bytes == 8 || request.bytes == 16;
   const bool aligned = offset[0] % request.bytes == 0;
@@ -309,8 +307,15 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   }
   record.lds_phases += phases.phases;
   record.lds_phases_ideal += phases.ideal;
-  totals_.lds_phases += phases.phases;
-  if (atomic) totals_.atomic_serial_lds += phases.phases - phases.ideal;
+}
+
+void Analysis::shared_request(Request& request, SiteRecord& record) {
+  ++totals_.lds_requests;
+  check_shared_bounds(request, record);
+  check_poison(request, record);
+  uint64_t offset[kMaxWave];
+  for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
+  check_races(request, offset, record);
 }
 
 RaceDetector::Access Analysis::access_of(const Request& request) {
@@ -332,15 +337,9 @@ RaceDetector::Access Analysis::access_of(const Request& request) {
 }
 
 void Analysis::global_request(Request& request, SiteRecord& record) {
-  ++record.global_requests;
-  if (is_atomic(SiteKind(request.site->kind))) {
-    ++totals_.atomic_requests;
-    totals_.atomic_lanes += request.count;
-  }
+  if (is_atomic(SiteKind(request.site->kind))) totals_.atomic_lanes += request.count;
   check_bounds(request, record);
   check_poison(request, record);
-  count_lines(request, record);
-  count_quads(request, record);
   reuse(request, record);
   check_races(request, request.address, record);
 }
@@ -501,9 +500,8 @@ void Analysis::count_addresses(const Request& request, SiteRecord& record) {
   const bool counted = request.shared && (request.site->flags & kSiteCounted);
   record.same_address += counted ? 1 : most;
   record.distinct_addresses += distinct;
-  if (request.shared && (request.site->flags & kSiteSpins)) totals_.spin_turns += most;
-  if (request.shared) return;
-  for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, uint32_t(totals_.blocks));
+  if (request.shared || measured_) return;
+  for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, block_);
   queue(seen, lanes, distinct, request.bytes);
 }
 

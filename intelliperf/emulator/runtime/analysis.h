@@ -21,8 +21,7 @@ struct Kernel;
 struct TracedTotals {
   uint64_t blocks = 0, events = 0;  // events: lane accesses
   uint64_t requests = 0, request_lanes = 0;
-  uint64_t lds_requests = 0, lds_phases = 0;
-  uint64_t l1_requests = 0, l1_tag_cycles = 0, l1_bytes = 0;  // bytes of whole sectors
+  uint64_t lds_requests = 0;
   uint64_t l1_bank_passes = 0;          // of global loads, see bank_passes()
   uint64_t l2_bytes = 0;                // moved between L1 and L2
   uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
@@ -32,39 +31,42 @@ struct TracedTotals {
   uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
   uint64_t write_sectors = 0;
   uint64_t partial_sectors = 0;         // stored to but not filled by one request
-  uint64_t atomic_lanes = 0, atomic_requests = 0;  // on global memory
-  uint64_t atomic_serial_lds = 0;       // extra passes of LDS atomics
-  uint64_t spin_turns = 0;              // of compare-and-swap loops that stand for LDS atomics
+  uint64_t atomic_lanes = 0;            // on global memory
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
-  uint64_t barriers = 0;
-  uint64_t barrier_waves = 0, collectives = 0;  // of waves
-  uint64_t waiting_loads = 0;           // requests that a wave cannot have under way together with those before
-  uint64_t longest_wave_requests = 0;   // of the busiest wave of a block, summed over blocks
-  uint64_t longest_wave_words = 0;      // likewise, each request as often as it has 4 bytes per lane
+};
+// How much of what a site did was analysed: wave-level events, whatever requests came of each, and their lanes.
+struct Analyzed {
+  uint64_t events = 0, lanes = 0;
 };
 
 class Analysis {
  public:
   Analysis();
 
-  void begin_launch(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds, uint32_t resident_blocks);
+  void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks);
   void begin_block(const Block& block);
   void end_block(bool done);  // not done: the block was set aside and will begin again
 
   // One wave-level request: lanes parked before the same access.
   void request(uint32_t wave, const Group& group);
   void collective(Lane* const* lanes, uint32_t count);
+  // Adds to `record` what a request does that is not looked at further: no caches, races or bounds. `bytes` of each
+  // lane's range, null for an access.
+  void measure(uint32_t site, const Group& group, const uint64_t* bytes, SiteRecord& record);
   void synchronize_wave(uint32_t wave) { races_.synchronize_wave(wave); }
   void synchronize_lanes(uint32_t wave, uint64_t mask) { races_.synchronize_lanes(wave, mask); }
   void fence(uint32_t thread, uint32_t code);
   void synchronize_block(const Block& block, bool divergent);
   void synchronize_grid() { races_.synchronize_grid(); }
   void leave_out_a_block() { races_.leave_out_a_block(); }
+  void forget_accesses() { races_.forget(); }
   uint64_t acquisitions() const { return races_.acquisitions(); }
 
   const std::vector<SiteRecord>& records() const { return records_; }  // by site; requests == 0: did not run
+  const std::vector<Analyzed>& analyzed() const { return analyzed_; }  // by site
   const TracedTotals& totals() const { return totals_; }
-  const HotAddresses& hot() const { return hot_; }
+  HotAddresses& hot() { return hot_; }
+  const Module& module() const { return *module_; }
   const AtomicQueues& queues() const { return queues_; }
   bool is_float(uint32_t site) const { return site < records_.size() && (sites_[site].flags & kSiteFloat); }
   bool wave_dependence() const { return races_.wave_dependence(); }
@@ -103,11 +105,12 @@ class Analysis {
     uint32_t sectors;  // bit mask
   };
 
-  void pieces(const Group& group, const Request& request);
+  void pieces(const Request& request, const uint64_t* bytes);
   void begin_part(Request& request, const Part& part);
   void split(Request& request);
   static void find_extents(Request& request, bool beside);
   void account(Request& request);
+  void count(const Request& request, SiteRecord& record);
   void shared_request(Request& request, SiteRecord& record);
   void global_request(Request& request, SiteRecord& record);
   void check_shared_bounds(const Request& request, SiteRecord& record);
@@ -118,6 +121,7 @@ class Analysis {
   void check_races(const Request& request, const uint64_t* offset, SiteRecord& record);
   void count_lines(const Request& request, SiteRecord& record);
   void count_quads(const Request& request, SiteRecord& record);
+  void count_banks(const Request& request, SiteRecord& record);
   void count_addresses(const Request& request, SiteRecord& record);
   void queue(const uint64_t* address, const uint32_t* lanes, uint32_t count, uint32_t bytes);
   uint32_t bank_passes(const Request& request) const;
@@ -138,13 +142,9 @@ class Analysis {
   uint8_t poison_[8];
 
   std::vector<SiteRecord> records_;
-  struct AtBlockStart {
-    uint64_t requests, sectors, phases;
-    bool touched;
-  };
-  std::vector<AtBlockStart> before_;
-  std::vector<uint32_t> touched_sites_;
-  std::vector<uint64_t> wave_requests_, wave_words_;
+  std::vector<Analyzed> analyzed_;
+  SiteRecord* measured_ = nullptr;  // takes the counts instead, while a request is only measured
+  uint32_t block_ = 0;              // within the grid
   TracedTotals totals_;
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
   uint64_t arena_base_ = 0, arena_bytes_ = 0;

@@ -81,12 +81,11 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
   const uint32_t packed = request.count * request.bytes;
   record.sectors_ideal += least(sectors, (packed + 31) / 32);
   record.lines128_ideal += least(touch_count_, (packed + 127) / 128);
+  if (measured_) return;
   const auto kind = SiteKind(request.site->kind);
   if (!device_.amd() && (kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad)) totals_.l1_bank_passes += bank_passes(request);
   if (kind == SiteKind::kStore || kind == SiteKind::kRangeStore)
     totals_.partial_sectors += sectors - least(sectors, packed / 32);
-  ++totals_.l1_requests;
-  totals_.l1_bytes += sectors * 32;
 }
 
 // NVIDIA's L1 has its data in the banks of shared memory: different words of one bank come one after another, for a
@@ -183,7 +182,6 @@ void Analysis::count_quads(const Request& request, SiteRecord& record) {
   }
   record.quad_lines64 += quads;
   record.line_runs128 += runs;
-  totals_.l1_tag_cycles += device_.amd() ? runs : touch_count_;
 }
 
 // How many of `sectors` this partition of L2 reads for the first time in this launch: all, or none. They begin a

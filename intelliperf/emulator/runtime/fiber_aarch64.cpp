@@ -11,7 +11,7 @@ asm(R"(
 .text
 .hidden simt_current
 .hidden simt_counting
-.hidden simt_counted
+.hidden simt_count_access
 .p2align 4
 .globl __simt_access
 .type __simt_access,%function
@@ -30,10 +30,8 @@ __simt_access:
   stp w1, w12, [x10, #40]
   b .Lsimt_switch
 .Lsimt_count:
-  adrp x11, simt_counted
-  ldr x12, [x11, #:lo12:simt_counted]
-  add x12, x12, #1
-  str x12, [x11, #:lo12:simt_counted]
+  mov x2, #0
+  b simt_count_access
 1:
   ret
 .size __simt_access, .-__simt_access
@@ -51,12 +49,14 @@ __simt_access_range:
   cbz x2, 1f
   adrp x12, simt_counting
   ldrb w12, [x12, #:lo12:simt_counting]
-  cbnz w12, .Lsimt_count
+  cbnz w12, .Lsimt_count_range
   str x0, [x10, #32]
   mov w12, #2
   stp w1, w12, [x10, #40]
   str x2, [x10, #64]
   b .Lsimt_switch
+.Lsimt_count_range:
+  b simt_count_access
 1:
   ret
 .size __simt_access_range, .-__simt_access_range

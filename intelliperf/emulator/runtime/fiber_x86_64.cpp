@@ -28,7 +28,8 @@ __simt_access:
   movl $1, 44(%rax)
   jmp .Lsimt_switch
 .Lsimt_count:
-  incq simt_counted(%rip)
+  xorl %edx, %edx
+  jmp simt_count_access
 1:
   ret
 .size __simt_access, .-__simt_access
@@ -45,7 +46,7 @@ __simt_access_range:
   testq %rdx, %rdx
   jz 1f
   cmpb $0, simt_counting(%rip)
-  jne .Lsimt_count
+  jne simt_count_access
   movq %rdi, 32(%rax)
   movl %esi, 40(%rax)
   movl $2, 44(%rax)

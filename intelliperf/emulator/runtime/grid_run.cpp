@@ -4,11 +4,11 @@
 #include <cstring>
 #include <ctime>
 
-#include "block_counts.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
 #include "shadow.h"
+#include "wave_counts.h"
 
 namespace simt {
 namespace {
@@ -49,9 +49,6 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       scheduler_(request, device().wave_size, analysis),
       order_(settings().blocks, request.grid.count()),
       blocks_(request.grid.count()) {
-  block_counter.begin_launch(module_.block_executions, module_.block_count);
-  if (plan_.analyze) executions_.assign(module_.block_count, 0), waves_.assign(module_.block_count, 0);
-  if (plan_.count_rest) all_executions_.assign(module_.block_count, 0);
   needs_lockstep_ = plan.lockstep;
   if (settings().preemption.kind == Order::Kind::kRandom) chance_ = settings().preemption.seed * 2 + 1;
   idle_since_ns_ = host_now_ns();
@@ -61,18 +58,6 @@ GridRun::~GridRun() {
   if (!idle_.empty()) kept_block() = std::move(idle_.back());
   for (auto* list : {&suspended_, &at_grid_})
     for (Context& block : *list) scheduler_.abandon(*block);
-}
-
-// Basic-block counters run in every traced block; those of analysed blocks are kept apart.
-void GridRun::count_executions(bool analyzed) {
-  if (analyzed == counting_ || !plan_.analyze) return;
-  for (uint32_t i = 0; i < module_.block_count; ++i) {
-    const uint64_t waves = block_counter.take_waves(i);
-    if (counting_) executions_[i] += module_.block_executions[i], waves_[i] += waves;
-    if (plan_.count_rest) all_executions_[i] += module_.block_executions[i];
-    module_.block_executions[i] = 0;
-  }
-  counting_ = analyzed;
 }
 
 GridRun::Context GridRun::begin(uint64_t position) {
@@ -97,9 +82,18 @@ GridRun::Context GridRun::begin(uint64_t position) {
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
   const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
   scheduler_.prepare(*block, order_[position], traced, analyzed, counted);
+  block->analyzed_until = analyzed ? analysis_->totals().events + allowance(position) : 0;
   traced_ += analyzed;
   if (plan_.analyze && !analyzed) analysis_->leave_out_a_block();
   return block;
+}
+
+// How much of the block at that position may be analysed: accesses.
+uint64_t GridRun::allowance(uint64_t position) const {
+  const auto used = double(analysis_->totals().events), budget = double(plan_.event_budget);
+  const double due = budget * (double(position + 1) / double(blocks_) * (1 - kBudgetHead) + kBudgetHead);
+  const double least = budget * (request_.cooperative ? 1 / double(blocks_) : kBudgetHead);
+  return uint64_t(std::max(least, due - used));
 }
 
 void GridRun::enter(Block& block) {
@@ -107,17 +101,15 @@ void GridRun::enter(Block& block) {
   __simt_grid.block_index[0] = uint32_t(number % request_.grid.x);
   __simt_grid.block_index[1] = uint32_t(number / request_.grid.x % request_.grid.y);
   __simt_grid.block_index[2] = uint32_t(number / request_.grid.x / request_.grid.y);
-  count_executions(block.analyzed);
   execution.observer = block.analyzed ? analysis_ : nullptr;
-  if (block.state == BlockState::kFresh) {
-    if (!block.analyzed) return;
+  if (block.state == BlockState::kFresh && block.analyzed) {
     memset(module_.shared_begin, settings().poison, size_t(module_.shared_end - module_.shared_begin));
     memset(dynamic_shared_base(), settings().poison, request_.dynamic_lds);
-    analysis_->begin_block(block);
-  } else {
+  } else if (block.state != BlockState::kFresh) {
     swap_lds(block, false);
-    if (block.analyzed) analysis_->begin_block(block);
   }
+  block.looked_at = block.analyzed;
+  if (block.analyzed) analysis_->begin_block(block);
 }
 
 void GridRun::swap_lds(Block& block, bool out) {
@@ -140,14 +132,15 @@ BlockStop GridRun::resume(Block& block) {
   enter(block);
   const bool timed_as_trace = block.traced;
   const double before = plan_.analyze ? host_now_ns() : 0;
-  const uint64_t accesses = simt_counted;
+  const bool analyzed = block.analyzed;
+  scheduler_.lockstep = needs_lockstep_;
   simt_counting = block.counted;
+  wave_counter.listen(plan_.analyze && (block.traced || block.counted));
   const BlockStop stop = scheduler_.run(block);
   simt_counting = false;
-  all_accesses_ += simt_counted - accesses;
-  if (block.analyzed) analyzed_accesses_ += simt_counted - accesses;
   if (plan_.analyze) (timed_as_trace ? trace_ns_ : fast_ns_) += host_now_ns() - before;
-  if (block.analyzed && stop != BlockStop::kAborted) {
+  traced_ += block.looked_at && !analyzed;
+  if (block.looked_at && stop != BlockStop::kAborted) {
     analysis_->end_block(stop == BlockStop::kDone);
     needs_lockstep_ |= analysis_->wave_dependence();
   }
@@ -158,6 +151,10 @@ BlockStop GridRun::resume(Block& block) {
 void GridRun::retire(Context block, BlockStop stop) {
   if (stop == BlockStop::kDone) {
     block->state = BlockState::kDone;
+    if (wave_counter.active()) {
+      works_.add(*block);
+      wave_counter.end_block();
+    }
     idle_.push_back(std::move(block));
     return;
   }
@@ -261,7 +258,6 @@ int GridRun::run() {
                                          : waited_for_long();
     if (long_enough) return deadlock();
   }
-  count_executions(false);
   return kLaunchOk;
 }
 

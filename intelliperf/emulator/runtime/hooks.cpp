@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "analysis.h"
-#include "block_counts.h"
 #include "device_file.h"
 #include "execution.h"
 #include "fault_log.h"
@@ -16,6 +15,7 @@
 #include "repeats.h"
 #include "scheduler.h"
 #include "settings.h"
+#include "wave_counts.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 
@@ -90,10 +90,17 @@ SIMT_EXPORT Grid __simt_grid;
 SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->site = site; }
 
 SIMT_EXPORT void __simt_block(uint32_t block) {
-  if (simt_counting)
-    block_counter.count(block);
-  else
-    block_counter.pass(block);
+  wave_counter.pass(block);
+}
+
+void simt_count_access(const void* address, uint32_t site, uint64_t bytes) {
+  if (wave_counter.access(address, site, bytes)) return;
+  Lane* lane = simt_current;
+  lane->address = address;
+  lane->site = site;
+  lane->bytes = bytes;
+  lane->state = bytes ? LaneState::kRange : LaneState::kAccess;
+  simt_park();
 }
 
 SIMT_EXPORT void __simt_fence(uint32_t code) {

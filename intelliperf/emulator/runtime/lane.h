@@ -53,7 +53,7 @@ struct alignas(64) Lane {
   uint32_t wave_lane;          // position within the wave
   bool reduces;                // the barrier is a reducing one
   bool backing_off;            // spun; lets the other lanes of its wave go first
-  uint64_t segment;            // in which it last ran without some lane of its wave
+  uint32_t counted_at, counted_in, counted_way;  // its last request that did not count itself, see WaveCounter
   CallFrame path[kMaxCallDepth];
   uint32_t loop_base, loop_depth;  // this function's loops are turns[loop_base + 1 .. loop_base + loop_depth]
   LoopTurn turns[kMaxLoops];
@@ -94,8 +94,17 @@ struct Extent {
   bool repeats;          // several, all to the address of the first
 };
 
+// What a wave does, as far as its place in the program tells.
+struct WaveWork {
+  double issue = 0;                // instructions by their cost
+  uint64_t requests = 0;           // of memory
+  uint64_t lds = 0, global = 0;    // requests
+};
+
 struct Wave {
   uint32_t index = 0;              // within the block
+  uint32_t block = 0;              // within the grid
+  uint32_t begun = 0;              // lanes, finished or not
   uint32_t live = 0;               // lanes[0..live) have not finished
   uint32_t unstarted = 0;          // all or nothing
   uint32_t at_barrier = 0, at_grid = 0;
@@ -103,7 +112,8 @@ struct Wave {
   bool chained = false;            // the `next` pointers run through lanes[0..live)
   uint32_t repeats = 0;            // requests in a row that only repeat recent ones: spinning
   bool waiting = false;            // some of the repeats were volatile or atomic
-  uint64_t whole_segment = 0;      // in which all its lanes last ran
+  uint32_t stretch = 0;            // since all its lanes last set out together, see WaveCounter
+  WaveWork work;
   uint32_t recent_at = 0;
   uint64_t recent[8] = {};         // signatures of the last different requests
   Lane* lanes[kMaxWave] = {};      // in running order
@@ -119,7 +129,9 @@ struct Block {
   BlockState state = BlockState::kFresh;
   bool analyzed = false;  // its accesses are counted
   bool traced = false;    // runs the traced version, in lock-step
-  bool counted = false;   // runs the traced version as if it were the fast one: accesses are numbered, nothing else
+  bool counted = false;   // runs the traced version as if it were the fast one: its lanes are counted as they come by
+  bool looked_at = false;  // its accesses were analysed since it was last taken up
+  uint64_t analyzed_until = 0;  // accesses of the launch: beyond, it leaves lock-step
   uint32_t live = 0;
   std::unique_ptr<Lane[]> lanes;
   std::vector<Wave> waves;
@@ -129,7 +141,8 @@ struct Block {
 extern "C" {
 extern __attribute__((visibility("hidden"))) Lane* simt_current;
 extern __attribute__((visibility("hidden"))) bool simt_counting;      // a counted block runs
-extern __attribute__((visibility("hidden"))) uint64_t simt_counted;   // accesses of lanes in all blocks but the fast
+// Where lanes are not in lock-step; `bytes` of a range, else 0.
+__attribute__((visibility("hidden"))) void simt_count_access(const void* address, uint32_t site, uint64_t bytes);
 }
 
 }  // namespace simt

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "analysis.h"
-#include "block_counts.h"
+#include "estimate.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "grid_run.h"
@@ -14,12 +14,15 @@
 #include "repeats.h"
 #include "shadow.h"
 #include "time_model.h"
+#include "wave_counts.h"
 
 namespace simt {
 namespace {
 
 constexpr uint64_t kProbeEvents = 65536;  // budget where nothing is recorded: for lock-step and time only
-constexpr size_t kMaxShapes = 16;         // of one kernel that are traced; shapes beyond take a similar one's time
+constexpr size_t kFullLaunches = 48;      // of one kernel that have the whole budget; later ones have that of a probe
+constexpr size_t kMostShapes = 1024;      // of one kernel that are watched; shapes beyond take a similar one's time
+constexpr size_t kMostLaunches = 4096;    // of one kernel, of all its shapes
 
 struct Geometry {
   Dim3 grid, block;
@@ -40,10 +43,12 @@ struct Modelled {  // a traced launch
 struct History {  // of one kernel
   struct Count {
     Geometry geometry;
-    uint32_t traced;
+    uint32_t launches = 0, alike = 0;  // alike: watched ones in a row that did as much as the one before
+    uint64_t executions = 0;           // of basic blocks, by lanes and by waves, in the last one
   };
   std::vector<Count> counts;
-  std::vector<Modelled> modelled;
+  std::vector<Modelled> modelled;  // the last one of each shape
+  size_t watched = 0;              // launches
   bool lockstep = false;
 };
 
@@ -71,11 +76,25 @@ Analysis& analysis() {
   return *instance;
 }
 
-uint32_t& traced_launches(History& history, const Geometry& geometry) {
+ShapeSample& shape_sample() {
+  static auto* instance = new ShapeSample;
+  return *instance;
+}
+
+History::Count& count_of(History& history, const Geometry& geometry) {
   for (History::Count& count : history.counts)
-    if (count.geometry == geometry) return count.traced;
-  history.counts.push_back({geometry, 0});
-  return history.counts.back().traced;
+    if (count.geometry == geometry) return count;
+  history.counts.push_back({});
+  history.counts.back().geometry = geometry;
+  return history.counts.back();
+}
+
+// The first launches of a shape are watched, those that go on to differ all, and of others fewer and fewer.
+bool worth_watching(const History& history, const History::Count& count, bool early) {
+  if (early) return true;
+  if (count.launches == 0) return history.counts.size() <= kMostShapes;
+  if (history.watched >= kMostLaunches) return false;
+  return count.alike < 2 || (count.launches & (count.launches + 1)) == 0;
 }
 
 // The same wherever the same kernel is built.
@@ -95,11 +114,15 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
                         (wanted.trace_kernel.empty() || wanted.trace_kernel == kernel.name);
   RunPlan plan;
   plan.lockstep = wanted.lockstep_always || history.lockstep;
-  plan.event_budget = recorded ? wanted.trace_events : kProbeEvents;
-  uint32_t& traced = traced_launches(history, geometry);
+  History::Count& count = count_of(history, geometry);
+  const uint32_t first_ones = recorded ? wanted.trace_launches : 1;
+  const bool early = count.launches < first_ones && history.watched < std::max<size_t>(kFullLaunches, first_ones);
+  plan.event_budget = recorded && early ? wanted.trace_events : std::min(kProbeEvents, wanted.trace_events);
+  const bool wanted_now = (early || recorded || count.launches == 0) && worth_watching(history, count, early);
   // Analysed blocks would leave their numbers without a shadow.
-  plan.analyze = !shadow_active() && kernel.trace && history.modelled.size() < kMaxShapes * wanted.trace_launches + 1 && traced < (recorded ? wanted.trace_launches : 1);
-  traced += plan.analyze;
+  plan.analyze = !shadow_active() && kernel.trace && wanted_now;
+  ++count.launches;
+  history.watched += plan.analyze;
   plan.count_rest = plan.analyze && recorded;
   plan.draw = draw_of(kernel);
   return plan;
@@ -141,7 +164,8 @@ struct Result {
   const TimeParts& parts;
   const LaunchTotals& totals;
   const Occupancy& resident;
-  const std::vector<uint64_t>& waves;  // of basic blocks
+  const std::vector<SiteRecord>& sites;
+  const std::vector<uint64_t>& executions, waves;  // of basic blocks, by lanes and by waves
   const Work& work;
   double local_ns;  // how much sooner it would end without accesses to private memory
   double other_ns;  // of the host, when nothing was analysed
@@ -151,6 +175,7 @@ struct Result {
 void write_totals(JsonWriter& line, const LaunchTotals& totals) {
   line.key("atomic_lanes").real(totals.atomic_lanes);
   line.key("atomic_addresses").real(totals.atomic_addresses);
+  line.key("atomics_known").boolean(totals.atomics_known);
   line.key("atomic_hottest_lanes").real(totals.atomic_hottest_lanes);
   line.key("atomic_hottest_site");
   if (totals.atomic_hottest_site == kNoSite)
@@ -170,18 +195,16 @@ void write_parts(JsonWriter& line, const TimeParts& parts) {
   line.end_object();
 }
 
-// What the time is made from, of the traced blocks.
-void write_counts(JsonWriter& line, const TracedTotals& t, const Work& work) {
+// What the time is made from, of the whole launch; queues of the analysed atomics.
+void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
   line.key("counts").begin_object();
   const auto put = [&](const char* name, double value) { line.key(name).real(value); };
-  put("requests", double(t.requests)), put("lds_requests", double(t.lds_requests)), put("lds_phases", double(t.lds_phases));
-  put("l1_requests", double(t.l1_requests)), put("l1_tag_cycles", double(t.l1_tag_cycles));
-  put("l1_bank_passes", double(t.l1_bank_passes)), put("l1_bytes", double(t.l1_bytes)), put("l2_bytes", double(t.l2_bytes)), put("partial_sectors", double(t.partial_sectors));
-  put("l1_hit_requests", double(t.l1_hit_requests)), put("l2_hit_requests", double(t.l2_hit_requests));
-  put("dram_requests", double(t.dram_requests)), put("atomic_requests", double(t.atomic_requests));
-  put("waiting_loads", double(t.waiting_loads)), put("longest_wave_requests", double(t.longest_wave_requests)), put("longest_wave_words", double(t.longest_wave_words));
-  put("barriers", double(t.barriers)), put("barrier_waves", double(t.barrier_waves));
-  put("collectives", double(t.collectives)), put("atomic_serial_lds", double(t.atomic_serial_lds));
+  put("requests", t.requests), put("lds_requests", t.lds_requests), put("lds_phases", t.lds_phases);
+  put("l1_tag_cycles", t.l1_tag_cycles), put("l1_bank_passes", t.l1_passes), put("l1_bytes", t.l1_bytes);
+  put("l2_bytes", t.l2_bytes), put("partial_sectors", t.partial_sectors);
+  put("l1_hit_requests", t.l1_hit_requests), put("l2_hit_requests", t.l2_hit_requests);
+  put("dram_requests", t.dram_requests), put("atomic_requests", t.atomic_requests);
+  put("waiting_loads", t.waiting_loads), put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
   const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);
   put("atomic_sectors", double(all.sectors)), put("atomic_extra", double(all.extra));
   put("longest_sectors", double(longest.sectors)), put("longest_extra", double(longest.extra));
@@ -198,12 +221,12 @@ void write_occupancy(JsonWriter& line, const Occupancy& resident) {
 }
 
 // Per launch; unknown without a compile for the real target or a traced block.
-void write_local(JsonWriter& line, const Result& result, uint64_t blocks) {
+void write_local(JsonWriter& line, const Result& result) {
   if (!result.work.local_known || result.run.traced_blocks() == 0) {
     line.key("local_requests").null().key("local_ns").null();
     return;
   }
-  line.key("local_requests").real(result.work.local_requests() * double(blocks) / double(result.run.traced_blocks()));
+  line.key("local_requests").real(result.work.local_requests());
   line.key("local_ns").real(result.local_ns);
 }
 
@@ -219,10 +242,12 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   line.key("cooperative").boolean(request.cooperative);
   line.key("blocks").number(request.grid.count()).key("traced_blocks").number(result.run.traced_blocks());
   line.key("events").number(traced ? analysis().totals().events : 0);
+  line.key("all_events").real(result.totals.events);
+  line.key("empty_blocks").number(result.run.works().without_requests());
   line.key("lockstep").boolean(result.lockstep);
   line.key("time_ns").real(result.parts.total()).key("time_from").string(traced ? "traced" : "similar");
   write_parts(line, result.parts);
-  if (traced) write_counts(line, analysis().totals(), result.work);
+  if (traced) write_counts(line, result.totals, result.work);
   line.key("host_ns_fast").real(traced ? result.run.fast_ns() : result.other_ns);
   line.key("host_ns_trace").real(result.run.trace_ns());
   line.key("repeated").boolean(result.repeated);
@@ -231,7 +256,7 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   line.key("acquisitions").number(traced ? analysis().acquisitions() : 0);
   line.key("divergent_barriers").number(result.run.divergent_barriers());
   write_occupancy(line, result.resident);
-  write_local(line, result, request.grid.count());
+  write_local(line, result);
   line.key("status").number(uint64_t(result.status));
   line.end_object();
   return line.text();
@@ -242,18 +267,16 @@ void write_records(const LaunchRequest& request, uint32_t index, const Result& r
   if (!recorder.active()) return;
   if (result.run.traced_blocks()) {
     std::vector<SiteRecord> sites;
-    const auto& all = analysis().records();
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      if (all[i].requests == 0) continue;
-      sites.push_back(all[i]);
+    for (uint32_t i = 0; i < result.sites.size(); ++i) {
+      if (result.sites[i].requests == 0) continue;
+      sites.push_back(result.sites[i]);
       sites.back().launch = index;
       sites.back().site = i;
     }
     recorder.sites(sites);
     std::vector<BlockRecord> blocks;
-    const auto& executions = result.run.executions();
-    for (uint32_t i = 0; i < executions.size(); ++i)
-      if (executions[i]) blocks.push_back(BlockRecord{index, i, executions[i], result.waves[i]});
+    for (uint32_t i = 0; i < result.executions.size(); ++i)
+      if (result.executions[i]) blocks.push_back(BlockRecord{index, i, result.executions[i], result.waves[i]});
     recorder.blocks(blocks);
   }
   recorder.launch_line(launch_json(request, index, result));
@@ -278,15 +301,69 @@ void set_grid(const LaunchRequest& request) {
   grid.grid_dim[0] = request.grid.x, grid.grid_dim[1] = request.grid.y, grid.grid_dim[2] = request.grid.z;
 }
 
-// A sample of blocks stands for all in proportion to what all do.
-Extrapolation extrapolation(const Kernel& kernel, const GridRun& run, uint64_t blocks) {
-  Extrapolation rest;
-  rest.accesses = rest.instructions = double(blocks) / double(run.traced_blocks());
-  if (run.all_executions().empty() || run.traced_blocks() == blocks) return rest;
-  if (run.analyzed_accesses()) rest.accesses = double(run.all_accesses()) / double(run.analyzed_accesses());
-  const double seen = weigh_work(kernel, run.executions()).instructions;
-  if (seen > 0) rest.instructions = weigh_work(kernel, run.all_executions()).instructions / seen;
-  return rest;
+// By place, see WaveCounter: of a basic block with events its first one stands for it.
+std::vector<float> costs_by_place(const Module& module) {
+  const std::vector<double> costs = issue_costs(module);
+  const auto& blocks = module.metadata["blocks"].items();
+  std::vector<float> by_place(module.site_count + module.block_count, 0);
+  for (uint32_t i = 0; i < module.block_count; ++i) {
+    const uint64_t site = i < blocks.size() ? blocks[i]["site"].unsigned_or(UINT64_MAX) : UINT64_MAX;
+    by_place[site < module.site_count ? site : module.site_count + i] = float(costs[i]);
+  }
+  return by_place;
+}
+
+void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occupancy& resident) {
+  const Module& module = *request.kernel->module;
+  analysis().begin_launch(*request.kernel, request.dynamic_lds, resident.blocks);
+  shape_sample().begin_launch(analysis(), module.site_count);
+  wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot());
+  std::fill(module.block_executions, module.block_executions + module.block_count, 0);
+}
+
+// What a launch that was analysed did as a whole, and the time that it takes.
+struct Outline {
+  std::vector<SiteRecord> sites;
+  std::vector<uint64_t> executions, waves;
+  LaunchTotals totals;
+  TimeParts parts;
+  Work work;
+  double local_ns = 0;
+};
+
+Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun& run, const Occupancy& resident) {
+  const Module& module = *request.kernel->module;
+  Outline found;
+  const double per_traced = double(request.grid.count()) / double(run.traced_blocks());
+  const double scale = plan.count_rest ? 1 : per_traced;
+  found.sites = whole_launch(module, analysis(), shape_sample(), scale);
+  found.executions.assign(module.block_executions, module.block_executions + module.block_count);
+  for (uint32_t i = 0; i < module.block_count; ++i)  // blocks count themselves, or are counted
+    found.executions[i] += wave_counter.lanes(wave_counter.place_of_block(i));
+  found.waves = wave_executions(module, found.executions.data());
+  for (std::vector<uint64_t>* counts : {&found.executions, &found.waves})
+    for (uint64_t& count : *counts) count = uint64_t(double(count) * scale + 0.5);
+  found.totals = launch_totals(analysis(), found.sites, plan.count_rest, per_traced);
+  found.totals.atomics_known = plan.count_rest && wave_counter.atomics_known();
+  found.work = weigh_work(*request.kernel, found.waves);
+  const double without_local_ns = model_time(request, analysis(), found.totals, run.works(), resident, found.work, false).total();
+  add_local_traffic(found.totals, request, resident, found.work);
+  found.parts = model_time(request, analysis(), found.totals, run.works(), resident, found.work, true);
+  found.local_ns = found.parts.total() - without_local_ns;
+  return found;
+}
+
+void remember(History& history, const Geometry& geometry, const Outline& found) {
+  const auto same = [&](const Modelled& known) { return known.geometry == geometry; };
+  auto known = std::find_if(history.modelled.begin(), history.modelled.end(), same);
+  if (known == history.modelled.end()) known = history.modelled.insert(known, Modelled{geometry, {}, {}});
+  known->parts = found.parts;
+  known->totals = found.totals;
+  uint64_t executions = 0;
+  for (size_t i = 0; i < found.waves.size(); ++i) executions += (found.executions[i] << 20) + found.waves[i];
+  History::Count& count = count_of(history, geometry);
+  count.alike = count.executions == executions ? count.alike + 1 : 0;
+  count.executions = executions;
 }
 
 LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident) {
@@ -307,10 +384,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   abort_status = 0;
   set_grid(request);
   shadow_launch(request);
-  if (plan.analyze) {
-    analysis().begin_launch(kernel, uint32_t(request.block.count()), request.dynamic_lds, resident.blocks);
-    std::fill(module.block_executions, module.block_executions + module.block_count, 0);
-  }
+  if (plan.analyze) begin_analysis(request, plan, resident);
 
   Repeats& repeats = Repeats::instance();
   const bool repeated = !plan.analyze && !shadow_active() && repeats.replay(request);
@@ -323,35 +397,24 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     RoundingGuard rounding;
     outcome.status = run.run();
   }
+  if (plan.analyze) wave_counter.end_launch();
   const double spent = host_now_ns() - begun;
   if (!plan.analyze && !repeated && !shadow_active()) repeats.ran(outcome.status == kLaunchOk, spent);
   history.lockstep |= run.needs_lockstep();
 
-  TimeParts parts;
-  LaunchTotals totals;
-  Extrapolation rest;
-  std::vector<uint64_t> waves;
-  Work work;
-  double local_ns = 0;
+  Outline found;
   if (run.traced_blocks()) {
-    rest = extrapolation(kernel, run, request.grid.count());
-    totals = scale_totals(analysis(), rest);
-    waves = wave_executions(module, run.executions(), run.counted_waves(), analysis().records());
-    work = weigh_work(kernel, waves);
-    const double without_local_ns = model_time(request, analysis(), totals, rest, resident, work, false).total();
-    add_local_traffic(totals, request, rest, resident, work);
-    parts = model_time(request, analysis(), totals, rest, resident, work, true);
-    local_ns = parts.total() - without_local_ns;
-    history.modelled.push_back({geometry, parts, totals});
+    found = outline(request, plan, run, resident);
+    remember(history, geometry, found);
   } else {
-    parts = from_similar(history, geometry, totals);
+    found.parts = from_similar(history, geometry, found.totals);
   }
-  outcome.time_ns = parts.total();
+  outcome.time_ns = found.parts.total();
   advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;
   write_records(request, execution.index,
-                Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, parts, totals, resident, waves, work,
-                       local_ns, spent, repeated});
+                Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
+                       found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
   flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());

@@ -82,6 +82,7 @@ void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, uint64_t share
 void RaceDetector::begin_block(uint64_t number, uint32_t waves) {
   const auto known = states_.find(number);
   if (known != states_.end()) {
+    if (state_ == &known->second) return;  // it is under way
     state_ = &known->second;
     shared_.swap(state_->shared);
     shared_bytewise_ = state_->shared_bytewise;
@@ -112,6 +113,11 @@ void RaceDetector::end_block(bool done) {
   }
   state_ = &outside_;
   ordering_.use(&outside_.order);
+}
+
+void RaceDetector::forget() {
+  settle_stores();
+  forget_everything();
 }
 
 void RaceDetector::synchronize_block() {

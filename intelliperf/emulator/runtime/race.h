@@ -43,6 +43,8 @@ class RaceDetector {
   void fence(uint32_t thread, OrderScope scope, bool acquires, bool releases);
   // Some block is not looked at: what it did, and handed on, is not known.
   void leave_out_a_block() { incomplete_ = true; }
+  // All accesses so far: a race of one of them with a later one goes unseen.
+  void forget();
 
   struct Access {
     uint32_t site;

@@ -3,11 +3,11 @@
 #include "analysis.h"
 #include <cstring>
 
-#include "block_counts.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
 #include "memory.h"
+#include "wave_counts.h"
 
 namespace simt {
 namespace {
@@ -16,6 +16,7 @@ constexpr uint32_t kSlice = 16;         // requests of one wave before the next 
 constexpr uint32_t kFastSlice = 4096;   // collectives, in fast mode
 constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group is held to be spinning
 constexpr uint64_t kMostRounds = 32;     // before a block is preempted by chance
+constexpr uint64_t kWindow = 16384;     // lane accesses that are looked at where a block comes to new ones
 constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried
 
 bool runnable(LaneState state) {
@@ -153,9 +154,12 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
     const uint32_t index = wave_order[w], first = index * wave_size_;
     const uint32_t count = threads_ - first < wave_size_ ? threads_ - first : wave_size_;
     wave.index = index;
-    wave.live = wave.unstarted = count;
+    wave.begun = wave.live = wave.unstarted = count;
     wave.at_barrier = wave.at_grid = wave.repeats = 0;
     wave.released = wave.chained = wave.waiting = false;
+    wave.block = uint32_t(number);
+    wave.stretch = 0;
+    wave.work = WaveWork();
     if (traced) memset(wave.recent, 0, sizeof wave.recent);
     if (reordered) arrange(settings().lanes, number * 1024 + index, lane_order, count);
     for (uint32_t i = 0; i < count; ++i) wave.lanes[i] = &block.lanes[first + (reordered ? lane_order[i] : i)];
@@ -188,11 +192,12 @@ void Scheduler::start(Block& block, Wave& wave) {
       prepare_fiber(lane, lane_main);
     }
     wave.chained = true;
-    block_counter.begin_segment(wave, count);
+    wave_counter.begin_segment(wave, true);
     resume_chain(wave.lanes[0]);
     if (abort_status) return;
   } else {
     start_queue.next = wave.lanes;
+    wave_counter.begin_segment(wave, true);
     while (start_queue.next != start_queue.end) {
       Lane& lane = **start_queue.next++;
       lane.state = LaneState::kRunning;
@@ -234,7 +239,7 @@ void Scheduler::run_released(Wave& wave) {
     wave.chained = true;
   }
   park_counts = ParkCounts();
-  block_counter.begin_segment(wave, wave.live);
+  wave_counter.begin_segment(wave, true);
   resume_chain(wave.lanes[0]);
   if (!abort_status) settle(wave);
 }
@@ -378,6 +383,7 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
     return Repeat::kSpinning;
   }
   if (first.state == LaneState::kCollective) {
+    wave_counter.together(wave, group_, false);
     const uint64_t members = execute_collective(group_.lane, group_.size, wave_size_);
     wave.repeats = 0;
     if (analysis_ && block.analyzed) {
@@ -391,9 +397,14 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
     }
     return Repeat::kNo;
   }
-  const Repeat repeat = block.traced ? note_repeat(wave) : Repeat::kOnce;
+  const bool access = first.state == LaneState::kAccess || first.state == LaneState::kRange;
+  if (access && block.analyzed && analysis_->totals().events >= block.analyzed_until && !wave_counter.unseen(first.site))
+    leave_lockstep(block);
+  if (access && block.counted && wave_counter.unseen(first.site)) look_at(block);
+  if (access && block.analyzed) wave_counter.in_lockstep(first.site);
+  const Repeat repeat = block.traced ? note_repeat(wave) : access ? Repeat::kNo : Repeat::kOnce;
   if (block.traced) pass_request(first.state == LaneState::kAccess);
-  if (first.state == LaneState::kAccess || first.state == LaneState::kRange) simt_counted += group_.size;
+  if (access) count(block, wave);
   if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
     analysis_->request(wave.index, group_);
   if (repeat != Repeat::kSpinning) return repeat;
@@ -403,13 +414,42 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   return repeat;
 }
 
+// Accesses of a block that has left lock-step since: its lanes come by one after another from here on.
+void Scheduler::count(const Block& block, Wave& wave) {
+  if (!block.counted) return wave_counter.together(wave, group_, !block.analyzed);
+  wave_counter.begin_segment(wave, false);
+  for (uint32_t i = 0; i < group_.size; ++i) {
+    Lane& lane = *group_.lane[i];
+    wave_counter.waiting(lane, lane.state == LaneState::kRange ? lane.bytes : 0);
+  }
+  simt_current = &home_lane();
+}
+
+void Scheduler::leave_lockstep(Block& block) {
+  block.analyzed = false;
+  execution.observer = nullptr;
+  analysis_->leave_out_a_block();
+  if (lockstep || analysis_->wave_dependence() || spun_) return;
+  block.traced = false;
+  block.counted = simt_counting = true;
+}
+
+void Scheduler::look_at(Block& block) {
+  block.traced = block.analyzed = block.looked_at = true;
+  block.counted = simt_counting = false;
+  block.analyzed_until = analysis_->totals().events + kWindow;
+  execution.observer = analysis_;
+  analysis_->forget_accesses();  // their order with what comes now is not known: barriers in between were not seen
+  analysis_->begin_block(block);
+}
+
 void Scheduler::run_group(Wave& wave) {
   const bool whole = group_.size == wave.live;
   for (uint32_t i = 0; i < group_.size && !(whole && wave.chained); ++i)
     group_.lane[i]->next = i + 1 < group_.size ? group_.lane[i + 1] : &home_lane();
   wave.chained = whole;
-  block_counter.begin_segment(wave, group_.size);
-  for (uint32_t i = 0; i < group_.size && !whole; ++i) group_.lane[i]->segment = block_counter.segment();
+  const bool meeting = group_.lane[0]->state == LaneState::kCollective;
+  wave_counter.begin_segment(wave, meeting ? whole : group_.size == wave.begun);
   park_counts = ParkCounts();
   resume_chain(group_.lane[0]);
 }
@@ -446,6 +486,9 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
 
 void Scheduler::release_barrier(Block& block) {
   ++barriers;
+  if (wave_counter.active())
+    for (Wave& wave : block.waves)
+      if (wave.live) wave_counter.barrier(wave, wave.lanes[0]->site, wave.live);
   if (!block.traced && !reducing_barriers) {  // nobody looks at where the lanes stand
     for (Wave& wave : block.waves) wave.released = wave.live != 0;
     return;

@@ -26,7 +26,8 @@ enum class BlockStop : uint8_t {
 
 class Scheduler {
  public:
-  // `analysis` may be null: nothing is counted.
+  // A block of which enough was seen leaves lock-step, if the kernel can do without, until it comes to an access that
+  // no block has made in lock-step. `analysis` may be null: nothing is counted.
   Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis);
 
   // Makes `block` ready to run as `number`; keeps its memory from earlier uses.
@@ -38,6 +39,7 @@ class Scheduler {
 
   bool spun() const { return spun_; }      // a wave had to be made to let its other lanes go first
   bool out_of_memory() const { return out_of_memory_; }
+  bool lockstep = false;  // every block needs it
   uint64_t barriers = 0, divergent_barriers = 0;
   uint64_t work = 0;  // grows while any lane gets on
 
@@ -59,6 +61,9 @@ class Scheduler {
   Repeat perform(Block& block, Wave& wave);
   Advance advance(Block& block, Wave& wave, uint32_t budget);
   Repeat note_repeat(Wave& wave);
+  void count(const Block& block, Wave& wave);
+  void leave_lockstep(Block& block);
+  void look_at(Block& block);
   bool stopped() const;
   void release_barrier(Block& block);
   void run_group(Wave& wave);

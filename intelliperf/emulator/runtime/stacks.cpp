@@ -55,7 +55,6 @@ Lane home;
 extern "C" {
 Lane* simt_current = &home;
 bool simt_counting;
-uint64_t simt_counted;
 }
 
 Lane& home_lane() { return home; }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "wave_counts.h"
+
 namespace simt {
 namespace {
 
@@ -25,9 +27,7 @@ double fp64_cost(const Device& d) {
   return d.fp64_flops_per_s > 0 ? std::max(1.0, fp32_rate / d.fp64_flops_per_s) : 1;
 }
 
-double collective_costs(const TracedTotals& t) {
-  return double(t.collectives) * kCollectiveCost + double(t.barrier_waves) * kBarrierCost;
-}
+double collective_costs(const LaunchTotals& t) { return t.collectives * kCollectiveCost + t.barrier_waves * kBarrierCost; }
 
 uint32_t granules(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
 
@@ -61,18 +61,66 @@ Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds
   return result;
 }
 
-LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& extrapolation) {
-  const TracedTotals& t = analysis.totals();
-  LaunchTotals result;
-  if (t.blocks == 0) return result;
-  const double factor = extrapolation.accesses, rest = double(t.events) * (factor - 1);
-  result.events = double(t.events) * factor;
-  result.atomic_lanes = double(t.atomic_lanes) * factor;
+namespace {
+
+// Atomics of blocks that nobody watched are taken to be like those of the others.
+void add_atomics(LaunchTotals& result, Analysis& analysis, double factor) {
   const HotAddresses::Summary hot = analysis.hot().summary();
   // Addresses that several blocks share are taken to be all known; private ones go on appearing.
   result.atomic_addresses = double(hot.distinct) + double(hot.of_one_block) * (factor - 1);
   result.atomic_hottest_lanes = double(hot.hottest_lanes) * (hot.hottest_blocks > 1 ? factor : 1);
   result.atomic_hottest_site = hot.hottest_site;
+}
+
+void add_stages(LaunchTotals& result, const Module& module, const std::vector<SiteRecord>& sites) {
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const SiteRecord& site = sites[i];
+    const auto kind = SiteKind(module.sites[i].kind);
+    result.lds_phases += double(site.lds_phases);
+    result.l1_tag_cycles += double(device().amd() ? site.line_runs128 : site.lines128);
+    result.l1_bytes += double(site.sectors) * 32;
+    const auto requests = double(site.requests);
+    if (kind == SiteKind::kBarrier) result.barrier_waves += requests;
+    if (kind == SiteKind::kCollective) result.collectives += requests;
+    if (kind == SiteKind::kLoad && (module.sites[i].flags & kSiteWaits)) result.waiting_loads += requests;
+    if (kind != SiteKind::kAtomic && kind != SiteKind::kReduction) continue;
+    result.atomic_requests += double(site.global_requests);
+    if ((module.sites[i].flags & kSiteSpins) && site.shared_requests) result.spin_turns += double(site.same_address);
+    result.atomic_lanes += double(site.lanes) * double(site.global_requests) / double(std::max<uint64_t>(1, site.requests));
+  }
+}
+
+}  // namespace
+
+LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& sites, bool blocks_known,
+                           double blocks_per_traced) {
+  const TracedTotals& t = analysis.totals();
+  LaunchTotals result;
+  add_stages(result, analysis.module(), sites);
+  double seen_sectors = 0, seen_requests = 0, requests = 0, lanes = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const SiteRecord& seen = analysis.records()[i];
+    seen_sectors += double(seen.sectors);
+    if (seen.global_requests + seen.shared_requests == 0 && sites[i].global_requests + sites[i].shared_requests == 0) continue;
+    seen_requests += double(seen.requests);
+    requests += double(sites[i].requests);
+    lanes += double(wave_counter.lanes(uint32_t(i)));
+  }
+  const double per_request = seen_requests > 0 ? requests / seen_requests : 1;
+  // Caches behave as in the analysed requests.
+  const double factor = seen_sectors > 0 ? result.l1_bytes / 32 / seen_sectors : per_request;
+  const double rest = double(t.events) * (factor - 1);
+  result.events = lanes * (blocks_known ? 1 : blocks_per_traced);
+  add_atomics(result, analysis, blocks_known ? 1 : blocks_per_traced);
+  result.l2_bytes = double(t.l2_bytes) * factor;
+  result.partial_sectors = double(t.partial_sectors) * factor;
+  result.l1_passes = double(t.l1_bank_passes) * factor;
+  if (t.atomic_lanes) result.atomic_queues = result.atomic_lanes / double(t.atomic_lanes);
+  result.requests = double(t.requests) * per_request;
+  result.l1_hit_requests = double(t.l1_hit_requests) * per_request;
+  result.l2_hit_requests = double(t.l2_hit_requests) * per_request;
+  result.dram_requests = double(t.dram_requests) * per_request;
+  result.lds_requests = double(t.lds_requests) * per_request;
 
   // First touches go on at the rate of the later half of the accesses, up to what there is to touch.
   const bool halves = t.late_events > 0;
@@ -123,12 +171,24 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
   return work;
 }
 
+std::vector<double> issue_costs(const Module& module) {
+  const Device& d = device();
+  std::vector<double> costs(module.block_count, 0);
+  const auto& blocks = module.metadata["blocks"].items();
+  for (size_t i = 0; i < blocks.size() && i < costs.size(); ++i) {
+    const JsonValue& mix = blocks[i]["mix"];
+    costs[i] = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
+    for (const Cost& kind : kCosts) costs[i] += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
+  }
+  return costs;
+}
+
 namespace {
 
 // Of `bytes` in use all over again what a cache does not hold.
 double beyond(double bytes, double cache) { return bytes > cache ? 1 - cache / bytes : 0; }
 
-// Where the accesses of the traced blocks to private memory go.
+// Where the accesses to private memory go.
 struct LocalTraffic {
   double bytes = 0, to_l2 = 0;         // of lanes; of these beyond L1
   double dram_read = 0, dram_write = 0;
@@ -150,81 +210,76 @@ LocalTraffic local_traffic(const LaunchRequest& request, const Occupancy& reside
   return traffic;
 }
 
-// Adds the accesses to private memory to what was traced.
-void add_local(TracedTotals& t, const LaunchRequest& request, const LocalTraffic& traffic, const Work& work) {
-  t.l1_tag_cycles += uint64_t(traffic.bytes / 128);
-  t.l1_bytes += uint64_t(traffic.bytes);
-  t.l2_bytes += uint64_t(traffic.to_l2);
-  t.requests += uint64_t(work.local_requests());
-  t.l1_hit_requests += uint64_t(work.local_loads * (1 - traffic.miss_l1));
-  t.l2_hit_requests += uint64_t(work.local_loads * traffic.miss_l1 * (1 - traffic.miss_l2));
-  t.dram_requests += uint64_t(work.local_loads * traffic.miss_l1 * traffic.miss_l2);
-  const double waves = double(t.blocks) * std::ceil(double(request.block.count()) / device().wave_size);
-  t.longest_wave_requests += uint64_t(work.local_requests() / waves * double(t.blocks));
-  t.longest_wave_words += uint64_t(work.local_requests() / waves * double(t.blocks));
-}
-
 }  // namespace
 
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
-                       const Occupancy& resident, const Work& work) {
+void add_local_traffic(LaunchTotals& t, const LaunchRequest& request, const Occupancy& resident, const Work& work) {
   const LocalTraffic traffic = local_traffic(request, resident, work);
-  const double factor = rest.instructions;
-  totals.dram_read_bytes += traffic.dram_read * factor;
-  totals.dram_once_bytes += traffic.dram_read * factor;
-  totals.dram_write_bytes += traffic.dram_write * factor;
+  t.dram_read_bytes += traffic.dram_read;
+  t.dram_once_bytes += traffic.dram_read;
+  t.dram_write_bytes += traffic.dram_write;
+  t.l1_tag_cycles += traffic.bytes / 128;
+  t.l1_bytes += traffic.bytes;
+  t.l2_bytes += traffic.to_l2;
+  t.requests += work.local_requests();
+  t.l1_hit_requests += work.local_loads * (1 - traffic.miss_l1);
+  t.l2_hit_requests += work.local_loads * traffic.miss_l1 * (1 - traffic.miss_l2);
+  t.dram_requests += work.local_loads * traffic.miss_l1 * traffic.miss_l2;
 }
 
 namespace {
 
-void ask_atomics(Demand& demand, const Analysis& analysis, const LaunchTotals& totals, double factor) {
+void ask_atomics(Demand& demand, const Analysis& analysis, const LaunchTotals& totals) {
   const Device& d = device();
   const AtomicQueues& queues = analysis.queues();
   const auto time = [&](const AtomicQueues::Queue& queue) { return queue.time(d.atomic_sector_ns, d.atomic_lane_ns); };
   demand.hottest_lanes = totals.atomic_hottest_lanes;
   demand.hottest_float = analysis.is_float(totals.atomic_hottest_site);
-  demand.longest_queue_ns = time(queues.longest(d.atomic_sector_ns, d.atomic_lane_ns)) * factor;
-  demand.all_queues_ns = time(queues.all()) * factor;
+  demand.longest_queue_ns = time(queues.longest(d.atomic_sector_ns, d.atomic_lane_ns)) * totals.atomic_queues;
+  demand.all_queues_ns = time(queues.all()) * totals.atomic_queues;
+}
+
+// How blocks that differ fill the chip; where all are alike, as many on each unit and in each place as there can be.
+void ask_units(Demand& demand, const BlockWorks& works, uint64_t blocks, double more) {
+  const Device& d = device();
+  const BusiestUnit busiest = works.busiest(
+      {d.compute_units, uint32_t(demand.resident), demand.waves / demand.blocks, d.l1_latency_cycles, more}, blocks);
+  demand.busiest_issue = busiest.issue, demand.busiest_lds = busiest.lds, demand.busiest_global = busiest.global;
+  demand.in_a_row = std::max(1.0, demand.blocks / (double(d.compute_units) * demand.resident)) * busiest.row;
+  demand.longest_wave_requests = (works.mean_chain() + more) * demand.blocks;
 }
 
 }  // namespace
 
-TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, const LaunchTotals& totals,
-                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local) {
-  const Device& d = device();
-  TracedTotals t = analysis.totals();
-  if (t.blocks && local) add_local(t, request, local_traffic(request, resident, work), work);
+TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, const LaunchTotals& t,
+                     const BlockWorks& works, const Occupancy& resident, const Work& work, bool local) {
   Demand demand;
-  if (t.blocks == 0) return time_parts(demand);
-  const double blocks = double(request.grid.count()), units = d.compute_units, each = rest.accesses;
-  demand.blocks = blocks;
-  demand.waves = blocks * std::ceil(double(request.block.count()) / d.wave_size);
+  if (works.blocks() == 0) return time_parts(demand);
+  demand.blocks = double(request.grid.count());
+  demand.waves = demand.blocks * std::ceil(double(request.block.count()) / device().wave_size);
   demand.resident = std::max(1u, resident.blocks);
-  demand.in_a_row = std::max(1.0, blocks / (units * demand.resident));
-  demand.busiest_issue = demand.busiest_lds = demand.busiest_global = std::ceil(blocks / units) / blocks;
-  demand.instructions = (work.instructions + collective_costs(t)) * rest.instructions;
-  demand.steps = work.steps * rest.instructions;
-  demand.operations = work.operations * rest.instructions;
-  demand.lds_phases = double(t.lds_phases) * each;
-  demand.l1_tags = double(t.l1_tag_cycles) * each;
-  demand.l1_passes = double(t.l1_bank_passes) * each;
-  demand.l1_bytes = double(t.l1_bytes) * each;
-  demand.l2_bytes = double(t.l2_bytes) * each;
-  demand.partial_sectors = double(t.partial_sectors) * each;
-  demand.dram_bytes = totals.dram_read_bytes + totals.dram_write_bytes;
-  ask_atomics(demand, analysis, totals, each);
-  demand.global_requests = double(t.l1_hit_requests + t.l2_hit_requests + t.dram_requests) * each;
-  demand.lds_requests = double(t.lds_requests) * each;
+  ask_units(demand, works, request.grid.count(), local ? work.local_requests() / demand.waves : 0);
+  demand.instructions = work.instructions + collective_costs(t);
+  demand.steps = work.steps;
+  demand.operations = work.operations;
+  demand.lds_phases = t.lds_phases;
+  demand.l1_tags = t.l1_tag_cycles;
+  demand.l1_passes = t.l1_passes;
+  demand.l1_bytes = t.l1_bytes;
+  demand.l2_bytes = t.l2_bytes;
+  demand.partial_sectors = t.partial_sectors;
+  demand.dram_bytes = t.dram_read_bytes + t.dram_write_bytes;
+  ask_atomics(demand, analysis, t);
+  demand.global_requests = t.l1_hit_requests + t.l2_hit_requests + t.dram_requests;
+  demand.lds_requests = t.lds_requests;
   const double loads = demand.global_requests + demand.lds_requests;
-  demand.other_requests = std::max(0.0, double(t.requests - t.atomic_requests) * each - loads);
-  demand.l2_loads = double(t.l2_hit_requests) * each;
-  demand.dram_loads = double(t.dram_requests) * each;
-  demand.waiting_loads = double(t.waiting_loads) * each;
-  demand.longest_wave_requests = double(t.longest_wave_requests) * each;
-  demand.spin_turns = double(t.spin_turns) * each;
-  demand.barriers = double(t.barriers) * each;
-  demand.barrier_waves = double(t.barrier_waves) * each;
-  demand.collectives = double(t.collectives) * each;
+  demand.other_requests = std::max(0.0, t.requests - t.atomic_requests - loads);
+  demand.l2_loads = t.l2_hit_requests;
+  demand.dram_loads = t.dram_requests;
+  demand.waiting_loads = t.waiting_loads;
+  demand.spin_turns = t.spin_turns;
+  demand.barrier_waves = t.barrier_waves;
+  demand.barriers = t.barrier_waves / (demand.waves / demand.blocks);
+  demand.collectives = t.collectives;
   return time_parts(demand);
 }
 

@@ -1,7 +1,7 @@
-// The modelled time of a kernel, from counts of its traced blocks and the device file; the formula is in demand.h.
+// The modelled time of a kernel, from counts of the launch and the device file; the formula is in demand.h.
 //
 // A wave's instructions are those of the host compiler's IR, counted as often as the wave runs their basic block, see
-// block_counts.h. Relative costs: CUDA C++ Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD
+// wave_counts.h. Relative costs: CUDA C++ Programming Guide (throughput of native arithmetic instructions, 9.0) and AMD
 // CDNA ISA guides (quarter-rate transcendentals). NVIDIA's compilers leave about half of the IR's integer and control
 // operations, for they unroll loops and put scales and offsets into addresses (fitted, see demand.h); integer division is counted as the 24 instructions that it expands to
 // (measured on an H200: 24.5). Half of the integer work and branches is taken to be the same for a whole wave and to go
@@ -14,8 +14,10 @@
 // What it does not know: clocks under load, DRAM pages, TLBs, instruction caches, matrix units.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "analysis.h"
+#include "block_works.h"
 #include "demand.h"
 #include "launch.h"
 
@@ -29,21 +31,25 @@ struct Occupancy {
 };
 Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);
 
-// Counts of the whole launch, scaled from the traced blocks.
+// Counts of the whole launch.
 struct LaunchTotals {
   double events = 0, atomic_lanes = 0, atomic_addresses = 0, atomic_hottest_lanes = 0;
   uint32_t atomic_hottest_site = 0xFFFFFFFF;
+  bool atomics_known = true;  // every lane's address was looked at
   double dram_read_bytes = 0, dram_write_bytes = 0;
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
-};
-// How much more all blocks do than the traced ones: by their number, or as counted.
-struct Extrapolation {
-  double accesses = 1, instructions = 1;
+  // What the stages do:
+  double lds_phases = 0, l1_tag_cycles = 0, l1_passes = 0, l1_bytes = 0, l2_bytes = 0, partial_sectors = 0;
+  double requests = 0, l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0, lds_requests = 0;
+  double atomic_requests = 0, waiting_loads = 0, spin_turns = 0, barrier_waves = 0, collectives = 0;
+  double atomic_queues = 1;  // how much longer than those that were analysed
 };
 
-LaunchTotals scale_totals(const Analysis& analysis, const Extrapolation& rest);
+// `sites`: of the whole launch, see estimate.h. `blocks_known`: every block was watched.
+LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& sites, bool blocks_known,
+                           double blocks_per_traced);
 
-// What the traced blocks do besides their accesses, from the executions of basic blocks by waves.
+// What the launch does besides its accesses, from the executions of basic blocks by waves.
 struct Work {
   double instructions = 0;  // of waves, weighted by cost
   double steps = 0, operations = 0;  // of waves: by how long one alone takes; each once
@@ -55,14 +61,16 @@ struct Work {
 };
 extern const char* const kOperationKinds[10];
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves);
+// Of one execution of each basic block by a wave.
+std::vector<double> issue_costs(const Module& module);
 
-// Adds what accesses to memory private to a thread move to and from memory; none of it counts as read again.
-void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Extrapolation& rest,
-                       const Occupancy& resident, const Work& work);
+// Adds what accesses to memory private to a thread do; none of what they move counts as read again.
+void add_local_traffic(LaunchTotals& totals, const LaunchRequest& request, const Occupancy& resident, const Work& work);
 
-// With `local` the accesses to memory private to a thread count, and `totals` is to have their traffic.
+// With `local`, `totals` has what accesses to memory private to a thread do. Blocks that differ are put on the compute
+// units one by one, see block_works.h.
 TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, const LaunchTotals& totals,
-                     const Extrapolation& rest, const Occupancy& resident, const Work& work, bool local);
+                     const BlockWorks& blocks, const Occupancy& resident, const Work& work, bool local);
 
 double transfer_time_ns(const char* operation, uint64_t bytes);
 
