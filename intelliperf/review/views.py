@@ -8,7 +8,6 @@ from pathlib import Path
 
 from intelliperf.frozen import record
 from intelliperf.history.records import Decision, Judgement, Patch, Place, Standing
-from intelliperf.project.codec import decode
 from intelliperf.records import Attempt, Check, CheckStatus, Measurement, Provenance, Report, Scope
 from intelliperf.report import wording
 from intelliperf.review.diffview import Heat, SideBySide, side_by_side
@@ -58,6 +57,7 @@ class AttemptView:
     rationale: str
     cost: str
     diff: str
+    gates: tuple[Check, ...]
 
 
 @record(frozen=True)
@@ -133,7 +133,7 @@ def _whole(judgements: Iterable[Judgement]) -> Measurement | None:
     return min(measured or found, key=lambda m: m.low, default=None)
 
 
-def risks(judgements: Sequence[Judgement], declared: Sequence[Attempt] = ()) -> tuple[str, ...]:
+def risks(judgements: Sequence[Judgement], accepted: Sequence[Attempt] = ()) -> tuple[str, ...]:
     """In words, what an accepted patch leaves to the reviewer."""
     found = [f"not judged right and faster at {j.place}: {j.outcome}" for j in judgements if not j.accepted]
     if not judgements:
@@ -142,20 +142,29 @@ def risks(judgements: Sequence[Judgement], declared: Sequence[Attempt] = ()) -> 
         if any(m.provenance is Provenance.MODELLED for m in _measurements(judgement)):
             found.append("the gain is modelled, not measured on hardware")
         found += [f"not checked: {item}" for item in judgement.not_checked]
-        for check in _checks(judgement):
-            if check.status is CheckStatus.WEAK:
-                found.append(f"weak check: {check.name}: {check.detail}")
-            elif check.status is CheckStatus.NOT_RUN and f"{check.name}: {check.detail}" not in judgement.not_checked:
-                found.append(f"not run: {check.name}: {check.detail}")
-            elif check.name == "tolerance" and "rtol" in check.detail:
-                found.append(f"tolerance: {check.detail}")
-    for attempt in declared:
+        found += _left_open(_checks(judgement), judgement.not_checked)
+    told = [item for judgement in judgements for item in judgement.not_checked]
+    for attempt in accepted:  # a verdict on several steps holds the gates of the last one alone
+        found += _left_open(attempt.verdict.checks if attempt.verdict is not None else (), told)
         declares = attempt.candidate.declares if attempt.candidate is not None else None
         if declares is not None and declares.geometry:
             found.append(f"changes launch geometry: {declares.reason}")
         if declares is not None and declares.kernels:
             found.append(f"adds, splits or renames kernels: {declares.reason}")
     return tuple(visible(item, 300) for item in dict.fromkeys(found))[:_MOST_OF_EACH]
+
+
+def _left_open(checks: Iterable[Check], told: Sequence[str]) -> list[str]:
+    """What gates could not reject or did not look at, beyond what `told` says already; and what they tolerated."""
+    found = []
+    for check in checks:
+        if check.status is CheckStatus.WEAK:
+            found.append(f"weak check: {check.name}: {check.detail}")
+        elif check.status is CheckStatus.NOT_RUN and f"{check.name}: {check.detail}" not in told:
+            found.append(f"not run: {check.name}: {check.detail}")
+        elif check.name == "tolerance" and "rtol" in check.detail:
+            found.append(f"tolerance: {check.detail}")
+    return found
 
 
 def patch_page(
@@ -190,11 +199,13 @@ def _place(judgement: Judgement) -> PlaceView:
         accepted=judgement.accepted,
         detail=visible(judgement.detail, _LONGEST_TEXT),
         at=judgement.at,
-        gates=tuple(
-            Check(visible(c.name, 100), c.status, visible(c.detail, 600)) for c in _checks(judgement)[:_MOST_OF_EACH]
-        ),
+        gates=_shown(_checks(judgement)),
         gains=gains(_measurements(judgement)[:_MOST_OF_EACH]),
     )
+
+
+def _shown(checks: Sequence[Check]) -> tuple[Check, ...]:
+    return tuple(Check(visible(c.name, 100), c.status, visible(c.detail, 600)) for c in checks[:_MOST_OF_EACH])
 
 
 def gains(measurements: Sequence[Measurement]) -> tuple[Gain, ...]:
@@ -228,6 +239,7 @@ def _attempt(attempt: Attempt) -> AttemptView:
         rationale=visible(rationale, 1_000),
         cost=wording.cost(attempt.usage),
         diff=visible(attempt.diff, _ATTEMPT_DIFF),
+        gates=_shown(attempt.verdict.checks if attempt.verdict is not None else ()),
     )
 
 
@@ -237,11 +249,15 @@ def _interval(m: Measurement) -> str:
 
 
 def _checks(judgement: Judgement) -> tuple[Check, ...]:
-    return tuple(decode(Check, dict(check)) for check in judgement.checks)
+    return tuple(Check(c["name"], CheckStatus(c["status"]), c.get("detail", "")) for c in judgement.checks)
 
 
 def _measurements(judgement: Judgement) -> tuple[Measurement, ...]:
-    return tuple(decode(Measurement, dict(m)) for m in judgement.measurements)
+    """Without the codec, as an inbox reads thousands."""
+    return tuple(
+        Measurement(**{**m, "scope": Scope(m["scope"]), "provenance": Provenance(m["provenance"])})
+        for m in judgement.measurements
+    )
 
 
 def _command(patch: Patch, report: Report) -> str:

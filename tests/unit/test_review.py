@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from intelliperf.history.records import Choice, Judgement, Patch, Place, Standin
 from intelliperf.history.store import History  # noqa: E402
 from intelliperf.project.codec import encode  # noqa: E402
 from intelliperf.project.journal import to_json  # noqa: E402
-from intelliperf.records import Measurement, Provenance, Scope  # noqa: E402
+from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Scope  # noqa: E402
+from intelliperf.report.files import read  # noqa: E402
 from intelliperf.review.adding import add_run  # noqa: E402
 from intelliperf.review.diffview import MOST_ROWS, side_by_side  # noqa: E402
 from intelliperf.review.guard import MOST_BODY_BYTES  # noqa: E402
@@ -135,6 +137,25 @@ def test_a_patch_shows_its_gates_gains_risks_and_command(client: TestClient) -> 
     for text in ("unit tests", "not run", "2.00× (1.95 to 2.05) modelled", "intelliperf verify", "int c = 1 &lt; 2;"):
         assert text in page, text
     assert "fewer &lt;atomics&gt; &amp; |bars|" in page
+
+
+def test_every_accepted_step_tells_its_own_tolerance(history: History, client: TestClient, run: Path) -> None:
+    """The verdict on a patch of several steps holds the gates of the last one alone."""
+    report = read(run)
+    first = report.attempts[-1]
+    assert first.verdict is not None
+    loose = Check("tolerance", CheckStatus.PASSED, "out: rtol 0.25, atol 0")
+    step = replace(first, index=4, verdict=replace(first.verdict, checks=(loose,)))
+    attempts = (*report.attempts[:-1], step, replace(first, index=5))
+    (run / "report.json").write_bytes(to_json(replace(report, attempts=attempts, accepted=5)))
+    assert "<li>tolerance: out: rtol 0.25, atol 0</li>" in client.get("/patch/1").text
+
+
+def test_lines_show_their_share_of_the_traffic(client: TestClient, run: Path) -> None:
+    report = read(run)
+    (run / "report.json").write_bytes(to_json(replace(report, evidence=(replace(report.evidence[0], line=2),))))
+    label = r'aria-label="[\d,]+ [^"]*, 100% of all"'
+    assert re.search(rf'class="heat"><svg[^>]*{label}.*</svg></td><td class="no ">2</td>', client.get("/patch/1").text)
 
 
 def test_markup_and_control_characters_in_a_patch_are_shown_not_obeyed(history: History, client: TestClient) -> None:
