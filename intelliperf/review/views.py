@@ -95,6 +95,7 @@ class PatchPage:
     attempts_left_out: int
     cost: str
     command: str
+    steps: int  # accepted attempts that the patch is made of; 0 where the run's report is gone
     missing: str = ""  # why parts of the page cannot be shown
 
 
@@ -189,6 +190,7 @@ def patch_page(
         attempts_left_out=max(0, len(report.attempts) - _MOST_ATTEMPTS) if report is not None else 0,
         cost=wording.cost(report.usage) if report is not None else "",
         command=visible(_command(patch, report), _LONGEST_TEXT) if report is not None else "",
+        steps=len(accepted),
     )
 
 
