@@ -126,9 +126,19 @@ def from_judgement(judgement: Judgement) -> dict[str, Any]:
 
 def to_judgement(row: Row) -> Judgement:
     """Without the codec: an inbox reads thousands, and their lists are documents, not records."""
-    names = ("commit", "outcome", "detail", "at", "directory")
-    lists = {name: tuple(row[name]) for name in ("checks", "measurements", "not_checked")}
-    return Judgement(patch=row["patch_id"], night=row["night_id"], place=place(row), **_chosen(row, *names), **lists)
+    return Judgement(
+        patch=row["patch_id"],
+        night=row["night_id"],
+        place=place(row),
+        commit=row["commit"],
+        outcome=row["outcome"],
+        detail=row["detail"],
+        checks=tuple(row["checks"]),
+        measurements=tuple(row["measurements"]),
+        not_checked=tuple(row["not_checked"]),
+        at=row["at"],
+        directory=row["directory"],
+    )
 
 
 def to_decision(row: Row) -> Decision:
