@@ -513,6 +513,38 @@ def mcp(
     raise typer.Exit(serve_tools(root))
 
 
+def review(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Run directories whose patches are added.")] = None,
+    database: Annotated[
+        str | None, typer.Option("--database", help="postgresql://… or the path of an SQLite file.")
+    ] = None,
+    export: Annotated[Path | None, typer.Option("--export", help="Write one run's page to this file instead.")] = None,
+    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT; beyond loopback only with TLS.")] = "127.0.0.1:0",
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="Reviewers and hashes of their passwords.")
+    ] = None,
+    hash_password: Annotated[
+        str | None, typer.Option("--hash-password", metavar="NAME", help="Print a line for --password-file.")
+    ] = None,
+) -> None:
+    """Review patches in a browser: accept into a branch, reject with a reason, comment."""
+    from intelliperf.cli.review import ReviewOptions, review_patches
+
+    options = ReviewOptions(
+        runs=tuple(runs or ()),
+        database=database,
+        export=export,
+        listen=listen,
+        tls_certificate=tls_cert,
+        tls_key=tls_key,
+        password_file=password_file,
+        hash_password=hash_password,
+    )
+    raise typer.Exit(review_patches(options))
+
+
 def formulas() -> None:
     """List the formulas."""
     from intelliperf.cli.runs import list_formulas
@@ -532,6 +564,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     report,
     resume,
     nightly,
+    review,
     mcp,
     doctor,
     formulas,

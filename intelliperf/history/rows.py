@@ -125,9 +125,20 @@ def from_judgement(judgement: Judgement) -> dict[str, Any]:
 
 
 def to_judgement(row: Row) -> Judgement:
-    names = ("commit", "outcome", "detail", "checks", "measurements", "not_checked", "at", "directory")
-    values = {"patch": row["patch_id"], "night": row["night_id"], "place": encode(place(row)), **_chosen(row, *names)}
-    return decode(Judgement, values)
+    """Without the codec: an inbox reads thousands, and their lists are documents, not records."""
+    return Judgement(
+        patch=row["patch_id"],
+        night=row["night_id"],
+        place=place(row),
+        commit=row["commit"],
+        outcome=row["outcome"],
+        detail=row["detail"],
+        checks=tuple(row["checks"]),
+        measurements=tuple(row["measurements"]),
+        not_checked=tuple(row["not_checked"]),
+        at=row["at"],
+        directory=row["directory"],
+    )
 
 
 def to_decision(row: Row) -> Decision:

@@ -286,9 +286,11 @@ class History:
         found = self._all(query.where(schema.targets.c.name == target, table.c.fingerprint == fingerprint))
         return frozenset((row["symbol"], row["formula"]) for row in found)
 
-    def patches(self, standing: Standing | None = None, target: str | None = None) -> tuple[Patch, ...]:
-        """The latest first."""
-        query = _patches().order_by(schema.patches.c.id.desc())
+    def patches(
+        self, standing: Standing | None = None, target: str | None = None, diffs: bool = True
+    ) -> tuple[Patch, ...]:
+        """The latest first. Without `diffs`, their `diff` is empty: a list of them does not need megabytes."""
+        query = (_patches() if diffs else _patches_without_diffs()).order_by(schema.patches.c.id.desc())
         if standing is not None:
             query = query.where(schema.patches.c.standing == standing.value)
         if target is not None:
@@ -308,6 +310,15 @@ class History:
         query = sa.select(table, targets.c.name.label("target")).select_from(table.join(patches).join(targets))
         found = self._all(query.where(table.c.patch_id == patch).order_by(table.c.id))
         return tuple(rows.to_judgement(row) for row in found)
+
+    def judgements_by_patch(self) -> Mapping[int, tuple[Judgement, ...]]:
+        """Those of all patches in one query, each patch's oldest first."""
+        table, patches, targets = schema.verdicts, schema.patches, schema.targets
+        query = sa.select(table, targets.c.name.label("target")).select_from(table.join(patches).join(targets))
+        found: dict[int, list[Judgement]] = {}
+        for row in self._all(query.order_by(table.c.id)):
+            found.setdefault(row["patch_id"], []).append(rows.to_judgement(row))
+        return {number: tuple(judgements) for number, judgements in found.items()}
 
     def decisions(self, patch: int) -> tuple[Decision, ...]:
         """Oldest first."""
@@ -372,6 +383,14 @@ def _visits() -> sa.Select[Any]:
 def _patches() -> sa.Select[Any]:
     return sa.select(schema.patches, schema.targets.c.name.label("target")).join(
         schema.targets, schema.targets.c.id == schema.patches.c.target_id
+    )
+
+
+def _patches_without_diffs() -> sa.Select[Any]:
+    table = schema.patches
+    kept = [column for column in table.c if column.name != "diff"]
+    return sa.select(*kept, sa.literal("").label("diff"), schema.targets.c.name.label("target")).join(
+        schema.targets, schema.targets.c.id == table.c.target_id
     )
 
 

@@ -68,7 +68,7 @@ def _line(line: SourceEvidence, project: Path) -> LineCounts:
     )
 
 
-def patch_of(report: Report, target: str, base: str | None, directory: Path, night: int) -> Patch | None:
+def patch_of(report: Report, target: str, base: str | None, directory: Path, night: int | None) -> Patch | None:
     """The patch of a search; None where nothing was accepted."""
     if report.accepted is None or report.finding is None or not report.patch:
         return None
@@ -94,7 +94,7 @@ def _rationales(attempts: Sequence[Attempt]) -> list[str]:
 
 
 def judgement_of(
-    report: Report, patch: int, place: Place, commit: str | None, night: int, directory: Path
+    report: Report, patch: int, place: Place, commit: str | None, night: int | None, directory: Path
 ) -> Judgement:
     """The verdict on the patch as a whole: of its last accepted attempt, with the final measurements."""
     judged = [a for a in report.attempts if a.verdict is not None]

@@ -1,0 +1,290 @@
+"""The application: inbox, one patch, decisions. Everything it knows comes from the database and run directories."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from intelliperf.errors import HistoryUnavailable, IntelliPerfError, UsageError
+from intelliperf.history.records import Choice, Patch, Standing
+from intelliperf.history.store import History
+from intelliperf.records import Report
+from intelliperf.report.files import read
+from intelliperf.review import git, heat, pages
+from intelliperf.review.guard import FORM, Guard
+from intelliperf.review.sessions import Session, Sessions, same
+from intelliperf.review.views import Entry, PatchPage, by_gain, entry, latest, patch_page, pull_request
+
+PAGE_SIZE = 50
+_LONGEST_REASON = 4_000
+_STATIC = {"style.css": "text/css", "review.js": "text/javascript"}
+_COOKIE = "intelliperf_review"
+_FAILED_LOGIN_S = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Reviewing:
+    """What the pages work on. `hosts` are those that a browser may name, with their port."""
+
+    history: History
+    sessions: Sessions
+    hosts: tuple[str, ...]
+    secure: bool = False
+
+
+def application(reviewing: Reviewing) -> ASGIApp:
+    site = _Site(reviewing)
+    routes = [
+        Route("/", site.signed_in(site.inbox), methods=["GET"]),
+        Route("/login", site.log_in, methods=["GET", "POST"]),
+        Route("/static/{name}", _static, methods=["GET"]),
+        Route("/bulk", site.signed_in(site.bulk), methods=["POST"]),
+        Route("/patch/{number:int}", site.signed_in(site.patch), methods=["GET"]),
+        Route("/patch/{number:int}/decide", site.signed_in(site.decide), methods=["POST"]),
+        Route("/patch/{number:int}.diff", site.signed_in(site.diff), methods=["GET"]),
+        Route("/patch/{number:int}/pull-request.md", site.signed_in(site.pull_request), methods=["GET"]),
+    ]
+    handlers = {HTTPException: _refused, UsageError: _failed, HistoryUnavailable: _failed}
+    inner = Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]
+    return Guard(inner, reviewing.hosts, reviewing.secure)
+
+
+class _Site:
+    def __init__(self, reviewing: Reviewing) -> None:
+        self._history = reviewing.history
+        self._sessions = reviewing.sessions
+        self._secure = reviewing.secure
+
+    # ---- who ----------------------------------------------------------------------------------
+
+    def signed_in(self, page: Callable[[Request, Session], Response]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            session = self._sessions.find(request.cookies.get(_COOKIE, ""))
+            if session is None:
+                if self._sessions.by_password and request.method == "GET":
+                    return RedirectResponse("/login", 303)
+                raise HTTPException(403, "open the address that `intelliperf review` printed; it works once")
+            if request.method == "POST" and not same(dict(_form(request)).get("csrf", ""), session.csrf):
+                raise HTTPException(403, "this form is not from this session; load the page again")
+            return page(request, session)
+
+        return answer
+
+    def log_in(self, request: Request) -> Response:
+        if not self._sessions.by_password:
+            session = self._sessions.redeem(request.query_params.get("token", ""))
+            if session is None:
+                raise HTTPException(403, "this token was used or is wrong; start `intelliperf review` again")
+        elif request.method == "GET":
+            return HTMLResponse(pages.render("login.html", failed=False))
+        else:
+            fields = dict(_form(request))
+            session = self._sessions.log_in(fields.get("name", ""), fields.get("password", ""))
+            if session is None:
+                time.sleep(_FAILED_LOGIN_S)  # in a worker thread: others are served meanwhile
+                return HTMLResponse(pages.render("login.html", failed=True), 403)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(_COOKIE, session.key, httponly=True, samesite="strict", secure=self._secure, path="/")
+        return answer
+
+    # ---- what ---------------------------------------------------------------------------------
+
+    def inbox(self, request: Request, session: Session) -> Response:
+        chosen = request.query_params
+        standing = _standing(chosen.get("standing", Standing.OPEN.value))
+        query, target = chosen.get("q", "")[:200], chosen.get("target", "")[:200]
+        judged = self._history.judgements_by_patch()
+        entries = [entry(p, judged.get(p.id or 0, ())) for p in self._history.patches(standing, diffs=False)]
+        targets = sorted({e.target for e in entries})
+        found = by_gain(e for e in entries if _fits(e, query, target, chosen.get("provenance", "")))
+        number = _number(chosen.get("page", "1"))
+        values = {
+            "entries": found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE],
+            "found": len(found),
+            "number": number,
+            "last": max(1, -(-len(found) // PAGE_SIZE)),
+            "earlier": str(request.url.include_query_params(page=number - 1).query),
+            "later": str(request.url.include_query_params(page=number + 1).query),
+            "targets": targets,
+            "standings": [s.value for s in Standing],
+            "standing": standing.value if standing else "any",
+            "q": query,
+            "target": target,
+            "provenance": chosen.get("provenance", ""),
+        }
+        return HTMLResponse(pages.render("inbox.html", session=session, **values))
+
+    def patch(self, request: Request, session: Session) -> Response:
+        patch, page = self._page(request)
+        decisions = self._history.decisions(patch.id or 0)
+        return HTMLResponse(pages.render("patch.html", session=session, patch=patch, page=page, decisions=decisions))
+
+    def diff(self, request: Request, session: Session) -> Response:
+        patch = self._patch(request)
+        name = f"intelliperf-{patch.id}.diff"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        content = patch.diff.encode("utf-8", "surrogateescape")
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    def pull_request(self, request: Request, session: Session) -> Response:
+        patch, page = self._page(request)
+        text = pull_request(patch, page, self._history.decisions(patch.id or 0))
+        return PlainTextResponse(text.encode("utf-8", "replace"))
+
+    def _patch(self, request: Request) -> Patch:
+        try:
+            return self._history.patch(int(request.path_params["number"]))
+        except (UsageError, OverflowError) as error:
+            raise HTTPException(404, "there is no such patch") from error
+
+    def _page(self, request: Request) -> tuple[Patch, PatchPage]:
+        patch = self._patch(request)
+        judgements = self._history.judgements(patch.id or 0)
+        report, missing = _report(patch)
+        lines = heat.of_report(report) if report is not None else {}
+        if not lines and judgements:
+            visit = self._history.latest_visit(judgements[-1].place)
+            lines = heat.of_survey(self._history.survey(visit.id or 0)) if visit is not None else {}
+        page = patch_page(patch, judgements, report, lines)
+        return patch, dataclasses.replace(page, missing=missing)
+
+    # ---- decisions ----------------------------------------------------------------------------
+
+    def decide(self, request: Request, session: Session) -> Response:
+        patch = self._patch(request)
+        fields = dict(_form(request))
+        action = _ACTIONS.get(fields.get("action", ""))
+        if action is None:
+            raise HTTPException(400, "unknown action")
+        reason = fields.get("reason", "").strip()[:_LONGEST_REASON]
+        if action in (Choice.REJECT, Choice.COMMENT) and not reason:
+            raise HTTPException(400, "a rejection or comment needs text: later searches and reviewers read it")
+        seen = _number(fields.get("seen", ""), least=0)
+        if fields["action"] in ("branch", "apply"):
+            self._accept(patch, session.reviewer, fields["action"], reason, seen)
+        else:
+            self._history.decide(patch.id or 0, session.reviewer, action, reason, seen)
+        return RedirectResponse(f"/patch/{patch.id}", 303)
+
+    def _accept(self, patch: Patch, reviewer: str, how: str, reason: str, seen: int) -> None:
+        """Decided first: of two reviewers at once, only one writes to the repository. What fails is opened again."""
+        report, missing = _report(patch)
+        if report is None:
+            raise UsageError(f"{missing}, so its project is not known; download the patch and apply it by hand")
+        project = report.application.project
+        branch = f"intelliperf/{patch.id}-{patch.identity[:8]}"
+        done = f"branch {branch}" if how == "branch" else f"applied to {project}"
+        number = patch.id or 0
+        self._history.decide(number, reviewer, Choice.ACCEPT, f"{done}. {reason}".strip(), seen)
+        try:
+            if how == "apply":
+                git.apply_here(project, patch.diff)
+            else:
+                base = next((j.commit for j in reversed(latest(self._history.judgements(number))) if j.commit), None)
+                git.make_branch(project, base or patch.base, patch.diff, _commit(patch, reviewer, branch))
+        except (IntelliPerfError, OSError) as error:
+            self._history.decide(number, reviewer, Choice.REOPEN, f"not done: {error}"[:_LONGEST_REASON], seen + 1)
+            raise UsageError(f"the patch is open again: {error}") from error
+
+    def bulk(self, request: Request, session: Session) -> Response:
+        fields = _form(request)
+        reason = dict(fields).get("reason", "").strip()[:_LONGEST_REASON]
+        chosen = [value for name, value in fields if name == "patch"][: 2 * PAGE_SIZE]
+        if not reason or not chosen:
+            raise HTTPException(400, "choose patches and give a reason: later searches and reviewers read it")
+        missed = []
+        for value in chosen:
+            number = _number(value)
+            seen = self._history.decisions(number)
+            if seen and seen[-1].choice in (Choice.ACCEPT, Choice.REJECT):
+                missed.append(f"patch {number} was decided upon in the meantime")
+                continue
+            try:
+                self._history.decide(number, session.reviewer, Choice.REJECT, reason, len(seen))
+            except UsageError as error:
+                missed.append(str(error))
+        if missed:
+            rejected = len(chosen) - len(missed)
+            raise HTTPException(409, f"{rejected} rejected; not rejected: " + "; ".join(missed))
+        return RedirectResponse("/", 303)
+
+
+_ACTIONS = {
+    "branch": Choice.ACCEPT,
+    "apply": Choice.ACCEPT,
+    "reject": Choice.REJECT,
+    "comment": Choice.COMMENT,
+    "retry": Choice.RETRY,
+    "reopen": Choice.REOPEN,
+}
+
+
+def _commit(patch: Patch, reviewer: str, branch: str) -> git.Commit:
+    trailers = (
+        ("IntelliPerf-Run", Path(patch.directory).name),
+        ("IntelliPerf-Patch", str(patch.id)),
+        ("Reviewed-by", reviewer),
+    )
+    return git.Commit(branch, f"Speed up {patch.kernel}: {patch.formula}", patch.rationale, trailers)
+
+
+def _report(patch: Patch) -> tuple[Report | None, str]:
+    """The report of the run that found it, or why there is none."""
+    try:
+        return read(Path(patch.directory)), ""
+    except (IntelliPerfError, OSError, ValueError) as error:
+        return None, f"the run's report cannot be read: {error}"
+
+
+def _form(request: Request) -> list[tuple[str, str]]:
+    fields: list[tuple[str, str]] = request.scope.get(FORM, [])
+    return fields
+
+
+def _standing(value: str) -> Standing | None:
+    if value == "any":
+        return None
+    try:
+        return Standing(value)
+    except ValueError as error:
+        raise HTTPException(400, "unknown standing") from error
+
+
+def _number(value: str, least: int = 1) -> int:
+    if not value.isascii() or not value.isdigit() or len(value) > 9 or int(value) < least:
+        raise HTTPException(400, "not a number")
+    return int(value)
+
+
+def _fits(one: Entry, query: str, target: str, provenance: str) -> bool:
+    text = " ".join((one.target, one.kernel, one.formula, one.origin, *one.risks)).casefold()
+    return (
+        all(word in text for word in query.casefold().split())
+        and target in ("", one.target)
+        and provenance in ("", one.provenance)
+    )
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404, "there is no such file")
+    return Response(pages.static(name), media_type=_STATIC[name])
+
+
+def _refused(_request: Request, error: HTTPException) -> Response:
+    return HTMLResponse(pages.render("message.html", text=error.detail), error.status_code)
+
+
+def _failed(_request: Request, error: IntelliPerfError) -> Response:
+    status = 503 if isinstance(error, HistoryUnavailable) else 409
+    return HTMLResponse(pages.render("message.html", text=str(error)), status)
