@@ -74,6 +74,7 @@ class Metric(str, Enum):
     L1_TIME_NS = "l1_time_ns"
     L2_TIME_NS = "l2_time_ns"
     DRAM_TIME_NS = "dram_time_ns"
+    DISPATCH_TIME_NS = "dispatch_time_ns"  # starting blocks and waves
     LATENCY_TIME_NS = "latency_time_ns"
     OCCUPANCY_RATIO = "occupancy_ratio"  # resident waves of those that a compute unit holds; hardware: as observed
     OCCUPANCY_LIMIT_RATIO = "occupancy_limit_ratio"  # the most that the kernel's own needs allow

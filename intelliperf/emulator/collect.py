@@ -30,6 +30,7 @@ from intelliperf.records import Geometry, Kernel, KernelProfile, Metric, Provena
 
 TIME_PARTS: Mapping[str, Metric] = {
     "launch": Metric.LAUNCH_TIME_NS,
+    "dispatch": Metric.DISPATCH_TIME_NS,
     "issue": Metric.ISSUE_TIME_NS,
     "lds": Metric.LDS_TIME_NS,
     "l1": Metric.L1_TIME_NS,

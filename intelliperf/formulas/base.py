@@ -7,7 +7,7 @@ knowing. Formulas are pure: they read records and return records.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from intelliperf.errors import MissingMetric
@@ -47,6 +47,7 @@ MINIMUM_BLAME = Threshold(
 EMPTY_KERNEL = Threshold(2000.0, "ns that a kernel without work takes on current GPUs: no part of it is waiting")
 
 _TIME_PARTS = (
+    Metric.DISPATCH_TIME_NS,
     Metric.ISSUE_TIME_NS,
     Metric.LDS_TIME_NS,
     Metric.L1_TIME_NS,
@@ -56,8 +57,7 @@ _TIME_PARTS = (
     Metric.LATENCY_TIME_NS,
 )
 
-# Waves that wait for memory or for their turn at an atomic let others issue: the longest of these counts.
-_OVERLAPPED = (Metric.ISSUE_TIME_NS, Metric.ATOMIC_TIME_NS, Metric.LATENCY_TIME_NS)
+OVERLAP = 2.5  # as in the runtime's time model, see emulator/runtime/demand.h
 
 
 class Formula(ABC):
@@ -98,6 +98,8 @@ class Formula(ABC):
             return None
         time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
         saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom))
+        if symptom.left_ns is None:  # given as time of its own parts, which others hide
+            saved = min(saved, _shown(profile, self.own_parts, symptom.excess_ns))
         busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)
         if saved < self.minimum_excess.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
             return None
@@ -162,11 +164,25 @@ def floor_ns(profile: KernelProfile, own: Sequence[Metric], symptom: Symptom) ->
     return optional(profile, Metric.LAUNCH_TIME_NS) + max([*others, left, 0.0])
 
 
+def busy_ns(parts: Iterable[float]) -> float:
+    """How long parts take that work side by side: the longest sets the pace, but never perfectly (`OVERLAP`)."""
+    longest = max(parts := tuple(parts), default=0.0)
+    return longest * sum((part / longest) ** OVERLAP for part in parts) ** (1 / OVERLAP) if longest > 0 else 0.0
+
+
+def _shown(profile: KernelProfile, own: Sequence[Metric], excess_ns: float) -> float:
+    """How much is saved if the own parts lose so much together, each in proportion; all where none is told apart."""
+    total = sum(optional(profile, part) for part in own)
+    if total <= 0:
+        return excess_ns
+    left = max(0.0, 1.0 - excess_ns / total)
+    return shrunk(profile, {part: optional(profile, part) * left for part in own})[0]
+
+
 def visible_ns(profile: KernelProfile, part: Metric, excess_ns: float) -> float:
-    """How much of a part's excess shows, where others of `_OVERLAPPED` run at the same time."""
-    others = max(optional(profile, other) for other in _OVERLAPPED if other is not part)
+    """How much of a part's excess shows, where the others work at the same time."""
     before = optional(profile, part)
-    return max(0.0, max(before, others) - max(before - excess_ns, others))
+    return shrunk(profile, {part: max(0.0, before - excess_ns)})[0]
 
 
 def waiting_ns(profile: KernelProfile) -> float:
@@ -186,9 +202,9 @@ def shrunk(profile: KernelProfile, after: Mapping[Metric, float]) -> tuple[float
     def before(part: Metric) -> float:
         return waiting_ns(profile) if part is Metric.LATENCY_TIME_NS and part in after else optional(profile, part)
 
-    overlapped = max(before(part) for part in _OVERLAPPED) - max(after.get(part, before(part)) for part in _OVERLAPPED)
-    apart = sum(before(part) - left for part, left in after.items() if part not in _OVERLAPPED)
-    return max(0.0, overlapped) + apart, max(after.values(), default=0.0)
+    parts = {part: before(part) for part in (*_TIME_PARTS, *after)}
+    saved = busy_ns(parts.values()) - busy_ns({**parts, **after}.values())
+    return max(0.0, saved), max(after.values(), default=0.0)
 
 
 def amdahl(share: float, saved: float) -> float:

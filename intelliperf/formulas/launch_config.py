@@ -102,7 +102,9 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
     indivisible = min(1.0, LEAST_REQUESTS.value * waves / requests) if requests > 0 else 1.0
     instructions = value_of(profile, Metric.INSTRUCTIONS)
     least_issue = min(1.0, LEAST_INSTRUCTIONS.value * waves / instructions) if instructions > 0 else 1.0
-    after = {Metric.LATENCY_TIME_NS: waiting_ns(profile) * max(rounds, indivisible)}
+    # A round that is not full ends no sooner: it takes as long as its longest block, however few run beside it.
+    evenly = units if profile.time_provenance is Provenance.MODELLED else rounds
+    after = {Metric.LATENCY_TIME_NS: waiting_ns(profile) * max(evenly, indivisible)}
     if profile.time_provenance is Provenance.MODELLED:
         for part in _OF_A_UNIT:
             least = least_issue if part is Metric.ISSUE_TIME_NS else indivisible
