@@ -6,6 +6,7 @@ knowing. Formulas are pure: they read records and return records.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
@@ -57,6 +58,7 @@ _TIME_PARTS = (
     Metric.LATENCY_TIME_NS,
 )
 
+_STEP_CYCLES = 4.0  # of a dependent arithmetic instruction: CDNA's 64 lanes over 16, Volta's and later ones' pipeline
 OVERLAP = 2.5  # as in the runtime's time model, see emulator/runtime/demand.h
 
 
@@ -183,6 +185,23 @@ def visible_ns(profile: KernelProfile, part: Metric, excess_ns: float) -> float:
     """How much of a part's excess shows, where the others work at the same time."""
     before = optional(profile, part)
     return shrunk(profile, {part: max(0.0, before - excess_ns)})[0]
+
+
+def stepping_ns(profile: KernelProfile, device: Device) -> float:
+    """How much of a modelled latency is a wave's own instructions, one after another, at the pace of a wave alone."""
+    if not profile.has(Metric.INSTRUCTIONS, Metric.LATENCY_TIME_NS):
+        return 0.0
+    waves = sum(waves_of(profile, device)) / max(1, len(profile.geometries))
+    steps = value_of(profile, Metric.INSTRUCTIONS) / waves if waves else 0.0
+    return min(value_of(profile, Metric.LATENCY_TIME_NS), steps * _STEP_CYCLES / device.limits.clock_hz * 1e9)
+
+
+def waves_of(profile: KernelProfile, device: Device) -> list[int]:
+    """Of each launch geometry."""
+    return [
+        math.prod(geometry.grid) * math.ceil(math.prod(geometry.block) / device.wave_size)
+        for geometry in profile.geometries
+    ]
 
 
 def waiting_ns(profile: KernelProfile) -> float:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, duration, percent, shrunk, value_of
+from intelliperf.formulas.base import (
+    Formula,
+    Symptom,
+    Threshold,
+    duration,
+    percent,
+    shrunk,
+    stepping_ns,
+    value_of,
+    waiting_ns,
+)
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
 
 ACTIVE_OF_POSSIBLE = Threshold(
@@ -26,7 +36,7 @@ class BranchDivergence(Formula):
         Metric.LANE_FILL_RATIO,
         Metric.ISSUE_TIME_NS,
     )
-    own_parts = (Metric.ISSUE_TIME_NS,)
+    own_parts = (Metric.ISSUE_TIME_NS, Metric.LATENCY_TIME_NS)
     knowledge = (
         "A wave issues the instructions of every way that any of its lanes takes, and of a loop as many rounds as its "
         "slowest lane needs; lanes that are elsewhere sit them out. What decides a branch should therefore change "
@@ -45,7 +55,10 @@ class BranchDivergence(Formula):
         if possible <= 0 or active >= ACTIVE_OF_POSSIBLE.value * possible:
             return None
         issue_ns = value_of(profile, Metric.ISSUE_TIME_NS)
-        excess_ns, left_ns = shrunk(profile, {Metric.ISSUE_TIME_NS: issue_ns * active / possible})
+        after = {Metric.ISSUE_TIME_NS: issue_ns * active / possible}
+        if stepping := stepping_ns(profile, device):
+            after[Metric.LATENCY_TIME_NS] = waiting_ns(profile) - stepping * (1 - active / possible)
+        excess_ns, left_ns = shrunk(profile, after)
         lanes = device.wave_size
         return Symptom(
             value=active,

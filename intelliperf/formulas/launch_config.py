@@ -11,8 +11,10 @@ from intelliperf.formulas.base import (
     optional,
     percent,
     shrunk,
+    stepping_ns,
     value_of,
     waiting_ns,
+    waves_of,
 )
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, SourceEvidence
 
@@ -97,14 +99,16 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
     units, rounds = value_of(profile, Metric.UNIT_FILL_RATIO), value_of(profile, Metric.ROUND_FILL_RATIO)
     if min(units, rounds) >= FILLED.value:
         return None
-    waves = sum(_waves(profile, device)) / max(1, len(profile.geometries))
+    waves = sum(waves_of(profile, device)) / max(1, len(profile.geometries))
     requests = value_of(profile, Metric.REQUESTS) + value_of(profile, Metric.LDS_REQUESTS)
     indivisible = min(1.0, LEAST_REQUESTS.value * waves / requests) if requests > 0 else 1.0
     instructions = value_of(profile, Metric.INSTRUCTIONS)
     least_issue = min(1.0, LEAST_INSTRUCTIONS.value * waves / instructions) if instructions > 0 else 1.0
     # A round that is not full ends no sooner: it takes as long as its longest block, however few run beside it.
     evenly = units if profile.time_provenance is Provenance.MODELLED else rounds
-    after = {Metric.LATENCY_TIME_NS: waiting_ns(profile) * max(evenly, indivisible)}
+    stepping = stepping_ns(profile, device)
+    waiting = waiting_ns(profile) - stepping
+    after = {Metric.LATENCY_TIME_NS: waiting * max(evenly, indivisible) + stepping * max(evenly, least_issue)}
     if profile.time_provenance is Provenance.MODELLED:
         for part in _OF_A_UNIT:
             least = least_issue if part is Metric.ISSUE_TIME_NS else indivisible
@@ -131,10 +135,3 @@ def _filling(profile: KernelProfile, device: Device, units: float, rounds: float
         f"{many} fill {percent(rounds)} of what {have} compute units could hold in the rounds that they take, and the "
         f"busiest unit has {1 / units:.2f} times the mean number of blocks"
     )
-
-
-def _waves(profile: KernelProfile, device: Device) -> list[int]:
-    return [
-        math.prod(geometry.grid) * math.ceil(math.prod(geometry.block) / device.wave_size)
-        for geometry in profile.geometries
-    ]
