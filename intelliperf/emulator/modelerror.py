@@ -29,6 +29,9 @@ _MOST_DISTINCT = 200
 _LEAST_NS = 1.0
 FAR = 0.3  # parts that differ by a third on the whole
 SLOPE = 0.9
+# Of the 100 pairs of the corpus whose modelled gain is this or more, 96 were faster on the device: which version is
+# the faster one is then told with more than 95 % confidence, however far the gain may be off.
+DECISIVE = math.log(1.3)
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer
@@ -103,7 +106,8 @@ def spread(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -
     by_rates = (max(0.0, -float(low)), max(0.0, float(high)))
     distance = error.widened * apart(before, after, error)
     inwards, outwards = by_rates if ratio >= 0 else by_rates[::-1]
-    told = SLOPE * abs(ratio) + error.floor * distance
+    decided = abs(ratio) >= DECISIVE * error.widened
+    told = SLOPE * abs(ratio) + (0.0 if decided else error.floor * distance)
     sides = (min(told, math.hypot(inwards, error.below * distance)), math.hypot(outwards, error.above * distance))
     return Spread(*(sides if ratio >= 0 else sides[::-1]))
 

@@ -14,7 +14,6 @@ from intelliperf.processes.process import Completed, run
 PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {
     "inline assembly": '__global__ void k(int* o) { asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(*o) : "r"(1), "r"(2)); }',
-    "cuBLAS (cublas_v2.h)": "#include <cublas_v2.h>\n",
     "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
     "quasi-random numbers made in kernels": "#include <curand_kernel.h>\n"
     "__global__ void k(curandStateSobol32_t* s, float* o) { *o = curand_uniform(s); }",

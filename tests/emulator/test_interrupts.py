@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 300.0
-ARGUMENTS = ("-f", "atomicContention", "--", "./app", "16384")
+ARGUMENTS = ("-f", "atomicContention", "-b", "make app-cuda", "--", "./app-cuda", "16384")
 
 
 @pytest.fixture

@@ -71,10 +71,10 @@ def intelliperf(project: Path, *arguments: str) -> Ended:
 
 def built_and_run(project: Path, compiler: str, *arguments: str) -> str:
     """What the program prints that `make` with our drop-in compiler gives."""
-    hipcc = f"HIPCC={sys.executable} -m intelliperf.emulator.driver {compiler}"
-    built, _, errors = output_of(["make", "-B", hipcc], DEADLINE_S, tool_environment(), project)
+    nvcc = f"NVCC={sys.executable} -m intelliperf.emulator.driver {compiler}"
+    built, _, errors = output_of(["make", "-B", nvcc, "app-cuda"], DEADLINE_S, tool_environment(), project)
     assert built.ok, errors
-    ran, printed, errors = output_of([str(project / "app"), *arguments], DEADLINE_S, {}, project)
+    ran, printed, errors = output_of([str(project / "app-cuda"), *arguments], DEADLINE_S, {}, project)
     assert ran.ok, errors
     return printed
 
@@ -86,7 +86,17 @@ def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Ende
     shutil.copytree(EXAMPLES / "reduction", project, ignore=RUNS)
     report = project.parent / "copy.json"
     ended = intelliperf(
-        project, "-f", "atomicContention", "-b", "make", "-o", str(report), "--json", "--", "./app", "100000"
+        project,
+        "-f",
+        "atomicContention",
+        "-b",
+        "make app-cuda",
+        "-o",
+        str(report),
+        "--json",
+        "--",
+        "./app-cuda",
+        "100000",
     )
     return project, report, ended
 
@@ -122,8 +132,8 @@ def test_git_takes_the_patch_and_the_patched_program_runs(improved: tuple[Path, 
     changed = (project / "signal_energy.hip").read_text()
     assert changed != (EXAMPLES / "reduction/signal_energy.hip").read_text()
 
-    assert "PASS" in built_and_run(project, "hipcc", "70001")
-    assert "FAIL" not in built_and_run(project, "hipcc", "77")
+    assert "PASS" in built_and_run(project, "nvcc", "70001")
+    assert "FAIL" not in built_and_run(project, "nvcc", "77")
 
 
 def test_an_accepted_patch_can_be_applied_later(improved: tuple[Path, Path, Ended]) -> None:

@@ -85,15 +85,15 @@ def test_lanes_that_go_different_ways_are_put_into_waves_of_their_own_by_a_model
     verdicts = [attempt["verdict"] for attempt in report["attempts"]]
     assert [verdict["outcome"] for verdict in verdicts] == ["WRONG_OUTPUT", "ACCEPTED"]
     assert verdicts[1]["metric_before"]["value"] < 0.51 and verdicts[1]["metric_after"]["value"] > 0.99
-    kernel = next(m for m in report["measurements"] if m["scope"] == "kernel")
-    assert kernel["low"] > 1.5
+    kernel = next(m for m in verdicts[1]["measurements"] if m["scope"] == "kernel")
+    assert kernel["low"] > 1.0
 
 
-def test_blocks_of_broken_waves_end_with_an_accepted_patch(tmp_path: Path) -> None:
+def test_blocks_of_broken_waves_are_made_whole_and_the_gain_told_with_the_models_error(tmp_path: Path) -> None:
     (tmp_path / "narrow.hip").write_text(NARROW)
     report = report_of(tmp_path, "launchConfig", "-b", "hipcc -O2 narrow.hip -o app", "--", "./app")
     (attempt,) = report["attempts"]
-    assert attempt["verdict"]["outcome"] == "ACCEPTED"
-    assert "+  const int threads = 64;" in report["patch"]
-    kernel = next(m for m in report["measurements"] if m["scope"] == "kernel")
-    assert kernel["low"] > 1.2
+    assert attempt["verdict"]["outcome"] == "NOT_FASTER"
+    assert "+  const int threads = 64;" in attempt["diff"]
+    kernel = next(m for m in attempt["verdict"]["measurements"] if m["scope"] == "kernel")
+    assert kernel["low"] < 1.0 < 1.2 < kernel["ratio"] < kernel["high"]

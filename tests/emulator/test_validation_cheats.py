@@ -64,9 +64,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("cheats"), SOURCE, "app.hip")
 
 
-def test_a_right_and_faster_rewrite_is_accepted(bench):
+def test_a_right_and_slightly_faster_rewrite_passes_every_gate_up_to_the_clock(bench):
+    """Its gain is within the error of the time model, so that the clock alone does not accept it."""
     verdict = bench.verdict((SLOW, FAST))
-    assert verdict.accepted, (verdict.detail, verdict.checks)
+    assert verdict.outcome is Outcome.NOT_FASTER, (verdict.detail, verdict.checks)
     assert verdict.compared_dispatches == 3
     assert verdict.compared_bytes == 4 * 3 * 2 * 64000
     assert not [check for check in verdict.checks if check.status is CheckStatus.FAILED]

@@ -67,7 +67,7 @@ def patched(bench: Bench, body: str, before: str = "") -> Verdict:
 
 def test_a_right_rewrite_is_right_on_other_numbers_too(bench):
     verdict = patched(bench, FAST)
-    assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
+    assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail  # right, and within the error of the time model
     (check,) = (check for check in verdict.checks if check.name == "other numbers")
     assert check.status is CheckStatus.PASSED
 

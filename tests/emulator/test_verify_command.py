@@ -108,12 +108,12 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return Repository(project)
 
 
-def test_a_right_and_faster_patch_from_the_top_of_the_repository_is_accepted(repository):
+def test_a_right_patch_from_the_top_of_the_repository_fails_only_for_a_gain_within_the_models_error(repository):
     patch = repository.patch(FAST, prefixes=("a/tools/scale it/", "b/tools/scale it/"))
     header = f"diff --git a/tools/scale it/{SOURCE} b/tools/scale it/{SOURCE}\nindex 1111111..2222222 100644\n"
     verified = repository.verify(header + patch.replace(f"{SOURCE}\n", f"{SOURCE}\t\n", 2))
-    assert verified.status == 0, verified.text
-    assert verified.verdict and verified.verdict["outcome"] == "ACCEPTED"
+    assert verified.status == 3, verified.text
+    assert verified.verdict and verified.verdict["outcome"] == "NOT_FASTER"
 
 
 CHEATS = {

@@ -1,0 +1,71 @@
+"""Words that a native engineer would not write, with better ones; run by `make check`.
+
+Looks at the documentation and at the strings, docstrings and comments of the package. A pattern is here because it
+stood in this project once. Prints `file:line: words: better words` and returns 1 where it finds one.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BETTER = {
+    r"\b(?:go|goes|going|went) on (?:with|from|where|to\b(?! disk))": "continue, resume",
+    r"\bsomebody(?:'s| else's)\b": "an existing …, another user's",
+    r"\b(?:to be|not) had\b(?! )": "available",
+    r"\bnot to be had\b": "not available",
+    r"\bof ours\b": "our …, or the name of the thing",
+    r"\bcomes? again\b": "re-fetch, repeat",
+    r"\blast words\b": "last output",
+    r"\bfor ever\b": "forever",
+    r"\bdoes not end\b": "timed out, hangs",
+    r"\bthere are (?:auto|emulator|mi300x|atomicContention),": "choose one of: …",
+    r"\bwhoever (?:asks|waits|wants|comes)\b": "a caller that …",
+    r"\bcomes along\b": "is copied too, is included",
+    r"\btells no\b": "does not report",
+    r"\ba longer --\w+-deadline may help\b": "raise --…-timeout",
+}
+_PATTERNS = tuple((re.compile(pattern), better) for pattern, better in BETTER.items())
+
+
+def main() -> int:
+    found = list(complaints())
+    sys.stdout.writelines(f"{line}\n" for line in found)
+    return 1 if found else 0
+
+
+def complaints() -> Iterator[str]:
+    for path in _tracked("*.md", "intelliperf/*.py"):
+        for number, text in _prose(path):
+            for pattern, better in _PATTERNS:
+                if match := pattern.search(text):
+                    yield f"{path.relative_to(ROOT)}:{number}: {match[0]!r}: {better}"
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = (ROOT / name for name in listed.stdout.split("\0") if name)
+    return sorted(path for path in paths if path.is_file())
+
+
+def _prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that people read, with their numbers: all of Markdown; strings and comments of Python."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    wanted = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in wanted:
+            for offset, line in enumerate(token.string.splitlines()):
+                yield token.start[0] + offset, line
+
+
+if __name__ == "__main__":
+    sys.exit(main())
