@@ -61,7 +61,7 @@ def command_line() -> Iterator[str]:
 
 
 def report_schema() -> Iterator[str]:
-    yield "# report.json\n\nThe JSON Schema of a run's report. It is published in the package as `report.schema.json`.\n"
+    yield "# report.json\n\nThe JSON Schema of a run's report, published in the package as `report.schema.json`.\n"
     yield f"```json\n{json.dumps(schema(), indent=1)}\n```\n"
 
 

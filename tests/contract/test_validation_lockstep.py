@@ -255,6 +255,7 @@ def test_split_kernels_are_compared_before_the_next_common_dispatch_or_transfer(
 
 
 def test_lock_step_works_inside_the_sandbox(tmp_path):
+    (tmp_path / "logs").mkdir()
     sandbox = Sandbox.probe(tmp_path / "probe")
     confined = dataclasses.replace(setting(tmp_path), sandbox=sandbox)
     calibration = calibrate(confined, program(tmp_path / "reference", steps()), SYMBOL, RULE)

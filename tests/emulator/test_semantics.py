@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import struct
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from intelliperf.emulator.tracefiles import SITE_DTYPE
 from intelliperf.processes.process import output_of
 
 PROGRAMS = Path(__file__).parent / "programs"
-SITE_RECORD = struct.Struct("<II26Q3d")  # SiteRecord of runtime/abi.h
-REQUESTS, LANES = 2, 3
 
 
 def _build(name: str, directory: Path) -> Path:
@@ -70,20 +69,19 @@ def test_requests_of_divergent_rows_are_those_of_lock_step(semantics: Path, tmp_
     launches, _, _ = _trace(semantics, tmp_path)
     (first, *_) = [launch for launch in launches if "rows" in launch.get("kernel", "")]
     sites = json.loads((tmp_path / "module-0.json").read_text())["sites"]
-    raw = (tmp_path / "sites.bin").read_bytes()
-    records = [SITE_RECORD.unpack_from(raw, at) for at in range(0, len(raw), SITE_RECORD.size)]
+    records = np.fromfile(tmp_path / "sites.bin", SITE_DTYPE)
     loads = [
         record
         for record in records
-        if record[0] == first["index"]
-        and sites[record[1]]["kind"] == "load"
-        and "weight" in sites[record[1]]["function"]
+        if record["launch"] == first["index"]
+        and sites[record["site"]]["kind"] == "load"
+        and "weight" in sites[record["site"]]["function"]
     ]
     lengths = [row * 7 % 9 for row in range(200)]
     waves = [lengths[at : at + 64] for at in range(0, 200, 64)]
     (load,) = loads  # a function that was not inlined: lanes meet again inside it
-    assert load[REQUESTS] == sum(max(wave) for wave in waves)
-    assert load[LANES] == sum(lengths)
+    assert load["requests"] == sum(max(wave) for wave in waves)
+    assert load["lanes"] == sum(lengths)
 
 
 def test_a_kernel_that_relies_on_wave_order_keeps_it_for_all_blocks(semantics: Path, tmp_path: Path) -> None:
