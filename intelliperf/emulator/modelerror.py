@@ -30,7 +30,7 @@ _LEAST_NS = 1.0
 FAR = 0.3  # parts that differ by a third on the whole
 SLOPE = 0.9
 # Of the 100 pairs of the corpus whose modelled gain is this or more, 96 were faster on the device: which version is
-# the faster one is then told with more than 95 % confidence, however far the gain may be off.
+# the faster one is then told with about 95 % confidence, however far the gain may be off. Both halves were in view.
 DECISIVE = math.log(1.3)
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
