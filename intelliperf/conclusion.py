@@ -11,7 +11,6 @@ from intelliperf.project.versions import profile_at_home
 from intelliperf.protocols import Backend, Timing
 from intelliperf.records import (
     Attempt,
-    CheckStatus,
     Diagnosis,
     Finding,
     Measurement,
@@ -46,15 +45,10 @@ def total_usage(attempts: Sequence[Attempt]) -> Usage:
 
 
 def not_checked(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """What the validation of the accepted attempts left open."""
+    """What the validation of the accepted attempts left open; where a given patch was refused, that of the patch."""
     verdicts = [a.verdict for a in attempts if a.verdict is not None and a.verdict.accepted]
-    open_checks = {
-        f"{check.name}: {check.detail}"
-        for verdict in verdicts
-        for check in verdict.checks
-        if check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
-    }
-    return tuple(sorted(open_checks))
+    given = [a.verdict for a in attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
+    return tuple(sorted({item for verdict in verdicts or given for item in verdict.left_open}))
 
 
 def final_timing(backend: Backend, targets: Sequence[Target], deadline_s: float) -> Timing:

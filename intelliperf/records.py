@@ -295,6 +295,9 @@ class CheckStatus(str, Enum):
     NOT_RUN = "not run"
 
 
+NEEDLESS = "an earlier gate refused the candidate"  # the detail of a gate that was not run for that
+
+
 @record(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
@@ -302,6 +305,19 @@ class Check:
     name: str
     status: CheckStatus
     detail: str = ""
+    device: str = ""  # where it ran, in words; empty where it takes no device
+    control: str = ""  # what it was shown to reject in this very run; empty where nothing was planted
+    unseen: str = ""  # what it did not look at, although it ran; empty where it saw all that there was
+
+
+class Strength(str, Enum):
+    """How an accepted candidate's results were shown to be the original's, over all that was compared; best first."""
+
+    BIT_EQUAL = "bit equal"
+    SAME_NUMBERS = "the same real numbers"  # equal in a finite field, with no tolerance
+    CLOSE = "equal to a millionth of a rounding error"  # but not proven algebraically
+    TOLERANCE = "equal within a tolerance"
+    PARTLY = "equal where it can be compared"
 
 
 class DefectLevel(str, Enum):
@@ -375,6 +391,8 @@ class Verdict:
     compared_dispatches: int = 0
     metric_before: Quantity | None = None
     metric_after: Quantity | None = None
+    strength: Strength | None = None  # of an accepted candidate
+    proof: str = ""  # what was shown of its results, with the numbers; empty where a gate refused it
 
     def __post_init__(self) -> None:
         if self.outcome is not Outcome.ACCEPTED:
@@ -390,6 +408,16 @@ class Verdict:
     @property
     def accepted(self) -> bool:
         return self.outcome is Outcome.ACCEPTED
+
+    @property
+    def left_open(self) -> tuple[str, ...]:
+        """What was not checked, or not sharply; gates that a refusal made needless are left out."""
+        names: dict[str, list[str]] = {}
+        for check in self.checks:
+            weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK) and check.detail != NEEDLESS
+            for text in filter(None, [check.detail if weak else "", check.unseen]):
+                names.setdefault(text, []).append(check.name)
+        return tuple(sorted(f"{', '.join(dict.fromkeys(named))}: {text}" for text, named in names.items()))
 
 
 @record(frozen=True)
@@ -441,6 +469,7 @@ class Ending(str, Enum):
     NOTHING_TO_IMPROVE = "nothing to improve"
     DIAGNOSED = "diagnosed"  # diagnoseOnly, or --diagnose
     NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
+    REFUSED = "patch refused"  # the one that was given to be judged
     BUDGET_EXHAUSTED = "budget exhausted"
     PROVIDER_FAILED = "model provider failed"
 

@@ -48,6 +48,7 @@ from intelliperf.records import (
     Ending,
     Finding,
     KernelProfile,
+    OriginKind,
     Outcome,
     Report,
     SourceEvidence,
@@ -368,6 +369,8 @@ class Run:
     def ending(self) -> Ending:
         if any(attempt.accepted for attempt in self.attempts):
             return Ending.IMPROVED
+        if any(attempt.origin.kind is OriginKind.USER for attempt in self.attempts):
+            return Ending.REFUSED
         if self.targets:
             return Ending.NO_ACCEPTED_CANDIDATE
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE

@@ -24,9 +24,22 @@ from intelliperf.records import (
     SourceEvidence,
 )
 
+EMULATOR = "the emulator"
 _SEPARATOR = " · "
 _SERVED_BY_CACHE = 0.9  # above this hit ratio an inefficient access costs little DRAM traffic
 _FEW_LANES = 0.5  # below this share of active lanes divergence explains part of the inefficiency
+
+
+def counted(number: int, noun: str, plural: str = "s") -> str:
+    """ "1 point", "1,200 points"."""
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
+
+
+def device_in_short(device: Device) -> str:
+    """Where a gate ran: "the emulator, as MI300X", "the software gfx90a" or "H100"."""
+    if device.emulated and not device.runs_on:
+        return f"{EMULATOR}, as {device.name}"
+    return device.runs_on or device.name
 
 
 @record(frozen=True)

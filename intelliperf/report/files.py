@@ -12,6 +12,7 @@ from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.records import SCHEMA_VERSION, Report
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
+from intelliperf.report.verdicts import verdicts
 
 SCHEMA_PATH = Path(__file__).parent / "report.schema.json"
 
@@ -35,6 +36,7 @@ def write(report: Report, journal: Journal) -> None:
     for number, attempt in enumerate(accepted if len(accepted) > 1 else (), 1):
         name = re.sub(r"\W+", "-", f"{attempt.kernel.partition('(')[0]} {attempt.origin.name}").strip("-")
         journal.write(f"patches/{number:04d}-{name}.diff", attempt.diff.encode("utf-8", "surrogateescape"))
+    journal.write("verdict.json", to_json(verdicts(report)))
     journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
     journal.write("report.html", page(report).encode("utf-8", "replace"))
     journal.write("report.json", to_json(report))

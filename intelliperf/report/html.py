@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from intelliperf.records import Attempt, CheckStatus, Device, Diagnosis, Report, SourceEvidence
+from intelliperf.records import Attempt, CheckStatus, Device, Diagnosis, Report, SourceEvidence, Verdict
 from intelliperf.report import wording
 
 _STYLE = """
@@ -23,6 +23,9 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } d
 """
 
 
+_MARKS = {CheckStatus.PASSED: "good", CheckStatus.FAILED: "bad"}
+
+
 def page(report: Report) -> str:
     """The whole document as text."""
     body = "\n".join(_sections(report))
@@ -36,7 +39,12 @@ def page(report: Report) -> str:
 
 def _sections(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(wording.headline(report))}</h1>"
+    first = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in wording.shown_first(report))
+    if first:
+        yield f"<dl>{first}</dl>"
     yield _facts(report)
+    for verdict in wording.judged(report):
+        yield f"<h2>Gates: {escape(verdict.outcome.value)}</h2>{_gates(verdict)}"
     if report.measurements:
         rows = (
             (
@@ -64,9 +72,8 @@ def _sections(report: Report) -> Iterator[str]:
         noted = [f"{p.kernel.name}: {note}" for p in report.profiles for note in p.notes]
         if noted:
             yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in noted) + "</ul>"
-    for title, items in (("Not checked", report.not_checked), ("Notes", report.notes)):
-        if items:
-            yield f"<h2>{title}</h2><ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+    if report.notes:
+        yield "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in report.notes) + "</ul>"
 
 
 def _facts(report: Report) -> str:
@@ -119,19 +126,21 @@ def _attempt(attempt: Attempt) -> str:
     if attempt.candidate is not None:
         parts.append(f"<p>{escape(attempt.candidate.rationale)}</p>")
     if attempt.verdict is not None and attempt.verdict.checks:
-        marks = {CheckStatus.PASSED: "good", CheckStatus.FAILED: "bad"}
-        parts.append(
-            "<ul>"
-            + "".join(
-                f'<li><span class="{marks.get(c.status, "")}">{escape(c.status.value)}</span> '
-                f"{escape(c.name)}{': ' if c.detail else ''}{escape(c.detail)}</li>"
-                for c in attempt.verdict.checks
-            )
-            + "</ul>"
-        )
+        parts.append(_gates(attempt.verdict))
     if attempt.diff:
         parts.append(f"<pre>{_diff(attempt.diff)}</pre>")
     return f"<details{' open' if good else ''}>{''.join(parts)}</details>"
+
+
+def _gates(verdict: Verdict) -> str:
+    """What each gate saw, where, and what it was shown to reject."""
+    titles = "".join(f"<th>{title}</th>" for title in ("gate", "result", "what it saw", "on", "rejects, as a control"))
+    rows = "".join(
+        f'<tr><td>{escape(c.name)}</td><td class="{_MARKS.get(c.status, "")}">{escape(c.status.value)}</td>'
+        f"<td>{escape(c.detail)}</td><td>{escape(c.device)}</td><td>{escape(c.control)}</td></tr>"
+        for c in verdict.checks
+    )
+    return f"<table><tr>{titles}</tr>{rows}</table>"
 
 
 def _diff(text: str) -> str:

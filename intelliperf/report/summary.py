@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intelliperf.records import CheckStatus, Device, Report, SourceEvidence
+from intelliperf.records import Device, Report, SourceEvidence
 from intelliperf.report import wording
-from intelliperf.sentences import number
+from intelliperf.sentences import counted, number
 
 _TOP_KERNELS = 10
 
@@ -17,9 +17,10 @@ def summary(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.formula}: {wording.headline(report)}"
-    yield ""
+    yield f"# {report.formula}: {_flat(wording.headline(report))}"
+    yield from (f"- {title}: {_flat(text)}" for title, text in wording.shown_first(report))
     yield from _facts(report)
+    yield from _gates(report)
     if len(report.diagnoses) > 1:
         yield from _findings(report)
     elif report.finding is not None:
@@ -29,10 +30,6 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _gain(report)
     yield from _kernels(report)
     yield from _attempts(report)
-    yield from _checks(report)
-    if report.not_checked:
-        yield from ("", "## Not checked", "")
-        yield from (f"- {item}" for item in report.not_checked)
     if report.notes:
         yield from ("", "## Notes", "")
         yield from (f"- {note}" for note in report.notes)
@@ -108,16 +105,25 @@ def _attempts(report: Report) -> Iterator[str]:
         yield f"| {attempt.index} | {wording.origin(attempt)} | {name} | {detail} | {wording.cost(attempt.usage)} |"
 
 
-def _checks(report: Report) -> Iterator[str]:
-    accepted = next((a for a in report.attempts if a.index == report.accepted), None)
-    if accepted is None or accepted.verdict is None:
-        return
-    verdict = accepted.verdict
-    yield from ("", "## What was checked", "")
-    yield f"- {verdict.compared_dispatches} dispatches and {verdict.compared_bytes} bytes of device buffers compared"
-    if verdict.metric_before is not None and verdict.metric_after is not None and report.finding is not None:
-        before, after = verdict.metric_before.value, verdict.metric_after.value
-        yield f"- {report.finding.metric.value} of the kernel: {number(before)} → {number(after)}"
-    for check in verdict.checks:
-        if check.status in (CheckStatus.PASSED, CheckStatus.WEAK):
-            yield f"- {check.name}: {check.status.value}" + (f" ({check.detail})" if check.detail else "")
+def _gates(report: Report) -> Iterator[str]:
+    """A table per verdict that the report rests on."""
+    for verdict in wording.judged(report):
+        yield from ("", f"## Gates: {verdict.outcome.value}", "")
+        yield from ("| gate | result | what it saw | on | rejects, as a control |", "|---|---|---|---|---|")
+        for check in verdict.checks:
+            cells = (check.name, check.status.value, check.detail, check.device, check.control)
+            yield "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+        yield ""
+        launches = counted(verdict.compared_dispatches, "launch", "es")
+        yield f"- {verdict.compared_bytes:,} bytes of device buffers compared after {launches}"
+        if verdict.metric_before is not None and verdict.metric_after is not None and report.finding is not None:
+            before, after = verdict.metric_before.value, verdict.metric_after.value
+            yield f"- {report.finding.metric.value} of the kernel: {number(before)} → {number(after)}"
+
+
+def _cell(text: str) -> str:
+    return _flat(text).replace("|", "\\|")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -19,6 +19,7 @@ def closing(report: Report, directory: Path) -> str:
 def _lines(report: Report, directory: Path) -> Iterator[str]:
     yield ""
     yield wording.headline(report)
+    yield from (f"  {title}: {text}" for title, text in wording.shown_first(report))
     if report.ending is Ending.DIAGNOSED or report.finding is None:
         yield from _kernels(report)
     if report.ending is Ending.DIAGNOSED or len(report.diagnoses) > 1:
@@ -29,13 +30,11 @@ def _lines(report: Report, directory: Path) -> Iterator[str]:
         before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
         yield f"  {wording.scope(measurement)}: {before} → {after}, {wording.gain(measurement, report.device)}"
     yield from _attempts(report)
-    if report.not_checked:
-        yield f"  not checked: {'; '.join(report.not_checked)}"
     for note in report.notes:
         yield f"  note: {note}"
     if report.patch:
         yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `intelliperf apply`)"
-    yield f"report:  {directory / 'summary.md'}, report.html, report.json"
+    yield f"report:  {directory / 'summary.md'}, report.html, report.json, verdict.json"
     if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report)):
         yield f"next:    {command}"
 

@@ -24,9 +24,11 @@ from intelliperf.records import (
     Report,
     Scope,
     SourceEvidence,
+    Strength,
     Usage,
+    Verdict,
 )
-from intelliperf.sentences import figures, percent, readings
+from intelliperf.sentences import EMULATOR, figures, percent, readings
 
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 
@@ -152,17 +154,19 @@ def headline(report: Report) -> str:
         whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
         if whole is not None and whole.ratio < _WORTH_A_HEADLINE:
             names = report.finding.profile.kernel.name if len(kernels) == 1 else f"{len(kernels)} kernels"
-            return f"{names} improved and validated, but {scope(whole)} gains little: {gain(whole, report.device)}"
-        if len(kernels) == 1:
-            return f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}, validated"
-        told = f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
-        return f"{len(kernels)} kernels improved, each validated{told}"
+            told = f"{names} improved, but {scope(whole)} gains little: {gain(whole, report.device)}"
+        elif len(kernels) == 1:
+            told = f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}"
+        else:
+            told = f"{len(kernels)} kernels improved"
+            told += f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
+        return told + _strength(report)
     if report.ending is Ending.NOTHING_TO_IMPROVE:
         shown = "a bottleneck" if report.formula == "all" else report.formula
         return f"nothing to improve: no kernel shows {shown} beyond its threshold"
-    judged = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
-    if judged:
-        name, detail = outcome(judged[-1])
+    given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
+    if given:
+        name, detail = outcome(given[-1])
         return f"patch refused: {name}: {detail}"
     if report.finding is not None:
         return (
@@ -171,6 +175,48 @@ def headline(report: Report) -> str:
             else report.finding.sentence
         )
     return str(report.ending.value)
+
+
+def judged(report: Report) -> tuple[Verdict, ...]:
+    """The verdicts that the report rests on: those of all accepted attempts, else that of a patch that was refused."""
+    found = [(a, a.verdict) for a in report.attempts if a.verdict is not None]
+    accepted = tuple(verdict for _, verdict in found if verdict.accepted)
+    return accepted or tuple(verdict for a, verdict in found if a.origin.kind is OriginKind.USER)[-1:]
+
+
+def strength(report: Report) -> Strength | None:
+    """The weakest of all accepted attempts."""
+    order = list(Strength)
+    found = [verdict.strength for verdict in judged(report) if verdict.strength is not None]
+    return max(found, key=order.index, default=None)
+
+
+def only_on_hardware(report: Report) -> bool:
+    """Was something accepted without any gate of the emulator?"""
+    checks = [check for verdict in judged(report) if verdict.accepted for check in verdict.checks]
+    return bool(checks) and report.backend != "emulator" and not any(c.device.startswith(EMULATOR) for c in checks)
+
+
+def _strength(report: Report) -> str:
+    weakest = strength(report)
+    told = f"; results {weakest.value}" if weakest is not None else ""
+    return told + ("; NOT judged on the emulator" if only_on_hardware(report) else "")
+
+
+def opened(report: Report) -> str:
+    """What was not checked, in one line; what stands for nothing is said, too."""
+    return "; ".join(report.not_checked) or "nothing of what the gates look at"
+
+
+def shown_first(report: Report) -> Iterator[tuple[str, str]]:
+    """What must be read before anything else, by title: what was shown, and what was not checked."""
+    verdicts = judged(report)
+    if not verdicts:
+        return
+    for verdict in verdicts:
+        if verdict.accepted:
+            yield "shown, for this command", verdict.proof or verdict.detail
+    yield "not checked", opened(report)
 
 
 def finding_in_short(diagnosis: Diagnosis) -> str:

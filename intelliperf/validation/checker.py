@@ -57,10 +57,11 @@ class Checker:
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
-    weak: dict[str, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
+    weak: dict[Key, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
     controls: set[Key] = field(default_factory=set)
-    allowances: dict[str, str] = field(default_factory=dict)  # buffer → rule, where it is not bit-exact
-    unsure: dict[str, str] = field(default_factory=dict)  # buffer → how far apart, where the original errs so itself
+    given: dict[Key, Scalar] = field(default_factory=dict)  # buffer → its elements, for those that were looked at
+    apart: set[Key] = field(default_factory=set)  # buffers that were not equal bit for bit somewhere
+    unsure: dict[Key, str] = field(default_factory=dict)  # buffer → how far apart, where the original errs so itself
     ulps: dict[str, int] = field(default_factory=dict)  # buffer → largest distance where the device measured it
     ways: dict[str, int] = field(default_factory=dict)  # how the candidate's buffers were read → how many of them
     known: Remembered[dict[int, tuple[str, Scalar]]] = field(default_factory=Remembered)
@@ -171,25 +172,30 @@ class Checker:
         if allowance.steadiness is Steadiness.ERRATIC or self._erratic(here, key) or mine.size == 0:
             return None
         left, right = here.buffer(mine.id), there.buffer(theirs.id)
-        self._prove(sync, key, describe(mine, {}), allowance, left)
+        self._prove(sync, key, allowance, left)
         self.compared_bytes += left.size
         if allowance.steadiness is Steadiness.UNORDERED:
+            self.apart.add(key)
             same = same_multiset(allowance.scalar, left.whole(), right.whole())
             return None if same else _Wrong("holds other elements than the original's, whatever their order")
         builder = MismatchBuilder(allowance.scalar, left.size)
         told = left.differences(right, allowance.numbers)
         if told is not None:
             self._measured(key, told)
+            if any(one.elements for one in told):
+                self.apart.add(key)
             # What is near even without regard to the chunk's scale (`tolerance.allowed`) need not be looked at again.
             told = tuple(one for one in told if one.beyond)
         for offset, expected, found in chunks_that_differ(left, right, deadline, told):
             if not allowance.scalar.floating:
                 found = same_pointers(pairing, expected, found)
             found = self._defined(here.dispatch.index, key, offset, expected, found)
+            if not np.array_equal(expected, found):
+                self.apart.add(key)
             builder.add(offset, wrong_elements(allowance, expected, found), expected, found)
         mismatch = builder.mismatch()
         if mismatch is not None and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
-            self.unsure[self.calibration.names.get(key, str(key))] = f"{mismatch.relative:.2g}"
+            self.unsure[key] = f"{mismatch.relative:.2g}"
             return None
         return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near) if mismatch else None
 
@@ -197,11 +203,22 @@ class Checker:
         return (base.dispatch.index, key) in self.calibration.erratic_at
 
     def _allowance(self, key: Key, scalar: Scalar) -> Allowance:
-        allowance = self.calibration.allowances.get(key, Allowance(Steadiness.EXACT, scalar))
-        allowance = self.tolerance.apply(allowance)
-        if allowance.steadiness is not Steadiness.EXACT:
-            self.allowances[self.calibration.names.get(key, str(key))] = allowance.describe()
-        return allowance
+        self.given.setdefault(key, scalar)
+        return self.rule(key)
+
+    def rule(self, key: Key) -> Allowance:
+        """What holds for a buffer now: a proof may have replaced what the calibration derived."""
+        exact = Allowance(Steadiness.EXACT, self.given.get(key, BYTE))
+        return self.tolerance.apply(self.calibration.allowances.get(key, exact))
+
+    def name(self, key: Key) -> str:
+        return self.calibration.names.get(key, str(key))
+
+    @property
+    def allowances(self) -> dict[str, str]:
+        """By buffer the rule that it was held to, where that is not equality of all bits."""
+        rules = {key: self.rule(key) for key in self.given}
+        return {self.name(key): r.describe() for key, r in rules.items() if r.steadiness is not Steadiness.EXACT}
 
     def _measured(self, key: Key, told: Sequence[Difference]) -> None:
         if told and key in self.calibration.allowances:
@@ -218,32 +235,47 @@ class Checker:
         self.compared_bytes -= excluded
         return np.where(mask, expected, found)
 
-    def _prove(self, sync: Sync, key: Key, name: str, allowance: Allowance, content: Content) -> None:
+    def _prove(self, sync: Sync, key: Key, allowance: Allowance, content: Content) -> None:
         """On live content, at the first, second, fourth, … comparison: planted errors must be noticed."""
         if sync.number & (sync.number - 1) and key in self.controls:
             return
         sample = content.part(0, _SAMPLE_BYTES)
+        if allowance.by_algebra:
+            return  # the algebra itself tells them apart; this tolerance only allows for another order
         if allowance.steadiness is Steadiness.NUMERIC:
             passing = wrongly_accepted(allowance, sample)
             if passing:
-                self.weak.setdefault(self.calibration.names.get(key, name), set()).update(passing)
+                self.weak.setdefault(key, set()).update(passing)
         else:
             _positive_control(allowance, sample)
         self.controls.add(key)
 
+    def too_wide(self) -> Mapping[Key, set[str]]:
+        """Buffers whose tolerance would let wrong answers pass, and which; a proof may have made it needless."""
+        return {key: passing for key, passing in sorted(self.weak.items()) if not self.rule(key).by_algebra}
+
+    def control(self) -> str:
+        """What the comparison was shown to reject, in words."""
+        if not self.controls:
+            return ""
+        numeric = any(self.rule(key).steadiness is Steadiness.NUMERIC for key in self.controls)
+        text = f"an error planted in each of {len(self.controls)} buffers"
+        return (
+            f"{text}; under a tolerance zeros, the mean, a shuffle, off by one, a wrong end, bf16" if numeric else text
+        )
+
     def checks(self) -> tuple[Check, ...]:
         """What was compared and how sharply."""
         found = [self._tolerance_check()]
-        if self.controls:
-            text = f"a planted error was noticed in each of {len(self.controls)} buffers"
-            found.append(Check("positive control of the comparison", CheckStatus.PASSED, text))
         if self.ways:
             text = "; ".join(f"{count} {way}" for way, count in sorted(self.ways.items()))
             found.append(Check("way to the buffers", CheckStatus.PASSED, text))
         if self.calibration.uncovered:
             found.append(Check("not covered", CheckStatus.NOT_RUN, "; ".join(self.calibration.uncovered)))
-        for buffer, apart in sorted(self.unsure.items()):
-            text = f"{buffer} differs by {apart} of its value: no evidence, the original's own sum may err by as much"
+        for key, apart in sorted(self.unsure.items()):
+            if self.rule(key).by_algebra:
+                continue  # proven since
+            text = f"{self.name(key)} differs by {apart} of its value: no evidence, the original may err by as much"
             found.append(Check("ill-conditioned original", CheckStatus.WEAK, text))
         if self.undefined_bytes:
             text = f"{self.undefined_bytes} bytes that the original leaves undefined were left out"
@@ -270,7 +302,9 @@ class Checker:
     def _tolerance_check(self) -> Check:
         name = "tolerance"
         erratic = self.calibration.erratic()
-        weak = [f"{buffer} (would accept: {', '.join(sorted(names))})" for buffer, names in sorted(self.weak.items())]
+        weak = [
+            f"{self.name(key)} (would accept: {', '.join(sorted(passing))})" for key, passing in self.too_wide().items()
+        ]
         if erratic or weak:
             told = [f"not comparable, differs from run to run: {buffer}" for buffer in erratic]
             told += self._not_everywhere()

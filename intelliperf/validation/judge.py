@@ -15,15 +15,18 @@ from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import (
+    NEEDLESS,
     Application,
     Check,
     CheckStatus,
+    Device,
     Measurement,
     Outcome,
     Provenance,
     Scope,
     Verdict,
 )
+from intelliperf.sentences import counted, device_in_short
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
@@ -34,13 +37,16 @@ from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
 from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.strength import shown
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Rejection, Settings, Trial
 
 _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
+_POISON = "poison"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
+_WITHOUT_DEVICE = (GATES[0], GATES[1], GATES[6], "sandbox")
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
     ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
@@ -78,19 +84,19 @@ class Judge:
         rejection: Rejection | None = None
         for name, gate in zip(GATES, gates, strict=True):
             if rejection is not None:
-                trial.note(name, CheckStatus.NOT_RUN, "an earlier gate refused the candidate")
+                trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
                 continue
             rejection = gate(trial)
             if rejection is not None:
                 trial.note(name, CheckStatus.FAILED, rejection.detail)
-        return _verdict(trial, rejection, self._sandbox.check())
+        return _verdict(trial, rejection, self._sandbox.check(), self._backend.probe())
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
         trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name, case.reading)
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
-        trial.note(GATES[0], CheckStatus.PASSED)
+        trial.note(GATES[0], CheckStatus.PASSED, _edited(trial))
         return None
 
     def _build(self, trial: Trial) -> Rejection | None:
@@ -102,7 +108,7 @@ class Judge:
             told = f"it builds, but cannot be read, so nothing vouches for its host code: {trial.static.unread}"
             return Rejection(Outcome.FORBIDDEN_EDIT, told)
         trial.built = built
-        trial.note(GATES[1], CheckStatus.PASSED)
+        trial.note(GATES[1], CheckStatus.PASSED, "by the project's own commands")
         return None
 
     def _compare(self, trial: Trial) -> Rejection | None:
@@ -131,12 +137,12 @@ class Judge:
                 f"{trial.case.kernel.name}: nothing to compare; no buffer of the original is the same in two runs"
             )
         if trial.declared.kernels:
-            told = f"compared at {len(trial.points)} points of the two runs"
+            told = f"compared at {counted(len(trial.points), 'point')} of the two runs"
             trial.note("declared kernels", CheckStatus.PASSED, told)
-        told = f"{checker.compared_bytes} bytes at {len(checker.syncs)} points"
+        told, unseen = f"{checker.compared_bytes:,} bytes after {counted(len(checker.syncs), 'launch', 'es')}", ""
         if partly := checker.partly:
-            told += f"; at {len(partly)} of them only the buffers that the kernel was handed, to bound the effort"
-        trial.note(GATES[2], CheckStatus.PASSED, told)
+            unseen = f"after {len(partly):,} of the launches only the buffers that the kernel was handed, for time"
+        trial.note(GATES[2], CheckStatus.PASSED, told, checker.control(), unseen)
         return None
 
     def _lockstep(self, trial: Trial) -> Divergence | None:
@@ -194,7 +200,7 @@ class Judge:
         if not calibration.output.steady:
             trial.note(GATES[3], CheckStatus.WEAK, "exit status only: the original prints something else each time")
         else:
-            trial.note(GATES[3], CheckStatus.PASSED)
+            trial.note(GATES[3], CheckStatus.PASSED, calibration.output.compared())
         return None
 
     def _orders(self, trial: Trial) -> Rejection | None:
@@ -205,8 +211,16 @@ class Judge:
         if found is not None:
             return self._explained(trial, _order_rejection(*found))
         orders = [label for label, order in ORDERS if self._backend.honours.issuperset(order)]
-        missing = "" if len(orders) == len(ORDERS) else "; this device gives no choice of orders"
-        trial.note(GATES[4], CheckStatus.PASSED, ", ".join(orders) + trial.coverage + missing)
+        if _POISON not in self._backend.honours:
+            orders.remove(ORDERS[0][0])
+        told = ", ".join(orders)
+        if len(orders) == len(ORDERS):
+            unseen = f"only{trial.coverage}" if trial.coverage else ""
+            trial.note(GATES[4], CheckStatus.PASSED, told + trial.coverage, unseen=unseen)
+        elif orders:
+            trial.note(GATES[4], CheckStatus.WEAK, f"{told} only; this device gives no choice of orders")
+        else:
+            trial.note(GATES[4], CheckStatus.NOT_RUN, "this device gives no choice of orders or poison")
         return None
 
     def _under_orders(self, trial: Trial) -> tuple[str, Divergence] | None:
@@ -321,23 +335,43 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
     return Rejection(outcome, f"under {label}: {reason}{divergence.detail}")
 
 
-def _verdict(trial: Trial, rejection: Rejection | None, sandbox: Check) -> Verdict:
+def _verdict(trial: Trial, rejection: Rejection | None, sandbox: Check, device: Device) -> Verdict:
     checker = trial.checker
     checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
+    place = device_in_short(device)
+    strength, proof = shown(trial) if rejection is None else (None, "")
     return Verdict(
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
-        detail=without_mangling(rejection.detail) if rejection else _summary(trial),
-        checks=tuple(checks),
+        detail=without_mangling(rejection.detail) if rejection else _summary(trial, proof),
+        checks=tuple(check if _needs_no_device(check) else replace(check, device=place) for check in checks),
         measurements=trial.timing.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,
         compared_dispatches=len(checker.syncs) if checker else 0,
+        strength=strength,
+        proof=proof,
     )
+
+
+def _needs_no_device(check: Check) -> bool:
+    return bool(check.device) or check.status is CheckStatus.NOT_RUN or check.name.startswith(_WITHOUT_DEVICE)
+
+
+def _edited(trial: Trial) -> str:
+    edits = trial.case.candidate.edits
+    files = ", ".join(edit.path for edit in edits)
+    return f"device code in {files}; host code as compiled is the original's{_declared(trial)}"
+
+
+def _declared(trial: Trial) -> str:
+    if trial.declared.kernels:
+        return " but for launches and their memory, as declared"
+    return " but for launch sizes, as declared" if trial.declared.geometry else ""
 
 
 def _kernel_gain(trial: Trial) -> Measurement:
     return next(m for m in trial.timing.measurements if m.scope is Scope.KERNEL)
 
 
-def _summary(trial: Trial) -> str:
+def _summary(trial: Trial, proof: str) -> str:
     gain = _kernel_gain(trial)
-    return f"the same buffers after {len(trial.compared.syncs)} dispatches, {gain.provenance.value} {gain.ratio:.3g}×"
+    return f"{proof}; {gain.provenance.value} {gain.ratio:.3g}×"

@@ -19,11 +19,13 @@ from intelliperf.records import (
     Kernel,
     Outcome,
 )
+from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.buffers.tolerance import UserTolerance
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.edits.reading import Reading
+from intelliperf.validation.runs.pairing import Key
 
 GATES = (
     "edit allowed",
@@ -102,6 +104,7 @@ class Trial:
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
     timing: Timing = Timing(())
+    proven: Mapping[Key, Account] = field(default_factory=dict)  # by algebra, the same real numbers
     coverage: str = ""  # where other orders were not followed to the end
 
     @property
@@ -116,5 +119,5 @@ class Trial:
             raise ProtocolError("a gate ran before the build")
         return self.built
 
-    def note(self, gate: str, status: CheckStatus, detail: str = "") -> None:
-        self.checks.append(Check(gate, status, detail))
+    def note(self, gate: str, status: CheckStatus, detail: str = "", control: str = "", unseen: str = "") -> None:
+        self.checks.append(Check(gate, status, detail, control=control, unseen=unseen))

@@ -12,7 +12,17 @@ from typing import Any
 from intelliperf.interception.arena import SharedArena, open_shared_arena
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Timing
-from intelliperf.records import Application, Check, CheckStatus, Kernel, Measurement, Provenance, Scope
+from intelliperf.records import (
+    Application,
+    Check,
+    CheckStatus,
+    Device,
+    DeviceLimits,
+    Kernel,
+    Measurement,
+    Provenance,
+    Scope,
+)
 from intelliperf.validation.runs.lockstep import Setting
 
 KERNEL = Kernel("_Z5scalePf", "scale(float*)")
@@ -43,6 +53,10 @@ class PlannedBackend:
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         environment = {"INTELLIPERF_EXPORT_SOCKET": str(socket), "INTELLIPERF_EXPORT_KERNEL": kernel.symbol}
         return environment | {_NAMES[name]: value for name, value in options.items() if name in _NAMES}
+
+    def probe(self) -> Device:
+        limits = DeviceLimits(1, 1e9, 32, 65536, 65536, 32, 65536, 16384, 1 << 20, 1e12, None, None)
+        return Device("amd", "gfx942", "planned", 64, True, limits)
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> SharedArena:
         return open_shared_arena(hello, descriptors)

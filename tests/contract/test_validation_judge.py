@@ -26,6 +26,7 @@ from intelliperf.records import (
     OriginKind,
     Outcome,
     Provenance,
+    Strength,
     Verdict,
     content_hash,
 )
@@ -91,7 +92,9 @@ def test_a_right_and_faster_candidate_is_accepted_with_every_gate_named(tmp_path
     assert all(any(name.startswith(gate) for name in names) for gate in GATES)
     assert named(verdict, "unit tests").status is CheckStatus.NOT_RUN
     assert named(verdict, "sandbox").status is CheckStatus.NOT_RUN
-    assert named(verdict, "positive control of the comparison").status is CheckStatus.PASSED
+    assert "planted in each of" in named(verdict, GATES[2]).control
+    assert verdict.strength is Strength.BIT_EQUAL
+    assert verdict.proof.startswith("bit equal in all ")
 
 
 def test_a_forbidden_edit_is_refused_before_it_is_built(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from patchbench import Bench
 
-from intelliperf.records import CheckStatus, Outcome
+from intelliperf.records import CheckStatus, Outcome, Strength
 
 SOURCE = """#include <cstdio>
 #include <cuda_runtime.h>
@@ -50,7 +50,11 @@ def test_a_block_reduction_is_the_same_real_number_and_errs_less(bench):
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
     (algebra,) = (check for check in verdict.checks if check.name == "algebraic equality")
     assert algebra.status is CheckStatus.PASSED
-    assert "the same real numbers in its one number" in algebra.detail
+    assert "the same real numbers in its one output" in algebra.detail
+    assert "a number off by a thousandth in each of" in algebra.control
+    assert verdict.strength is Strength.SAME_NUMBERS
+    assert "the same real numbers in its one output (checked in a secret field, no tolerance)" in verdict.proof
+    assert not any("tolerance" in item for item in verdict.left_open), verdict.left_open
     (function,) = (check for check in verdict.checks if check.name == "same function of the inputs")
     assert function.status is CheckStatus.PASSED
 

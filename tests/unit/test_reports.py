@@ -13,8 +13,19 @@ import pytest
 from reported import accepted_report, healthy_report
 
 from intelliperf.project.journal import Journal
-from intelliperf.records import OtherTime, Provenance, Report, Scope
-from intelliperf.report import files, wording
+from intelliperf.records import (
+    Check,
+    CheckStatus,
+    Ending,
+    Origin,
+    OriginKind,
+    OtherTime,
+    Provenance,
+    Report,
+    Scope,
+    Strength,
+)
+from intelliperf.report import files, verdicts, wording
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
 from intelliperf.report.terminal import closing
@@ -48,20 +59,73 @@ def test_the_summary_goes_from_the_result_to_the_details(report: Report) -> None
     text = summary(report)
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     assert titles[0].startswith("atomicContention: tally(int const*, int*, int): modelled 4.00×")
-    assert titles[1:] == [
-        "Finding",
-        "Gain",
-        "Device time",
-        "Attempts",
-        "What was checked",
-        "Not checked",
-        "Notes",
-        "Patch",
-    ]
+    assert titles[1:] == ["Gates: ACCEPTED", "Finding", "Gain", "Device time", "Attempts", "Notes", "Patch"]
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert all(len(re.findall(r"(?<!\\)\|", row)) in (5, 6) for row in rows), "a cell breaks its row"
     assert "modelled by the emulator, not measured on hardware" in text
     assert "300 + 30 tokens, $0.0300" in text
+
+
+def _judged(report: Report, **changes: object) -> Report:
+    """With another verdict of the accepted attempt."""
+    *others, last = report.attempts
+    assert last.verdict is not None
+    verdict = dataclasses.replace(last.verdict, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(report, attempts=(*others, dataclasses.replace(last, verdict=verdict)))
+
+
+def test_the_first_three_lines_say_how_it_was_shown_and_what_was_not_checked(report: Report) -> None:
+    shown = _judged(report, strength=Strength.TOLERANCE, proof="out: within rtol 1e-06")
+    first, second, third = summary(shown).splitlines()[:3]
+    assert first.startswith("# atomicContention: tally(int const*, int*, int): modelled 4.00×")
+    assert first.endswith("on the emulator; results equal within a tolerance")
+    assert second == "- shown, for this command: out: within rtol 1e-06"
+    assert third == "- not checked: unit tests: no command"
+    assert "out: within rtol 1e-06" in page(shown) and page(shown).index("not checked") < page(shown).index("Patch")
+
+
+def test_a_table_names_each_gate_what_it_saw_where_and_what_it_rejects_as_a_control(report: Report) -> None:
+    check = Check("buffers", CheckStatus.PASSED, "400 bytes | 1 point", "the emulator, as MI300X", "a flipped bit")
+    text = summary(_judged(report, checks=(check,)))
+    assert "| buffers | passed | 400 bytes \\| 1 point | the emulator, as MI300X | a flipped bit |" in text
+    assert "<td>the emulator, as MI300X</td><td>a flipped bit</td>" in page(_judged(report, checks=(check,)))
+
+
+def test_what_was_accepted_on_a_gpu_without_the_emulators_gates_says_so_in_its_headline(report: Report) -> None:
+    device = dataclasses.replace(report.device, emulated=False)
+    told = "NOT judged on the emulator"
+    on_gpu = dataclasses.replace(report, backend="cuda", device=device)
+    assert told in wording.headline(on_gpu)
+    assert told not in wording.headline(report)
+    beside = Check("emulator: buffers", CheckStatus.PASSED, "", "the emulator, as H100")
+    assert told not in wording.headline(_judged(on_gpu, checks=(beside,)))
+
+
+def test_a_refused_patch_is_said_to_be_refused_and_nothing_else(report: Report) -> None:
+    wrong = report.attempts[1]
+    assert wrong.candidate is not None
+    candidate = dataclasses.replace(wrong.candidate, origin=Origin(OriginKind.USER, "given.patch"))
+    refused = dataclasses.replace(
+        report, ending=Ending.REFUSED, accepted=None, measurements=(), patch="", not_checked=(),
+        attempts=(dataclasses.replace(wrong, candidate=candidate),),
+    )  # fmt: skip
+    for text in (summary(refused), page(refused), closing(refused, Path("/run"))):
+        assert "patch refused: WRONG_OUTPUT: out[17]: 3.0" in text
+        assert "bottleneck found" not in text and "improved" not in text
+
+
+def test_verdicts_are_published_apart_from_the_report(report: Report, tmp_path: Path) -> None:
+    """After a change of the records: write `intelliperf.report.verdicts.schema()` to its SCHEMA_PATH."""
+    assert json.loads(verdicts.SCHEMA_PATH.read_text()) == verdicts.schema()
+    with Journal(tmp_path / "run") as journal:
+        files.write(report, journal)
+    written = json.loads((tmp_path / "run" / "verdict.json").read_text())
+    jsonschema.validate(written, verdicts.schema())
+    assert written["accepted"] and written["not_checked"] == ["unit tests: no command"]
+    assert [(one["outcome"], one["not_checked"]) for one in written["verdicts"]] == [
+        ("WRONG_OUTPUT", []),
+        ("ACCEPTED", ["unit tests: no command"]),
+    ]
 
 
 def test_a_healthy_program_gets_a_short_summary(tmp_path: Path) -> None:
@@ -118,5 +182,5 @@ def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report
         dataclasses.replace(m, ratio=1.01, low=1.0, high=1.019) if m.scope is Scope.APPLICATION else m
         for m in report.measurements
     )
-    assert "improved and validated, but" in wording.headline(dataclasses.replace(report, measurements=small))
-    assert "improved and validated, but" not in wording.headline(report)
+    assert "improved, but" in wording.headline(dataclasses.replace(report, measurements=small))
+    assert "improved, but" not in wording.headline(report)

@@ -32,6 +32,8 @@ _FACTOR, _OFFSET_ULP = 4.0, 1.0  # a candidate may err so much more than the ori
 _SCALE_SHARE = 2.0**-10  # numbers smaller than this share of the median are measured by that
 _MOST_IMAGES = 1 << 16  # of numbers without a shadow, per chunk
 _LOW = np.uint64(0xFFFFFFFF)
+_SIZES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+_PLANTED = 2.0**-10  # by how much a planted number is off, relative
 _TAGS = {"float": 1, "double": 2, "half": 4, "bfloat": 5}
 _SECOND = 3
 _DIGITS = {"float": 24, "double": 53, "half": 11, "bfloat": 8}
@@ -149,9 +151,34 @@ def compare(
     return account
 
 
+def planted(original: Shaded) -> Shaded | None:
+    """The same chunk with the last finite number that has a shadow off by a thousandth; None where there is none.
+
+    By a thousandth of its value, or of its own error where that is larger.
+    """
+    for kind, size in _SIZES.items():
+        if original.content.size < size:
+            continue
+        table = _Table.read(original, size)
+        known = table.of(kind)
+        places = np.flatnonzero(known)
+        shades = table.shades(kind, places, known)
+        usable = np.flatnonzero(np.isfinite(shades.value) & np.isfinite(shades.exact))
+        if not usable.size:
+            continue
+        last = int(usable[-1])
+        exact, value = float(shades.exact[last]), float(shades.value[last])
+        row = table.records[int(places[last])]
+        row[0] ^= np.uint64(1)
+        shifted = exact + (_PLANTED * max(abs(exact), abs(value - exact)) or 1.0)
+        row[2] = np.float64(shifted).view(np.uint64)
+        part = ShadowPart(original.start, table.records.tobytes())
+        return replace(original, halves=(part,)) if size == 2 else replace(original, words=(part,))
+    return None
+
+
 def _pairs(kind: str, original: Shaded, candidate: Shaded, both: bool) -> Iterator[tuple[Shades, Shades]]:
-    sizes = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
-    size = sizes[kind]
+    size = _SIZES[kind]
     if original.content.size != candidate.content.size or original.content.size < size:
         return
     sides = [_Table.read(one, size) for one in (original, candidate)]

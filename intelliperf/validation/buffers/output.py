@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from intelliperf.processes.process import Completed
+from intelliperf.sentences import counted
 
 _LIMIT_BYTES = 8 * 1024 * 1024
 _TOKEN = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|[A-Za-z_]+|\s+|.", re.DOTALL)
@@ -67,6 +68,14 @@ class OutputModel:
                 moved = {place for place, (a, b) in enumerate(pairs) if _float_moved(a, b, rtol)}
                 varying |= {(number, place) for place in moved}
         return replace(self, varying=frozenset(varying))
+
+    def compared(self) -> str:
+        """What `difference` holds a candidate to, in words."""
+        lines, left_out = len(self.lines), len(self.varying)
+        text = f"exit status {self.exit_status} and " + (
+            counted(lines, "line") + " of output" if lines else "no output"
+        )
+        return text + (f", without {counted(left_out, 'word')} that vary by themselves" if left_out else "")
 
     def difference(self, ended: Completed, rtol: float) -> str | None:
         """How a candidate's end differs, for people; None if it does not. `rtol` is for printed floats."""
