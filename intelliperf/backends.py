@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
@@ -55,7 +56,9 @@ def open_backend(
         chosen, why = _chosen(target, application)
         return BACKENDS[chosen](directory, target, sandbox, application.launcher, flush_l2), f"{chosen}, {why}"
     if name not in BACKENDS:
-        raise UsageError(f"unknown backend {name!r}; there are auto, {', '.join(BACKENDS)}")
+        near = get_close_matches(name, BACKENDS, 1)
+        meant = f"did you mean {near[0]}?" if near else f"choose one of: auto, {', '.join(BACKENDS)}"
+        raise UsageError(f"unknown backend {name!r}; {meant}")
     return BACKENDS[name](directory, target, sandbox, application.launcher, flush_l2), f"{name}, as asked"
 
 

@@ -70,11 +70,11 @@ def _say(text: str, status: int, arguments: list[str]) -> int:
 
 
 def _json_asked(arguments: list[str]) -> bool:
-    from intelliperf.cli.configuration import defaults
+    from intelliperf.cli.configuration import configured
 
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     with contextlib.suppress(IntelliPerfError):  # the file may be what is wrong
-        return "--json" in ours or bool(defaults(ours).get("json_events"))
+        return "--json" in ours or bool(configured(ours).defaults.get("json_events"))
     return "--json" in ours
 
 

@@ -21,10 +21,13 @@ def application_of(options: Options) -> tuple[Application, str]:
 
     check_pattern(options)
     if not options.command:
-        raise UsageError("no program given: put it after --, as in: intelliperf -- ./app ARGS")
+        raise UsageError(
+            "no program given: put it after --, as in: intelliperf -- ./app ARGS, "
+            'or in intelliperf.toml: command = ["./app", "ARGS"]'
+        )
     if not options.command[0]:
         raise UsageError("the program's name is empty: put it after --, as in: intelliperf -- ./app ARGS")
-    typed = _working_directory()
+    typed = options.typed_in or _working_directory()
     project = (options.project_directory or typed).resolve()
     if not project.is_dir():
         raise UsageError(f"no such project directory: {project}")

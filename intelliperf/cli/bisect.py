@@ -49,7 +49,7 @@ def bisect_commits(options: Options, good: str, bad: str, metric: str) -> int:
                 runs = scratch / "runs" / commit
                 words = ("survey", *_words(options, project, runs), "--", *options.command)
                 ended = run_errand(
-                    Errand(words, project, 2 * options.build_deadline + 8 * options.run_deadline), scratch / "logs"
+                    Errand(words, project, 2 * options.build_timeout + 8 * options.run_timeout), scratch / "logs"
                 )
                 found = sorted(runs.glob(f"*/{SURVEY}"))
                 if ended.exit_status != 0 or not found:
@@ -98,7 +98,7 @@ def _symbol(seen: object, pattern: str | None) -> str:
 def _words(options: Options, project: Path, runs: Path) -> list[str]:
     words = ["--project-directory", str(project), "--run-root", str(runs), "--backend", "emulator", "--json"]
     words += ["--top-n", str(options.top_n), "--expect-exit", str(options.expect_exit)]
-    words += ["--run-deadline", f"{options.run_deadline:g}", "--build-deadline", f"{options.build_deadline:g}"]
+    words += ["--run-timeout", f"{options.run_timeout:g}", "--build-timeout", f"{options.build_timeout:g}"]
     words += ["--target", options.target] if options.target else []
     for command in options.build_command:
         words += ["--build-command", command]

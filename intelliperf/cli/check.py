@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.cli.application import application_of
-from intelliperf.cli.options import Options
+from intelliperf.cli.options import CheckOptions
 from intelliperf.emulator.watching import IN_ORDER, Schedule, Watched, schedules, seeded, watch
 from intelliperf.errors import BuildFailed
 from intelliperf.project.scratch import Workspace
@@ -22,42 +22,31 @@ _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a
 
 
 @dataclass(frozen=True)
-class CheckOptions:
-    """`seeds`: runs in an order drawn by chance. `seed`: that one run alone, to see a defect again."""
-
-    seeds: int = 1
-    seed: int | None = None
-    strict: bool = False
-    other_wave: bool = True
-    sarif: Path | None = None
-
-
-@dataclass(frozen=True)
 class Checked:
     defects: tuple[Defect, ...]
     checked: tuple[str, ...]
     not_checked: tuple[str, ...]
 
 
-def check_application(options: Options, wanted: CheckOptions) -> int:
+def check_application(options: CheckOptions) -> int:
     """Print the defects. Exit status 3 where there is an error (with --strict also for a warning), else 0."""
     application, reason = application_of(options)
     commands = "; ".join(command_line(command) for command in application.build_commands)
     print(f"build: {commands} ({reason})", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
-        result = _Checker(application, options, wanted, Path(name)).check()
-    _tell(result, application, options, wanted)
-    fatal = {DefectLevel.ERROR, DefectLevel.WARNING} if wanted.strict else {DefectLevel.ERROR}
+        result = _Checker(application, options, Path(name)).check()
+    _tell(result, application, options)
+    fatal = {DefectLevel.ERROR, DefectLevel.WARNING} if options.strict else {DefectLevel.ERROR}
     return EXIT_DEFECTS if any(defect.level in fatal for defect in result.defects) else 0
 
 
-def _tell(result: Checked, application: Application, options: Options, wanted: CheckOptions) -> None:
+def _tell(result: Checked, application: Application, options: CheckOptions) -> None:
     from intelliperf.report.defects import defect_lines, defects_json, summary_line
     from intelliperf.report.sarif import sarif
 
-    if wanted.sarif is not None:
+    if options.sarif is not None:
         document = sarif(result.defects, command_line(application.command), complete=True)
-        wanted.sarif.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        options.sarif.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     if options.json_events:
         print(json.dumps(defects_json(result.defects, result.checked, result.not_checked), indent=2))
         return
@@ -71,10 +60,9 @@ def _tell(result: Checked, application: Application, options: Options, wanted: C
 class _Checker:
     """The builds and runs of one check, below `root`."""
 
-    def __init__(self, application: Application, options: Options, wanted: CheckOptions, root: Path) -> None:
+    def __init__(self, application: Application, options: CheckOptions, root: Path) -> None:
         self._application = application
         self._options = options
-        self._wanted = wanted
         self._root = root
 
     def check(self) -> Checked:
@@ -83,9 +71,9 @@ class _Checker:
         from intelliperf.emulator.sourcelines import Project
 
         built = self._build("work", self._options.target)
-        planned = schedules(self._wanted.seeds)
-        if self._wanted.seed is not None:
-            planned = (IN_ORDER, seeded(self._wanted.seed))
+        planned = schedules(self._options.seeds)
+        if self._options.seed is not None:
+            planned = (IN_ORDER, seeded(self._options.seed))
         runs = [self._run(built, schedule, "work") for schedule in planned]
         again = self._run(built, IN_ORDER, "again")
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
@@ -94,7 +82,7 @@ class _Checker:
         defects = [*defects_of(runs, project, vendor), *other_output((runs[0], again, *runs[1:]))]
         checked = [f"{run.schedule.name}: {'; '.join(map(coverage_of, run.traces))}" for run in runs]
         not_checked = ["other inputs than this command's"]
-        if module is not None and module.language == "hip" and self._wanted.other_wave and not self._options.target:
+        if module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:
             defects += self._of_other_wave(module.wave_size, runs[0], defects, vendor)
             checked.append(f"waves of {96 - module.wave_size} lanes as well as of {module.wave_size}")
         elif module is not None and module.language == "hip":
@@ -108,14 +96,14 @@ class _Checker:
 
         backend = EmulatorBackend(self._root / f"{name}-device", target)
         workspace = Workspace.create(self._application, self._root / name)
-        built = workspace.build(backend.build_environment(), self._options.build_deadline, self._root / f"{name}-logs")
+        built = workspace.build(backend.build_environment(), self._options.build_timeout, self._root / f"{name}-logs")
         if not built.ok:
             raise BuildFailed(built.complaint())
         return workspace.application
 
     def _run(self, built: Application, schedule: Schedule, name: str) -> Watched:
         directory = self._root / f"{name}-{schedule.name.replace(' ', '-')}"
-        return watch(built, schedule, directory, self._options.run_deadline)
+        return watch(built, schedule, directory, self._options.run_timeout)
 
     def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
         """What goes wrong with waves of the other size only."""

@@ -38,11 +38,11 @@ def compare_versions(options: Options, against: Path) -> int:
         with run.stage("build", commands=[list(command) for command in other.build_commands]):
             workspace = Workspace.create(other, journal.directory / "work" / "against")
             logs = journal.directory / "against"
-            built = workspace.build(run.backend.build_environment(), options.build_deadline, logs)
+            built = workspace.build(run.backend.build_environment(), options.build_timeout, logs)
         if not built.ok:
             raise BuildFailed(f"{before}: {built.complaint()}")
         with run.stage("time"):
-            timing = run.backend.time(workspace.application, reference.application, kernel.kernel, options.run_deadline)
+            timing = run.backend.time(workspace.application, reference.application, kernel.kernel, options.run_timeout)
         journal.write("timing.json", to_json(timing))
         device = run.backend.probe()
     out = sys.stderr if options.json_events else sys.stdout

@@ -30,10 +30,10 @@ def emulate_application(options: Options) -> int:
         workspace = Workspace.create(application, root / "work")
         commands = "; ".join(command_line(command) for command in application.build_commands)
         print(f"build: {commands} ({reason})", file=sys.stderr)
-        built = workspace.build(backend.build_environment(), options.build_deadline, root / "logs")
+        built = workspace.build(backend.build_environment(), options.build_timeout, root / "logs")
         if not built.ok:
             raise BuildFailed(built.complaint())
-        seen = emulate(backend, workspace.application, options.run_deadline, options.top_n)
+        seen = emulate(backend, workspace.application, options.run_timeout, options.top_n)
         if options.kernel is not None:
             wanted = re.compile(options.kernel)
             kept = tuple(kernel for kernel in seen.kernels if wanted.search(kernel.profile.kernel.name))

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.options import Options
-from intelliperf.cli.runs import find_run, write_in_place
+from intelliperf.cli.options import Options, RunOptions
+from intelliperf.cli.runs import find_run, is_resumable, name_of, write_in_place
 from intelliperf.cli.view import view_for
-from intelliperf.errors import IntelliPerfError, ProtocolError, StorageFull, UsageError
+from intelliperf.errors import IntelliPerfError, ProtocolError, ProviderError, StorageFull, UsageError
 from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory, storage_errors
@@ -47,7 +47,8 @@ _LATER = (
     "report.terminal",
 )
 _AFTER_START_S = 0.03
-_PATHS = ("project_directory", "output_file", "replay", "run_root")
+_PATHS = ("project_directory", "output_file", "replay", "run_root", "typed_in")
+_LISTS = ("command", "build_command", "pass_env")
 
 
 def improve_application(options: Options) -> int:
@@ -57,6 +58,7 @@ def improve_application(options: Options) -> int:
     formula = find_formula(options.formula)
     application, reason = application_of(options)
     check_output(options)
+    check_consistent(options, application)
     with (
         view_for(options.json_events, options.verbose, options.budget_minutes) as view,
         Journal.create(run_root(options, application.project), formula.name, view) as journal,
@@ -69,9 +71,9 @@ def improve_application(options: Options) -> int:
     return conclude(options, report, journal.directory)
 
 
-def resume_run(given: Path | None) -> int:
-    """Go on with an interrupted run, in its own directory and with its own options."""
-    directory = find_run(given, finished=False)
+def resume_run(asked: RunOptions) -> int:
+    """Resume an interrupted run, in its own directory and with its own options."""
+    directory = find_run(asked, is_resumable, "interrupted")
     if (directory / "report.json").exists():
         raise UsageError(f"{directory} is finished; see `intelliperf report`")
     options, typed = saved_options(directory)
@@ -98,7 +100,9 @@ def saved_options(directory: Path) -> tuple[Options, Path]:
     try:
         version = saved["version"]
         if version != __version__:
-            raise UsageError(f"{directory} was begun by intelliperf {version}, this is {__version__}: start a new run")
+            raise UsageError(
+                f"{directory} was started by intelliperf {version}, this is {__version__}: start a new run"
+            )
         return _restored(saved["options"]), Path(saved["directory"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ProtocolError(f"{path} is damaged ({error!r}): start a new run") from error
@@ -117,6 +121,25 @@ def check_output(options: Options) -> None:
         raise UsageError(f"--output-file {path} cannot be written")
 
 
+def check_consistent(options: Options, application: Application) -> None:
+    """Raises `UsageError` for options that would be ignored, and where --in-place could not write, before any work."""
+    diagnoses = options.diagnose_only or options.formula == "diagnoseOnly"
+    model = {"--model": options.model, "--provider": options.provider, "--api-base": options.api_base}
+    model |= {"--price": options.price}
+    given = [name for name, value in model.items() if value]
+    if given and (diagnoses or options.replay is not None):
+        why = "a diagnosis asks no model" if diagnoses else "--replay takes the replies of its run"
+        raise UsageError(f"{given[0]} would be ignored: {why}")
+    if given and options.model is None:
+        raise UsageError(f"{given[0]} would be ignored: it needs --model")
+    if options.in_place and diagnoses:
+        raise UsageError("--in-place would be ignored: a diagnosis makes no patch")
+    if options.in_place and not os.access(application.project, os.W_OK):
+        raise UsageError(
+            f"--in-place: {application.project} cannot be written; leave it out and apply the patch elsewhere"
+        )
+
+
 def _execute(options: Options, application: Application, journal: Journal) -> Report:
     from intelliperf.pipeline import improve
 
@@ -130,6 +153,13 @@ def _log_failure(journal: Journal, text: str, status: int) -> None:
         journal.record("error", text=text, exit_status=status)
 
 
+def _offer_resume(journal: Journal) -> None:
+    """Where `resume` would work: options were kept, and the build had begun."""
+    directory = journal.directory
+    if (directory / "run.json").exists() and (directory / STARTED).exists():
+        journal.tell(f"to resume: intelliperf resume {name_of(directory)}")
+
+
 @contextlib.contextmanager
 def scratch(options: Options, journal: Journal) -> Iterator[None]:
     """Clears scratch copies and traces away on every way out, and the whole run if it never began.
@@ -140,11 +170,12 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
         yield
     except IntelliPerfError as error:
         _log_failure(journal, str(error), error.exit_status)
+        if isinstance(error, (StorageFull, ProviderError)):
+            _offer_resume(journal)
         raise
     except KeyboardInterrupt:
         _log_failure(journal, "interrupted", EXIT_INTERRUPTED)
-        if (journal.directory / STARTED).exists():
-            journal.event("note", text=f"`intelliperf resume {journal.directory.name}` goes on where this stops")
+        _offer_resume(journal)
         raise
     finally:
         if not options.keep_work:
@@ -191,8 +222,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
             top_n=options.top_n,
             num_attempts=options.num_attempts,
             diagnose_only=diagnose_only,
-            build_deadline_s=options.build_deadline,
-            run_deadline_s=options.run_deadline,
+            build_deadline_s=options.build_timeout,
+            run_deadline_s=options.run_timeout,
             budget_minutes=options.budget_minutes,
             keep_work=options.keep_work,
         ),
@@ -273,8 +304,6 @@ def _rewriters(options: Options, application: Application, journal: Journal, rul
 
         return rules, replay_rewriter(options.replay, journal, budget)
     if options.model is None:
-        if options.provider or options.api_base:
-            raise UsageError("--provider and --api-base need --model")
         journal.event("note", text="no --model: rule-based rewrites only")
         return (rules,)
     from intelliperf.codegen.model import model_rewriter
@@ -320,4 +349,5 @@ def _restored(values: dict[str, Any]) -> Options:
     kept = {name: value for name, value in values.items() if name in known}
     for name in _PATHS:
         kept[name] = Path(kept[name]) if kept.get(name) else None
-    return Options(**{**kept, "command": tuple(kept["command"]), "build_command": tuple(kept["build_command"])})
+    kept.update({name: tuple(kept[name]) for name in _LISTS if name in kept})
+    return Options(**kept)

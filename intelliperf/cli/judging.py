@@ -38,7 +38,7 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
 
         tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
         settings = Settings(
-            run_deadline_s=options.run_deadline,
+            run_deadline_s=options.run_timeout,
             unit_tests=tests,
             test_environment=backend.build_environment() if tests else {},
             tolerance=UserTolerance(options.rtol, options.atol),
@@ -80,7 +80,7 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
                 build=attempt_build,
                 logs=logs,
                 reading=reading(baseline.workspace.root, baseline.workspace.tree),
-                rounded=lambda way: rounded_build(backend, reference, way, options.build_deadline),
+                rounded=lambda way: rounded_build(backend, reference, way, options.build_timeout),
                 standing=baseline.declares,
             )
         )

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from intelliperf.cli.options import NightOptions
 from intelliperf.cli.view import view_for
 from intelliperf.errors import BackendUnavailable, IntelliPerfError, UsageError
-from intelliperf.frozen import record
 from intelliperf.processes.storage import storage_errors
 from intelliperf.project.codec import decode
 from intelliperf.project.journal import Journal, read_json, to_json
@@ -21,25 +21,6 @@ from intelliperf.project.journal import Journal, read_json, to_json
 FILE_NAMES = ("nightly.toml", "intelliperf.toml")
 _REQUEST = "request.json"  # what a night was asked for
 _EXTRA = "pip install 'intelliperf[nightly]'"
-
-
-@record(frozen=True)
-class NightOptions:
-    """What the command line said; paths as they are meant from where it was typed."""
-
-    file: Path | None = None
-    resume: Path | None = None  # a night's directory; Path() for the latest
-    only: tuple[str, ...] = ()
-    database: str | None = None
-    nights: Path | None = None
-    ray: str | None = None
-    workers: int | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    budget_minutes: float | None = None
-    budget_device_minutes: float | None = None
-    search: bool = True
-    json_events: bool = False
 
 
 def run_night(options: NightOptions) -> int:
@@ -83,9 +64,7 @@ def _run_night(options: NightOptions) -> int:
                 written = write(report, journal)
             except (IntelliPerfError, KeyboardInterrupt):
                 with contextlib.suppress(IntelliPerfError):
-                    journal.event(
-                        "note", text=f"`intelliperf nightly --resume --night {journal.directory}` goes on from here"
-                    )
+                    journal.event("note", text=f"`intelliperf nightly --resume --night {journal.directory}` resumes it")
                 raise
             finally:
                 pool.close()
@@ -115,10 +94,10 @@ def _plan(options: NightOptions) -> tuple[Path, _Plan]:
 
 
 def _resumed(options: NightOptions) -> Path | None:
-    if options.resume is None:
+    if not options.resume:
         return None
-    if options.resume != Path():
-        directory = options.resume.resolve()
+    if options.night is not None:
+        directory = options.night.resolve()
     else:
         root = (options.nights or Path(".intelliperf") / "nights").resolve()
         started = sorted(path.parent for path in root.glob(f"*/{_REQUEST}"))

@@ -1,47 +1,256 @@
-"""What the command line and the configuration file said, before it is made into records."""
+"""Every option, once: its type, default, flags and help are a field of a frozen record.
+
+`cli.parsing` makes the option parser of a command from the fields that the command takes; the configuration file and
+its schema read the same table. Paths are meant from where they were typed; timeouts are in seconds.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from intelliperf.frozen import record
+
+ALIASES = {"run_deadline": "run_timeout", "build_deadline": "build_timeout"}  # older spellings, hidden but taken
+BACKEND_NAMES = ("auto", "emulator", "cuda", "rocm")
+
+
+def _formulas() -> list[str]:
+    from intelliperf.formulas import FORMULAS
+
+    return list(FORMULAS)
+
+
+def _targets() -> list[str]:
+    from intelliperf.devices.models import target_names
+
+    return list(target_names())
+
+
+def _option(*flags: str, **more: Any) -> Any:
+    return typer.Option(*flags, **more)
 
 
 @record(frozen=True)
 class Options:
-    """Field names are option names; deadlines in seconds."""
+    """What a command on an application was asked for."""
 
     command: tuple[str, ...]
-    formula: str = "all"
-    build_command: tuple[str, ...] = ()
-    project_directory: Path | None = None
-    kernel: str | None = None
-    top_n: int = 10
-    num_attempts: int = 10
-    model: str | None = None
-    provider: str | None = None
-    api_base: str | None = None
-    price: str | None = None
-    unittest_command: str | None = None
-    in_place: bool = False
-    output_file: Path | None = None
-    rtol: float | None = None
-    atol: float | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    budget_minutes: float | None = None
-    replay: Path | None = None
-    backend: str = "auto"
-    target: str | None = None
-    launcher: str | None = None
-    emulated_launcher: bool = False
-    flush_l2: bool = False
-    expect_exit: int = 0
-    pass_env: tuple[str, ...] = ()
-    run_root: Path | None = None
-    run_deadline: float = 300.0
-    build_deadline: float = 900.0
-    keep_work: bool = False
-    json_events: bool = False
-    verbose: bool = False
+    formula: Annotated[
+        str,
+        _option(
+            "-f",
+            "--formula",
+            metavar="FORMULA",
+            help="The bottleneck to look for; default: each. See `intelliperf formulas`.",
+            autocompletion=_formulas,
+        ),
+    ] = "all"
+    build_command: Annotated[
+        tuple[str, ...],
+        _option(
+            "-b",
+            "--build-command",
+            metavar="COMMAND",
+            help="Builds the program, run in the project directory; may be repeated.",
+        ),
+    ] = ()
+    project_directory: Annotated[
+        Path | None, _option("-p", "--project-directory", metavar="DIR", help="Default: the current directory.")
+    ] = None
+    kernel: Annotated[
+        str | None, _option("-k", "--kernel", metavar="REGEX", help="Only kernels whose name matches.")
+    ] = None
+    top_n: Annotated[
+        int, _option("--top-n", metavar="N", min=1, help="How many kernels, by device time, are examined.")
+    ] = 10
+    num_attempts: Annotated[
+        int, _option("--num-attempts", metavar="N", min=0, help="The most proposals of the model per finding.")
+    ] = 10
+    model: Annotated[
+        str | None, _option("-m", "--model", metavar="MODEL", help="A language model, by its provider's name for it.")
+    ] = None
+    provider: Annotated[str | None, _option("-r", "--provider", metavar="PROVIDER", help="openai, anthropic, …")] = None
+    api_base: Annotated[str | None, _option("--api-base", metavar="URL", help="An OpenAI-compatible server.")] = None
+    price: Annotated[
+        str | None,
+        _option("--price", metavar="IN,OUT", help="USD per million tokens, for a model without a published price."),
+    ] = None
+    unittest_command: Annotated[
+        str | None,
+        _option("--unittest-command", metavar="COMMAND", help="Must succeed on every accepted candidate."),
+    ] = None
+    in_place: Annotated[bool, _option("-l", "--in-place", help="Write an accepted patch to the project at once.")] = (
+        False
+    )
+    output_file: Annotated[
+        Path | None, _option("-o", "--output-file", metavar="FILE", help="Where a copy of the JSON result goes.")
+    ] = None
+    rtol: Annotated[
+        float | None, _option("--rtol", metavar="X", min=0, help="Relative tolerance; overrides the derived one.")
+    ] = None
+    atol: Annotated[
+        float | None, _option("--atol", metavar="X", min=0, help="Absolute tolerance; overrides the derived one.")
+    ] = None
+    budget_usd: Annotated[
+        float | None, _option("--budget-usd", metavar="USD", min=0, help="The most that a model may cost.")
+    ] = None
+    budget_tokens: Annotated[
+        int | None, _option("--budget-tokens", metavar="N", min=0, help="The most tokens that a model may use.")
+    ] = None
+    budget_minutes: Annotated[
+        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="The longest that the run may take.")
+    ] = None
+    replay: Annotated[
+        Path | None, _option("--replay", metavar="RUN", help="Take the model's replies from this run.")
+    ] = None
+    backend: Annotated[
+        str,
+        _option(
+            "--backend",
+            metavar="BACKEND",
+            help="auto, emulator, cuda or rocm.",
+            autocompletion=lambda: list(BACKEND_NAMES),
+        ),
+    ] = "auto"
+    target: Annotated[
+        str | None,
+        _option(
+            "--target",
+            metavar="CHIP",
+            help="The chip that the emulator models; listed below.",
+            autocompletion=_targets,
+        ),
+    ] = None
+    launcher: Annotated[
+        str | None,
+        _option(
+            "--launcher",
+            metavar="COMMAND",
+            help="Put before the program in every run: 'srun -n 1', 'rocjitsu run --', …",
+        ),
+    ] = None
+    emulated_launcher: Annotated[
+        bool, _option("--emulated-launcher", help="The launcher emulates a GPU: gains are modelled, not measured.")
+    ] = False
+    flush_l2: Annotated[
+        bool, _option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
+    ] = False
+    expect_exit: Annotated[
+        int, _option("--expect-exit", metavar="STATUS", min=0, max=255, help="The program's exit status, if not 0.")
+    ] = 0
+    pass_env: Annotated[
+        tuple[str, ...],
+        _option("--pass-env", metavar="NAME", help="A variable that judged runs may read; may be repeated."),
+    ] = ()
+    run_root: Annotated[Path | None, _option("--run-root", metavar="DIR", help="Where run directories go.")] = None
+    run_timeout: Annotated[
+        float, _option("--run-timeout", metavar="SECONDS", min=0.1, help="For one run of the program.")
+    ] = 300.0
+    build_timeout: Annotated[float, _option("--build-timeout", metavar="SECONDS", min=0.1, help="For one build.")] = (
+        900.0
+    )
+    keep_work: Annotated[bool, _option("--keep-work", help="Keep the scratch copies.")] = False
+    json_events: Annotated[bool, _option("--json", help="Events as JSON lines on standard output.")] = False
+    verbose: Annotated[bool, _option("-v", "--verbose", help="Print more: stage times, build output.")] = False
     diagnose_only: bool = False
+    typed_in: Path | None = None  # where `command` is meant; None: the current directory
+
+
+# What commands on an application have in common, in the order of their help.
+PROJECT = ("build_command", "project_directory", "kernel", "top_n")
+DEVICE = ("backend", "target", "launcher", "emulated_launcher")
+LIMITS = ("expect_exit", "pass_env", "run_timeout", "build_timeout")
+OUTPUT = ("run_root", "json_events", "verbose")
+CHECKS = ("seeds", "seed", "strict", "other_wave", "sarif")
+
+
+@record(frozen=True)
+class CheckOptions(Options):
+    """What `intelliperf check` takes besides."""
+
+    seeds: Annotated[int, _option("--seeds", metavar="N", min=0, help="Runs in random order.")] = 1
+    seed: Annotated[
+        int | None, _option("--seed", metavar="SEED", min=1, help="Only this order, to reproduce a defect.")
+    ] = None
+    strict: Annotated[bool, _option("--strict", help="A warning counts as an error.")] = False
+    other_wave: Annotated[
+        bool, _option("--other-wave/--one-wave", help="Run HIP programs with waves of 32 and of 64 lanes.")
+    ] = True
+    sarif: Annotated[Path | None, _option("--sarif", metavar="FILE", help="Also write the defects as SARIF 2.1.0.")] = (
+        None
+    )
+
+
+@record(frozen=True)
+class RunOptions:
+    """Which run `apply`, `report` and `resume` are about."""
+
+    run: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="A run directory or its name; default: the latest that fits.")
+    ] = None
+    run_root: Annotated[Path | None, _option("--run-root", metavar="DIR", help="Where run directories are.")] = None
+
+
+@record(frozen=True)
+class NightOptions:
+    """What `intelliperf nightly` was asked for."""
+
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Default: nightly.toml or intelliperf.toml here.")
+    ] = None
+    resume: Annotated[bool, _option("--resume", help="Resume the latest interrupted night, or --night.")] = False
+    night: Annotated[Path | None, _option("--night", metavar="DIR", help="The night to resume.")] = None
+    only: Annotated[tuple[str, ...], _option("--only", metavar="TARGET", help="This target; may be repeated.")] = ()
+    database: Annotated[
+        str | None, _option("--database", metavar="URL", help="postgresql://… or the path of an SQLite file.")
+    ] = None
+    nights: Annotated[Path | None, _option("--nights", metavar="DIR", help="Where nights' directories go.")] = None
+    ray: Annotated[
+        str | None, _option("--ray", metavar="ADDRESS", help="auto, local, or the address of a Ray cluster.")
+    ] = None
+    workers: Annotated[int | None, _option("--workers", metavar="N", min=1, help="Tasks at once, without Ray.")] = None
+    budget_usd: Annotated[
+        float | None, _option("--budget-usd", metavar="USD", min=0, help="The most that models may cost.")
+    ] = None
+    budget_tokens: Annotated[
+        int | None, _option("--budget-tokens", metavar="N", min=0, help="The most tokens that models may use.")
+    ] = None
+    budget_minutes: Annotated[
+        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="The longest that a night may take.")
+    ] = None
+    budget_device_minutes: Annotated[
+        float | None,
+        _option("--budget-device-minutes", metavar="MINUTES", min=0, help="The most device time, over all tasks."),
+    ] = None
+    search: Annotated[bool, _option("--search/--no-search", help="Look for patches.")] = True
+    schema: Annotated[bool, _option("--schema", help="Print the JSON Schema of the file.")] = False
+    json_events: Annotated[bool, _option("--json", help="Events as JSON lines on standard output.")] = False
+
+
+@record(frozen=True)
+class ReviewOptions:
+    """What `intelliperf review` was asked for."""
+
+    runs: Annotated[
+        tuple[Path, ...], typer.Argument(metavar="[RUN]...", help="Run directories whose patches are added.")
+    ] = ()
+    database: Annotated[
+        str | None, _option("--database", metavar="URL", help="postgresql://… or the path of an SQLite file.")
+    ] = None
+    export: Annotated[
+        Path | None, _option("--export", metavar="FILE", help="Write one run's page to this file instead.")
+    ] = None
+    listen: Annotated[
+        str, _option("--listen", metavar="HOST:PORT", help="Other addresses than loopback require TLS.")
+    ] = "127.0.0.1:0"
+    tls_cert: Annotated[Path | None, _option("--tls-cert", metavar="FILE", help="Certificate chain, PEM.")] = None
+    tls_key: Annotated[Path | None, _option("--tls-key", metavar="FILE", help="Its private key, PEM.")] = None
+    password_file: Annotated[
+        Path | None, _option("--password-file", metavar="FILE", help="Reviewers and hashes of their passwords.")
+    ] = None
+    hash_password: Annotated[
+        str | None, _option("--hash-password", metavar="NAME", help="Print a line for --password-file.")
+    ] = None

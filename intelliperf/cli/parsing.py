@@ -1,16 +1,91 @@
-"""Options that need no conversion do not wait for typer's converter.
+"""Commands from the table of options, and a parser that starts quickly.
 
-typer converts every value by pydantic, also defaults, and importing pydantic takes a quarter of a second of every
-run. A default, a text where a text is wanted, or nothing at all is right as it is; all others, and all complaints
-about values, are typer's.
+A command is a function of a record and, where it has any, of parameters of its own; its options are fields of the
+record. Options that need no conversion do not wait for typer's converter: typer converts every value by pydantic, also
+defaults, and importing pydantic takes a quarter of a second of every run. A default, a text where a text is wanted, or
+nothing at all is right as it is; all others, and all complaints about values, are typer's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+
+_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def takes(
+    record: Any,
+    names: tuple[str, ...] = (),
+    *,
+    preset: Mapping[str, Any] | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Callable[[Callable[..., int | None]], Callable[..., None]]:
+    """A typer command from a function of `record` that returns the exit status, or None to continue.
+
+    `names`: the fields that are options, all of those with flags by default. `preset`: values of other fields, or
+    defaults that differ from the record's. `told`: help that differs from the record's.
+    """
+    fields = {field.name: field for field in dataclasses.fields(record)}
+    preset, told = preset or {}, told or {}
+
+    def parameter(name: str, hint: Any) -> inspect.Parameter:
+        kind, flags = get_args(hint)
+        flags = _told(flags, told[name]) if name in told else flags
+        default = preset.get(name, fields[name].default)
+        if get_origin(kind) is tuple:
+            kind, default = list[get_args(kind)[0]] | None, None  # type: ignore[misc]  # the parser's own collection
+        return inspect.Parameter(name, _KINDS[1], annotation=Annotated[kind, flags], default=default)
+
+    def decorate(function: Callable[..., int | None]) -> Callable[..., None]:
+        hints = _hints(record)
+        chosen = names or tuple(name for name, hint in hints.items() if get_origin(hint) is Annotated)
+        _first, *own = inspect.signature(function, eval_str=True).parameters.values()
+        wants_context = any(one.annotation is typer.Context for one in own)
+
+        def command(context: typer.Context, **values: Any) -> None:
+            filled = {name: _value(values.pop(name), fields[name].default) for name in chosen}
+            if "command" in fields:
+                filled.update(context.find_root().obj)
+            if wants_context:
+                values["context"] = context
+            status = function(record(**{**preset, **filled}), **values)
+            if status is not None:
+                raise typer.Exit(status)
+
+        made = [
+            inspect.Parameter("context", _KINDS[0], annotation=typer.Context),
+            *(one.replace(kind=_KINDS[1]) for one in own if one.annotation is not typer.Context),
+            *(parameter(name, hints[name]) for name in chosen),
+        ]
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__annotations__ = {one.name: one.annotation for one in made}
+        command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+        return command
+
+    return decorate
+
+
+def _told(flags: Any, text: str) -> Any:
+    changed = copy(flags)
+    changed.help = text
+    return changed
+
+
+def _value(given: Any, default: Any) -> Any:
+    """A list as the record's tuple; an empty one where nothing was given."""
+    return tuple(given or ()) if isinstance(default, tuple) else given
+
+
+@cache
+def _hints(record: Any) -> dict[str, Any]:
+    return get_type_hints(record, include_extras=True)
 
 
 def command_of(app: typer.Typer) -> Any:

@@ -8,26 +8,14 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from intelliperf.cli.options import ReviewOptions, RunOptions
 from intelliperf.errors import BackendUnavailable, UsageError
-from intelliperf.frozen import record
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import write_atomically
 
 _EXTRA = "pip install 'intelliperf[review]'"
 _DATABASE = Path(".intelliperf") / "history.db"
 _GIT_DEADLINE_S = 10.0
-
-
-@record(frozen=True)
-class ReviewOptions:
-    runs: tuple[Path, ...] = ()
-    database: str | None = None
-    export: Path | None = None
-    listen: str = "127.0.0.1:0"
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    password_file: Path | None = None
-    hash_password: str | None = None
 
 
 def review_patches(options: ReviewOptions) -> int:
@@ -57,7 +45,7 @@ def _export(file: Path, runs: Sequence[Path]) -> int:
 
     if len(runs) > 1:
         raise UsageError("--export takes one run")
-    write_atomically(file, exported(find_run(runs[0] if runs else None)).encode("utf-8"))
+    write_atomically(file, exported(find_run(RunOptions(runs[0] if runs else None))).encode("utf-8"))
     print(f"written: {file}")
     return 0
 
@@ -69,7 +57,7 @@ def _serve(options: ReviewOptions) -> int:
     from intelliperf.review.sessions import read_passwords
 
     host, port = _address(options.listen)
-    tls = (options.tls_certificate, options.tls_key)
+    tls = (options.tls_cert, options.tls_key)
     if not _is_loopback(host) and (None in tls or options.password_file is None):
         raise UsageError(f"--listen {options.listen} is open to others: give --tls-cert, --tls-key and --password-file")
     if tls.count(None) == 1:

@@ -2,47 +2,100 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
+from intelliperf.cli import EXIT_INTERRUPTED
+from intelliperf.cli.configuration import upwards
+from intelliperf.cli.options import RunOptions
 from intelliperf.errors import UsageError
 from intelliperf.project.journal import RUNS
 from intelliperf.records import FileEdit, Report, content_hash
 
 
-def find_run(given: Path | None, finished: bool = True) -> Path:
-    """The named run directory, or the latest one below the current directory."""
-    if given is not None:
-        for place in (given, RUNS / given):
+def find_run(options: RunOptions, fits: Callable[[Path], bool] | None = None, kind: str = "finished") -> Path:
+    """The named run directory, or the latest one that fits: of --run-root, of this project, or of one above.
+
+    `kind`: what to call those that fit. Raises `UsageError` where there is none.
+    """
+    roots = [options.run_root] if options.run_root is not None else [one / RUNS for one in upwards(Path.cwd())]
+    if options.run is not None:
+        for place in (options.run, *(root / options.run for root in roots)):
             if place.is_dir():
                 return place.resolve()
-        raise UsageError(f"no such run directory: {given}")
-    started = sorted(path.parent for path in RUNS.glob("*/run.json")) if RUNS.is_dir() else []
-    runs = [path for path in started if (path / "report.json").exists() is finished]
-    if not runs:
-        raise UsageError(f"no {'finished' if finished else 'interrupted'} run below {RUNS.resolve()}")
-    return runs[-1].resolve()
+        raise UsageError(f"no such run directory: {options.run}{_close(options.run, roots)}")
+    for root in roots:
+        runs = [path for path in _runs(root) if (fits or is_finished)(path)]
+        if runs:
+            return runs[-1].resolve()
+    raise UsageError(f"no {kind} run below {roots[0].resolve()}; elsewhere, name its directory or --run-root")
 
 
-def print_report(run: Path | None) -> int:
-    path = find_run(run) / "summary.md"
+def is_finished(run: Path) -> bool:
+    return (run / "report.json").exists()
+
+
+def is_resumable(run: Path) -> bool:
+    """Was the run interrupted, rather than refused before it had a profile, as a build command with a typo is?"""
+    if is_finished(run) or (run / "survey.json").exists():
+        return False
+    if (run / "stages" / "profile.json").exists():
+        return True
+    return _last_error(run) in (None, EXIT_INTERRUPTED)
+
+
+def _last_error(run: Path) -> int | None:
+    """The exit status of the error that the run ended with; None where it was cut off without one."""
+    try:
+        *_, last = (run / "events.jsonl").read_text("utf-8", "replace").splitlines()
+        event = json.loads(last)
+    except (OSError, ValueError):
+        return None
+    return event.get("exit_status") if isinstance(event, dict) and event.get("event") in ("error", "note") else None
+
+
+def _runs(root: Path) -> list[Path]:
+    return sorted(path.parent for path in root.glob("*/run.json")) if root.is_dir() else []
+
+
+def _close(named: Path, roots: Sequence[Path]) -> str:
+    near = get_close_matches(named.name, [run.name for root in roots for run in _runs(root)], 1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def print_report(options: RunOptions) -> int:
+    path = find_run(options) / "summary.md"
     if not path.is_file():
         raise UsageError(f"{path.parent} holds no summary.md: not a run, or not finished (`intelliperf resume`)")
     print(path.read_text("utf-8", "replace"), end="")
     return 0
 
 
-def apply_run(run: Path | None) -> int:
+def apply_run(options: RunOptions) -> int:
     """Write the run's accepted edits into the project; all files or none."""
     from intelliperf.report.files import read
 
-    directory = find_run(run)
+    directory = find_run(options)
     report = read(directory)
+    if report.accepted is None:
+        others = [run for run in _runs(directory.parent) if (run / "patch.diff").exists() and is_finished(run)]
+        named = f"; {others[-1].name} has a patch: intelliperf apply {name_of(others[-1])}" if others else ""
+        raise UsageError(f"run {report.run_id} accepted no candidate: there is nothing to apply{named}")
     changed = write_in_place(report)
     for path in changed:
         print(f"wrote {report.application.project / path}")
     if not changed:
         print(f"nothing to do: {report.application.project} already holds the patch of run {report.run_id}")
     return 0
+
+
+def name_of(run: Path) -> str:
+    """What to type for the run: its name where it is found by that, else its directory."""
+    by_name = any((root / RUNS).resolve() == run.parent.resolve() for root in upwards(Path.cwd()))
+    return shlex.quote(run.name if by_name else str(run))
 
 
 def write_in_place(report: Report) -> tuple[str, ...]:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from pydantic import Field, create_model
 
+from intelliperf.cli.configuration import NOT_IN_FILES, spelled
 from intelliperf.cli.options import Options
 from intelliperf.configuration.document import load
 from intelliperf.configuration.schema import NightFile, checked
 
 SCHEMA_PATH = Path(__file__).parent / "intelliperf.schema.json"
-NOT_IN_FILES = frozenset({"command", "diagnose_only", "project_directory"})
-_KINDS: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "Path": str}
+_KINDS: dict[Any, Any] = {Path: str, Path | None: str, tuple[str, ...]: str | list[str]}
 
 
 def _options() -> dict[str, Any]:
     """The options by their names in the file; their defaults are the command line's."""
     fields: dict[str, Any] = {}
-    for field in dataclasses.fields(Options):
-        if field.name not in NOT_IN_FILES:
-            kind = _KINDS.get(str(field.type).partition(" ")[0], str | list[str])
-            alias = "json" if field.name == "json_events" else None  # the name itself is taken in the library
-            fields[field.name] = (kind | None, Field(None, alias=alias))
+    for name, kind in get_type_hints(Options).items():
+        if name not in NOT_IN_FILES:
+            alias = "json" if name == "json_events" else None  # the name itself is taken in the library
+            fields[name] = (_KINDS.get(kind, kind) | None, Field(None, alias=alias))
+    fields["command"] = (list[str] | None, Field(None, description="the program, then its arguments"))
     return fields
 
 
@@ -40,5 +39,5 @@ def schema() -> dict[str, Any]:
 def night_file(path: Path) -> tuple[NightFile, str]:
     """The checked file and its text. Raises `UsageError` with the line of what is wrong."""
     content, text = load(path)
-    spelled = {key if key in ("nightly", "targets") else key.replace("-", "_"): value for key, value in content.items()}
-    return checked(Configuration, spelled, path, text), text
+    named = {"json" if spelled(key) == "json_events" else spelled(key): value for key, value in content.items()}
+    return checked(Configuration, named, path, text), text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from intelliperf.devices.figures import TARGETS
@@ -67,7 +68,9 @@ def resolve(target: str) -> str:
     """The table's spelling of `target`, in any case and with separators. Raises `UsageError`."""
     spelled = target.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
     if spelled not in TARGETS:
-        raise UsageError(f"unknown target {target!r}; the emulator knows {', '.join(target_names())}")
+        near = get_close_matches(spelled, target_names(), 1, cutoff=0.5)
+        meant = f"did you mean {near[0]}? It is one of" if near else "choose one of:"
+        raise UsageError(f"unknown target {target!r}; {meant} {', '.join(target_names())}")
     return spelled
 
 

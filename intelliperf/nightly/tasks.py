@@ -167,7 +167,7 @@ def common_words(target: Target, place: Place, project: Path, runs: Path) -> lis
     backend, _, chip = place.device.partition(":")
     words = ["--backend", backend, "--project-directory", str(project), "--run-root", str(runs)]
     words += ["--expect-exit", str(target.expect_exit), "--top-n", str(target.top_n), "--json"]
-    words += ["--run-deadline", f"{target.run_timeout_s:g}", "--build-deadline", f"{target.build_timeout_s:g}"]
+    words += ["--run-timeout", f"{target.run_timeout_s:g}", "--build-timeout", f"{target.build_timeout_s:g}"]
     for option, value in (("--target", chip), ("--launcher", target.launcher)):
         words += [option, value] if value else []
     for command in target.build:

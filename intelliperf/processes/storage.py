@@ -18,7 +18,7 @@ _LEAST_FREE_BYTES = 1 << 20
 def storage_error(error: OSError, where: Path) -> StorageFull | None:
     """The error in the user's words, where it is one of the disk."""
     if error.errno in _FULL:
-        return StorageFull(f"no space left for {where}: free some and `intelliperf resume` goes on")
+        return StorageFull(f"no space left for {where}: free some, or move --run-root, XDG_CACHE_HOME or TMPDIR")
     if error.errno in _FORBIDDEN:
         return StorageFull(f"cannot write {where}: {error.strerror}; try --run-root")
     return None
@@ -42,7 +42,7 @@ def refuse_full_disk(*places: Path) -> None:
         with contextlib.suppress(OSError):
             free = os.statvfs(place)
             if free.f_bavail * free.f_frsize < _LEAST_FREE_BYTES or (free.f_files and not free.f_favail):
-                raise StorageFull(f"no space left on the disk of {place}: free some and `intelliperf resume` goes on")
+                raise StorageFull(f"no space left on the disk of {place}: free some")
 
 
 def write_atomically(path: Path, payload: bytes) -> None:

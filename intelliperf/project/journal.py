@@ -44,6 +44,14 @@ def _kept(kind: type[T], path: Path) -> T:
         raise ProtocolError(f"{path} is damaged or of another intelliperf: {error}; start a new run") from error
 
 
+def _hide_from_git(root: Path) -> None:
+    """Nothing below `.intelliperf` is a source of the project's."""
+    for directory in (root, *root.parents):
+        mark = directory / ".gitignore"
+        if directory.name == RUNS.parts[0] and not mark.exists():
+            mark.write_text("*\n")
+
+
 class Journal:
     """One run's directory, locked against a second process for as long as it is open."""
 
@@ -71,6 +79,7 @@ class Journal:
                     directory.mkdir(parents=True)
                 except FileExistsError:
                     continue
+                _hide_from_git(root)
             return cls(directory, listener)
         raise StorageFull(f"cannot find a free name below {root}")
 
@@ -83,6 +92,11 @@ class Journal:
         entry = self.record(name, **details)
         if self._listener:
             self._listener(entry)
+
+    def tell(self, text: str) -> None:
+        """A note for the listener alone: the disk may be full."""
+        if self._listener:
+            self._listener({"time": round(time.time(), 3), "event": "note", "text": text})
 
     def record(self, name: str, **details: object) -> dict[str, Any]:
         """Write the event down, and no more."""

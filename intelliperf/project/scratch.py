@@ -73,7 +73,7 @@ class Built:
         """For the user, whose own program does not build."""
         how = self.completed.describe()
         if self.completed.timed_out:
-            return f"the build does not end ({how}); a longer --build-deadline may help"
+            return f"the build does not end ({how}); a longer --build-timeout may help"
         shown = "" if self.errors == (how,) else ":" + "".join(f"\n  {line}" for line in self.errors)
         return f"the build fails ({how}){shown}"
 

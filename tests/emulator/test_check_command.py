@@ -5,30 +5,31 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from intelliperf.cli.check import EXIT_DEFECTS, CheckOptions, check_application
-from intelliperf.cli.options import Options
+from intelliperf.cli.check import EXIT_DEFECTS, check_application
+from intelliperf.cli.options import CheckOptions
 
 _ZOO = Path(__file__).parents[1] / "zoo" / "order"
 
 
-def _checked(source: str, project: Path, wanted: CheckOptions) -> int:
+def _checked(source: str, project: Path, **wanted: Any) -> int:
     project.mkdir()
     text = (_ZOO / source).read_text().replace('"../zoo.h"', '"zoo.h"')
     (project / Path(source).name).write_text(text)
     shutil.copy(_ZOO / "zoo.h", project)
     build = f"hipcc -O2 -g {Path(source).name} -o app"
-    options = Options(("./app",), build_command=(build,), project_directory=project, json_events=True)
-    return check_application(options, wanted)
+    common = {"build_command": (build,), "project_directory": project, "json_events": True}
+    return check_application(CheckOptions(("./app",), **common, **wanted))
 
 
 def test_a_missing_fence_is_named_with_both_lines_and_a_status_for_ci(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sarif = tmp_path / "found.sarif"
-    status = _checked("racy/last_block_without_fence.hip", tmp_path / "project", CheckOptions(seeds=0, sarif=sarif))
+    status = _checked("racy/last_block_without_fence.hip", tmp_path / "project", seeds=0, sarif=sarif)
     found = json.loads(capsys.readouterr().out)
     assert status == EXIT_DEFECTS
     (defect,) = found["defects"]
@@ -39,7 +40,7 @@ def test_a_missing_fence_is_named_with_both_lines_and_a_status_for_ci(
 
 
 def test_what_is_wrong_with_one_wave_size_only_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status = _checked("racy/wave_of_64.hip", tmp_path / "project", CheckOptions(seeds=0))
+    status = _checked("racy/wave_of_64.hip", tmp_path / "project", seeds=0)
     found = json.loads(capsys.readouterr().out)
     errors = [defect for defect in found["defects"] if defect["level"] == "error"]
     assert status == EXIT_DEFECTS and errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cli import main
-from intelliperf.cli.app import COMMANDS, parser_for
-from intelliperf.cli.runs import write_in_place
+from intelliperf.cli.app import COMMANDS, application
+from intelliperf.cli.options import Options
+from intelliperf.cli.runs import is_resumable, write_in_place
 from intelliperf.errors import UsageError
 from intelliperf.project.journal import RUNS
 
@@ -55,11 +57,21 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("-p", "/", "--", "./app"), "no project"),
         (("--top-n", "0", "--", "./app"), "greater than or equal to 1"),
         (("--top_n", "x", "--", "./app"), "Invalid value for '--top-n'"),
-        (("--target", "mi999", "--", "./app"), "unknown target 'mi999'; the emulator knows"),
-        (("--backend", "abacus", "--", "./app"), "unknown backend 'abacus'"),
-        (("--provider", "openai", "-f", "bankConflict", "--", "./app"), "need --model"),
+        (("--target", "mi999", "--", "./app"), "unknown target 'mi999'; choose one of: a100,"),
+        (("--backend", "abacus", "--", "./app"), "unknown backend 'abacus'; choose one of: auto,"),
+        (
+            ("--provider", "openai", "-f", "bankConflict", "--", "./app"),
+            "--provider would be ignored: it needs --model",
+        ),
         (("-o", "no/such/place.json", "--", "./app"), "there is no directory no/such"),
         (("-o", ".", "--", "./app"), "is a directory"),
+        (("--target", "h10", "--", "./app"), "unknown target 'h10'; did you mean h100?"),
+        (("--backend", "emulater", "--", "./app"), "did you mean emulator?"),
+        (("-f", "diagnoseOnly", "-m", "gpt", "-b", "make", "--", "./app"), "--model would be ignored: a diagnosis"),
+        (("--replay", ".", "--price", "1,2", "-b", "make", "--", "./app"), "--price would be ignored: --replay takes"),
+        (("--price", "1,2", "-b", "make", "--", "./app"), "--price would be ignored: it needs --model"),
+        (("-f", "diagnoseOnly", "-l", "-b", "make", "--", "./app"), "--in-place would be ignored"),
+        (("completion", "tcsh"), "no completion for 'tcsh'; choose one of: bash, zsh, fish"),
         (("--run-root", "out", "diagnose", "--", "./app"), "--run-root goes after the command"),
         (("report",), "no finished run below"),
         (("resume",), "no interrupted run below"),
@@ -121,7 +133,7 @@ def test_a_run_of_another_version_or_a_damaged_one_is_not_resumed(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = saved_run(project, version="0.0.1")
-    assert "was begun by intelliperf 0.0.1" in complaint(capsys, 2, "resume")
+    assert "was started by intelliperf 0.0.1" in complaint(capsys, 2, "resume")
     (run / "run.json").write_text("{")
     assert "is not JSON" in complaint(capsys, 1, "resume")
     (run / "run.json").write_text("[]")
@@ -259,9 +271,120 @@ def test_options_that_need_no_conversion_load_no_converter() -> None:
 
 
 def test_only_the_commands_that_may_be_meant_are_made(capsys: pytest.CaptureFixture[str]) -> None:
-    assert set(parser_for(["-f", "bankConflict"]).commands) == set()
-    assert set(parser_for(["-f", "x", "apply"]).commands) == {"apply"}
-    for words in (["--help"], ["diagnos"], []):
-        assert len(parser_for(words).commands) == len(COMMANDS)
+    def made(*words: str) -> set[str]:
+        return {command.callback.__name__ for command in application(words).registered_commands if command.callback}
+
+    assert made("-f", "bankConflict") == set()
+    assert made("-f", "x", "apply") == {"apply"}
+    for words in (("--help",), ("diagnos",), ()):
+        assert len(made(*words)) == len(COMMANDS)
     assert main(["diagnos", "--", "./app"]) == 2
     assert "Did you mean 'diagnose'?" in capsys.readouterr().err
+
+
+def finished_run(project: Path, name: str, accepted: bool) -> Path:
+    from reported import accepted_report
+
+    from intelliperf.project.journal import to_json
+
+    run = project / RUNS / name
+    run.mkdir(parents=True)
+    report = accepted_report(project, "a.hip", "one\n", "two\n")
+    if not accepted:
+        report = dataclasses.replace(report, accepted=None, patch="")
+    (run / "run.json").write_text("{}")
+    (run / "report.json").write_bytes(to_json(report))
+    if accepted:
+        (run / "patch.diff").write_text(report.patch)
+    return run
+
+
+def test_apply_names_the_run_that_has_a_patch(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "a.hip").write_text("one\n")
+    finished_run(project, "20260101-000000-all", accepted=True)
+    finished_run(project, "20260102-000000-all", accepted=False)
+    assert complaint(capsys, 2, "apply").endswith(
+        "20260101-000000-all has a patch: intelliperf apply 20260101-000000-all"
+    )
+    assert "did you mean 20260101-000000-all?" in complaint(capsys, 2, "apply", "20260101-0000-all")
+    assert main(["apply", "20260101-000000-all"]) == 0
+    assert (project / "a.hip").read_text() == "two\n"
+
+
+def test_runs_are_found_below_another_root_and_from_a_directory_of_the_project(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished_run(project, "20260101-000000-all", accepted=False)
+    (project / RUNS / "20260101-000000-all" / "summary.md").write_text("seen\n")
+    (project / "inner").mkdir()
+    monkeypatch.chdir(project / "inner")
+    assert main(["report"]) == 0 and capsys.readouterr().out == "seen\n"
+    monkeypatch.chdir("/")
+    assert "elsewhere, name its directory or --run-root" in complaint(capsys, 2, "report")
+    assert main(["report", "--run-root", str(project / RUNS)]) == 0 and capsys.readouterr().out == "seen\n"
+
+
+def test_resume_takes_what_was_cut_off_and_not_a_run_that_failed_at_once(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = saved_run(project)
+    (run / "events.jsonl").write_text('{"event": "error", "text": "make: no rule", "exit_status": 1}\n')
+    assert "no interrupted run below" in complaint(capsys, 2, "resume")
+    (run / "events.jsonl").write_text('{"event": "error", "text": "interrupted", "exit_status": 130}\n')
+    assert is_resumable(run)
+    (run / "events.jsonl").write_text('{"event": "error", "text": "no space", "exit_status": 1}\n')
+    (run / "stages").mkdir()
+    (run / "stages" / "profile.json").touch()
+    assert is_resumable(run)
+    (run / "survey.json").touch()
+    assert not is_resumable(run), "a survey is finished and has no report"
+
+
+def test_the_file_of_a_directory_above_names_the_program_and_its_project(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from intelliperf.cli import improve
+
+    (project / "intelliperf.toml").write_text(
+        "command = ['./app', '4']\nbuild-command = 'make'\nrun_deadline = 7.0\nrun_root = 'out'\n"
+    )
+    seen: list[Options] = []
+    monkeypatch.setattr(improve, "improve_application", lambda options: seen.append(options) or 0)
+    (project / "inner").mkdir()
+    monkeypatch.chdir(project / "inner")
+    assert main([]) == 0
+    (options,) = seen
+    assert (options.command, options.build_command) == (("./app", "4"), ("make",))
+    assert options.project_directory == options.typed_in == project.resolve()
+    assert (options.run_timeout, options.run_root) == (7.0, project.resolve() / "out")
+    assert main(["--build-deadline=8", "diagnose", "--", "./other"]) == 2, "options go after the command"
+    assert main(["diagnose", "--run-deadline=8", "--", "./other"]) == 0
+    assert (seen[1].command, seen[1].typed_in, seen[1].run_timeout) == (("./other",), None, 8.0)
+
+
+def test_a_bad_file_spares_what_does_not_read_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "intelliperf.toml").write_text("formual = 'all'\n")
+    for words in (["--version"], ["formulas"], ["--help"], ["completion", "zsh"]):
+        assert main(words) == 0
+    assert "unknown key 'formual'; did you mean formula?" in complaint(capsys, 2, "--", "./app")
+
+
+@pytest.mark.parametrize(
+    ("shell", "environment", "expected"),
+    [
+        ("bash", {"COMP_WORDS": "intelliperf diag", "COMP_CWORD": "1"}, "diagnose"),
+        ("bash", {"COMP_WORDS": "intelliperf diagnose --target h1", "COMP_CWORD": "3"}, "h100"),
+        ("bash", {"COMP_WORDS": "intelliperf --formula bank", "COMP_CWORD": "2"}, "bankConflict"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "intelliperf che"}, '_arguments \'*: :(("check"'),
+        ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args", "_TYPER_COMPLETE_ARGS": "intelliperf che"}, "check"),
+    ],
+)
+def test_a_shell_completes_commands_and_values(
+    project: Path, shell: str, environment: dict[str, str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", shell]) == 0
+    assert "_INTELLIPERF_COMPLETE" in capsys.readouterr().out
+    argv = [sys.executable, "-c", "import sys; sys.argv[0] = 'intelliperf'; import intelliperf.cli as c; c.main()"]
+    asked = {**os.environ, "_INTELLIPERF_COMPLETE": f"complete_{shell}", **environment}
+    done = subprocess.run(argv, env=asked, capture_output=True, text=True, timeout=60)
+    assert expected in done.stdout, done.stderr
