@@ -201,7 +201,7 @@ def finish_report(run: Run, report: Report) -> Report:
 def open_run(options: Options, application: Application, journal: Journal) -> Run:
     """Everything that a run needs, wired together."""
     from intelliperf.backends import open_backend
-    from intelliperf.cli.judging import judge_for
+    from intelliperf.cli.judging import RunJudge
     from intelliperf.formulas import find_formula
 
     formula = find_formula(options.formula)
@@ -231,7 +231,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         backend=backend,
         formula=formula,
         rewriters=rewriters,
-        judge=judge_for(options, backend, sandbox),
+        judge=RunJudge(options, backend, sandbox),
         journal=journal,
         while_building=_preparation(sandbox),
         read_ahead=rules.read_ahead if rewriters else lambda version: None,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from intelliperf import run as runs
 from intelliperf.cli.options import Options
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory
@@ -23,36 +22,21 @@ if TYPE_CHECKING:
     from intelliperf.validation.judge import Judge
     from intelliperf.validation.trial import BuildFailure
 
-_HEADERS_DEADLINE_S = 120.0
+_HEADERS_TIMEOUT_S = 120.0
 _HEADERS = 24  # two for each list of includes: some 100 MB at most
 
 
-def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judge:
-    """A judge that keeps the reference's calibration for all candidates of the run; loaded with the first of them."""
+class RunJudge:
+    """Judges the candidates of one run; keeps the original's calibration for all, and is loaded with the first."""
 
-    @lru_cache(maxsize=1)
-    def judge() -> Judge:
-        from intelliperf.validation.buffers.tolerance import UserTolerance
-        from intelliperf.validation.judge import Judge
-        from intelliperf.validation.trial import Settings
+    def __init__(self, options: Options, backend: Backend, sandbox: Sandbox) -> None:
+        self._options = options
+        self._backend = backend
+        self._sandbox = sandbox
+        self._reading = lru_cache(maxsize=4)(_reading)
 
-        tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
-        settings = Settings(
-            run_deadline_s=options.run_timeout,
-            unit_tests=tests,
-            test_environment=backend.build_environment() if tests else {},
-            tolerance=UserTolerance(options.rtol, options.atol),
-        )
-        return Judge(backend, sandbox, settings)
-
-    @lru_cache(maxsize=4)
-    def reading(root: Path, tree: Path) -> Reading:
-        from intelliperf.validation.edits.reading import Reading
-        from intelliperf.validation.edits.units import logged_units
-
-        return Reading(compiler_for(root / "reading"), tree, logged_units(root / COMPILE_LOG))
-
-    def judged(
+    def __call__(
+        self,
         candidate: Candidate,
         finding: Finding,
         evidence: Sequence[SourceEvidence],
@@ -61,31 +45,54 @@ def judge_for(options: Options, backend: Backend, sandbox: Sandbox) -> runs.Judg
         build: Callable[[], tuple[Version, Built]],
         logs: Path,
     ) -> Verdict:
-        from intelliperf.validation.trial import BuildFailure, Case
+        from intelliperf.validation.trial import Case
 
-        def attempt_build() -> Application | BuildFailure:
-            state, built = build()
-            if not built.ok:
-                return BuildFailure(built.errors, built.completed.timed_out)
-            return state.application
-
-        return judge().judge(
+        given = sources(baseline, evidence)
+        return self._judge.judge(
             Case(
                 candidate=candidate,
                 finding=finding,
                 reference=reference.application,
                 baseline=baseline.application,
-                sources=sources(baseline, evidence),
-                allowed=frozenset(sources(baseline, evidence)),
-                build=attempt_build,
+                sources=given,
+                allowed=frozenset(given),
+                build=lambda: _application_of(*build()),
                 logs=logs,
-                reading=reading(baseline.workspace.root, baseline.workspace.tree),
-                rounded=lambda way: rounded_build(backend, reference, way, options.build_timeout),
+                reading=self._reading(baseline.workspace.root, baseline.workspace.tree),
+                rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
                 standing=baseline.declares,
             )
         )
 
-    return judged
+    @cached_property
+    def _judge(self) -> Judge:
+        from intelliperf.validation.buffers.tolerance import UserTolerance
+        from intelliperf.validation.judge import Judge
+        from intelliperf.validation.trial import Settings
+
+        options = self._options
+        tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
+        settings = Settings(
+            run_deadline_s=options.run_timeout,
+            unit_tests=tests,
+            test_environment=self._backend.build_environment() if tests else {},
+            tolerance=UserTolerance(options.rtol, options.atol),
+        )
+        return Judge(self._backend, self._sandbox, settings)
+
+
+def _reading(root: Path, tree: Path) -> Reading:
+    """What the edit gate reads a version with: its units as they were compiled."""
+    from intelliperf.validation.edits.reading import Reading
+    from intelliperf.validation.edits.units import logged_units
+
+    return Reading(compiler_for(root / "reading"), tree, logged_units(root / COMPILE_LOG))
+
+
+def _application_of(version: Version, built: Built) -> Application | BuildFailure:
+    from intelliperf.validation.trial import BuildFailure
+
+    return version.application if built.ok else BuildFailure(built.errors, built.completed.timed_out)
 
 
 def compiler_for(scratch: Path) -> Compiler:
@@ -94,17 +101,17 @@ def compiler_for(scratch: Path) -> Compiler:
     from intelliperf.dropins.toolchain import find_toolchain, tool_environment
     from intelliperf.validation.edits.units import Compiler
 
-    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_DEADLINE_S, _HEADERS)
+    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_TIMEOUT_S, _HEADERS)
     return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
 
 
-def rounded_build(backend: Backend, reference: Version, way: str, deadline_s: float) -> Application | None:
-    """The original in a scratch copy beside the reference's, built to round `way`; None where it cannot be had."""
+def rounded_build(backend: Backend, reference: Version, way: str, timeout_s: float) -> Application | None:
+    """The original in a scratch copy beside the reference's, built to round `way`; None where that is not possible."""
     environment = backend.rounded_build(way)
     if not environment:
         return None
     root = reference.workspace.root.with_name(f"rounded-{way}")
     Workspace(reference.workspace.original, root).remove()
     workspace = Workspace.create(reference.workspace.original, root)
-    built = workspace.build({**backend.build_environment(), **environment}, deadline_s, root)
+    built = workspace.build({**backend.build_environment(), **environment}, timeout_s, root)
     return workspace.application if built.ok else None
