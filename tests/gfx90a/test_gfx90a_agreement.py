@@ -23,11 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "emulator"))
 pytestmark = pytest.mark.gfx90a
 # Lines that differ, and why.
 EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
-    "reduction": {
-        ("signal_energy.hip:25", "global", "atomic"): "the compiler adds up a wave's lanes and lets one of them go on"
-    },
     "particles": {  # neighbouring members of a structure are loaded and stored by two or three at a time
-        ("integrator.hip:25", "global", "load"): "three members become one and two; the line keeps the pair",
         ("integrator.hip:26", "global", "load"): "position and velocity: three members each are one access",
         ("integrator.hip:26", "global", "store"): "three members are one access",
         ("integrator.hip:27", "global", "load"): "loaded with what line 26 loads",

@@ -35,11 +35,13 @@ def plain_name(symbol: str) -> str:
     name = symbol.strip('@"')
     if not name.startswith("_Z"):
         return name
-    rest = re.sub(r"^_ZZ?(?:N[KVR]*)?L?", "", name)
-    found = name
+    head = re.match(r"_ZZ?(N[KVR]*)?L?", name)
+    rest, found = name[head.end() :] if head else "", name
     while (length := re.match(r"L?(\d+)", rest)) is not None:
         start, end = length.end(), length.end() + int(length[1])
         found, rest = rest[start:end], rest[end:]
+        if head and not head[1]:  # what follows is a parameter's type
+            break
     return found
 
 

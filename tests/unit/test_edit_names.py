@@ -1,0 +1,22 @@
+"""The edit gate's names of kernels, from their symbols."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.validation.edits.names import plain_name
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("_Z7rowSums6MatrixPd", "rowSums"),
+        ("_ZL6smooth4GridS_", "smooth"),
+        ("_Z5scaleIfEvT_6Matrix", "scale"),
+        ("_ZN2ns5scaleIfEEvPT_i", "scale"),
+        ("_ZN12_GLOBAL__N_17advanceEPNS_8ParticleE", "advance"),
+        ("saxpy", "saxpy"),
+    ],
+)
+def test_a_class_among_the_parameters_is_not_taken_for_the_name(symbol: str, name: str) -> None:
+    assert plain_name(symbol) == name
