@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
 
-.PHONY: help setup demo test check format wheel benchmark clean zoo
+.PHONY: help setup demo test slow check format wheel benchmark clean zoo
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -26,6 +26,9 @@ demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
 
 test: $(STAMP) ## all tests that this machine can run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS)
+
+slow: $(STAMP) ## the tests that take long, which `make test` leaves out
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile -m slow $(PYTEST_OPTIONS)
 
 zoo: $(STAMP) ## wrong and honest variants of kernels, all of them
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile --zoo tests/zoo $(PYTEST_OPTIONS)

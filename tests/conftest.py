@@ -22,23 +22,25 @@ _MODULES = {  # marker → the module here that says what is missing
     "postgresql": "servers/postgres.py",
     "ray": "servers/raycluster.py",
 }
+_TIERS = {"zoo": "all variants of the zoo", "slow": "tests that run for long"}
 _HIP_PYTHON = "hip_python"
 _NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require", action="append", default=[], choices=_NEEDS, help="absence is a failure")
-    parser.addoption("--zoo", action="store_true", help="all variants of the zoo, not only those of the default tier")
+    for tier, content in _TIERS.items():
+        parser.addoption(f"--{tier}", action="store_true", help=f"{content}, too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The whole zoo only where it is asked for."""
-    if config.getoption("--zoo") or "zoo" in (config.getoption("-m") or ""):
-        return
-    left_out = [item for item in items if item.get_closest_marker("zoo")]
+    """A tier beside the default one only where it is asked for."""
+    asked = config.getoption("-m") or ""
+    absent = [tier for tier in _TIERS if not config.getoption(f"--{tier}") and tier not in asked]
+    left_out = {item for item in items if any(item.get_closest_marker(tier) for tier in absent)}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("zoo")]
+        config.hook.pytest_deselected(items=sorted(left_out, key=items.index))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

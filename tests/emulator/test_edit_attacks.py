@@ -11,6 +11,7 @@ from readers import Gate
 from intelliperf.records import Declaration
 from intelliperf.validation.edits.gate import StaticVerdict
 
+pytestmark = pytest.mark.slow
 Change = tuple[str, str]
 Patch = tuple[str, str, str, list[Change]]  # program, file, what is allowed, replacements
 
