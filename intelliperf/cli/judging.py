@@ -11,6 +11,7 @@ from intelliperf.cli.options import Options
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory
 from intelliperf.project.builder import COMPILE_LOG
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.scratch import Built, Workspace
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend
@@ -47,6 +48,7 @@ class RunJudge:
     ) -> Verdict:
         from intelliperf.validation.trial import Case
 
+        place = baseline.workspace
         given = sources(baseline, evidence)
         return self._judge.judge(
             Case(
@@ -58,7 +60,7 @@ class RunJudge:
                 allowed=frozenset(given),
                 build=lambda: _application_of(*build()),
                 logs=logs,
-                reading=self._reading(baseline.workspace.root, baseline.workspace.tree),
+                reading=self._reading(place.root, place.tree) if reads_compiled(candidate) else None,
                 rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
                 standing=baseline.declares,
             )
@@ -93,6 +95,11 @@ def _application_of(version: Version, built: Built) -> Application | BuildFailur
     from intelliperf.validation.trial import BuildFailure
 
     return version.application if built.ok else BuildFailure(built.errors, built.completed.timed_out)
+
+
+def reads_compiled(candidate: Candidate) -> bool:
+    """Does the edit gate need a compiler's eyes? Not for Python."""
+    return any(not edit.path.endswith(SUFFIX) for edit in candidate.edits)
 
 
 def compiler_for(scratch: Path) -> Compiler:

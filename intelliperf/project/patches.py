@@ -14,9 +14,11 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import output_of
+from intelliperf.project.pythonsource import SUFFIX as PYTHON
 from intelliperf.project.scratch import SOURCE_SUFFIXES, Workspace, read_text
 from intelliperf.records import NO_FILE, Application, FileEdit, content_hash
 
+_CHANGED = SOURCE_SUFFIXES | {PYTHON}
 MOST_BYTES = 8 << 20
 _GIT_DEADLINE_S = 60.0
 _DEEPEST = 8  # directories between the top of a repository and the project
@@ -126,7 +128,7 @@ def _edits_of_copy(project: Path, copy: Path) -> tuple[FileEdit, ...]:
     """What a changed copy of the project, or of some of its sources, has otherwise."""
     edits = []
     for path in sorted(copy.rglob("*")):
-        if path.suffix.lower() not in SOURCE_SUFFIXES or path.is_symlink() or not path.is_file():
+        if path.suffix.lower() not in _CHANGED or path.is_symlink() or not path.is_file():
             continue
         name = path.relative_to(copy).as_posix()
         home = project / name

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.frozen import record
+from intelliperf.project import pythonsource
+from intelliperf.project.pythonfiles import python_closure, scripts
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
 
@@ -43,6 +45,8 @@ class Version:
 def sources(state: Version, evidence: Sequence[SourceEvidence]) -> dict[str, str]:
     """Texts, by project-relative path, of what the build compiles for the device and of what holds evidence.
 
+    Of Python: also the script that runs, and all files of the project that any of these import.
+
     Files that the build itself makes are left out: an edit of one would not last.
     """
     # The scratch copy comes first: it may lie inside the project that it is a copy of.
@@ -54,6 +58,9 @@ def sources(state: Version, evidence: Sequence[SourceEvidence]) -> dict[str, str
             paths.add(item.file.relative_to(root).as_posix())
     texts: dict[str, str] = {}
     waiting = sorted(paths)
+    if any(path.endswith(pythonsource.SUFFIX) for path in paths):
+        waiting += scripts(state.application.command, state.application.directory, state.workspace.tree)
+    waiting = list(python_closure(state.workspace.tree, waiting))
     while waiting:
         path = waiting.pop()
         if path not in texts and state.holds(state.workspace.tree / path):

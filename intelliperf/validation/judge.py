@@ -93,7 +93,9 @@ class Judge:
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
-        trial.static = examine(case.candidate, case.sources, case.allowed, case.kernel.name, case.reading)
+        trial.static = examine(
+            case.candidate, case.sources, case.allowed, case.kernel.name, case.reading, case.kernel.file
+        )
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         trial.note(GATES[0], CheckStatus.PASSED, _edited(trial))

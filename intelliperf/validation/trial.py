@@ -61,7 +61,7 @@ class Case:
     allowed: Collection[str]  # paths that may change: sources of the kernel and their headers
     build: Callable[[], Application | BuildFailure]
     logs: Path
-    reading: Reading  # the baseline's build, to be read again with the candidate's texts
+    reading: Reading | None  # the baseline's build, to be read again with the candidate's texts; None without C++
     # The original, built so that its kernels round "up" or "down"; None where the backend has no such build.
     rounded: Callable[[str], Application | None] = lambda way: None
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared

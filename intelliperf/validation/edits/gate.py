@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
-from intelliperf.validation.edits import devicecode, words
+from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
 from intelliperf.validation.edits.hostcode import HostDifference, Needs, compare
 from intelliperf.validation.edits.names import base_name, plain_name
@@ -56,13 +58,22 @@ def examine(
     sources: Mapping[str, str],
     allowed: Collection[str],
     kernel_name: str,
-    reading: Reading,
+    reading: Reading | None,
+    file: Path | None = None,
 ) -> StaticVerdict:
-    """Judge the edits against `sources`, the texts that they were made for. `allowed`: paths that may change."""
+    """Judge the edits against `sources`, the texts that they were made for. `allowed`: paths that may change.
+
+    `reading` is None where the project compiles no C++; `file`: the one that defines the kernel, if that is known.
+    """
     for edit in candidate.edits:
         refusal = _file_refusal(edit, sources, allowed)
         if refusal:
             return StaticVerdict(refusal)
+    scripts = tuple(edit for edit in candidate.edits if edit.path.endswith(SUFFIX))
+    if scripts:
+        return _scripts(candidate, scripts, sources, kernel_name, file)
+    if reading is None:
+        return StaticVerdict(f"{candidate.edits[0].path} is compiled by no build of the project")
     known = frozenset(word for text in sources.values() for word in _WORD.findall(text))
     rows: dict[str, tuple[list[Token], list[Token]]] = {}
     for edit in candidate.edits:
@@ -74,6 +85,21 @@ def examine(
         if refusal:
             return StaticVerdict(f"{edit.path}: {refusal}")
     return _compiled(candidate, sources, kernel_name, reading, rows)
+
+
+def _scripts(
+    candidate: Candidate, scripts: tuple[FileEdit, ...], sources: Mapping[str, str], kernel: str, file: Path | None
+) -> StaticVerdict:
+    """Of Python files, which hold their kernels' sources and the host code that starts them."""
+    if len(scripts) != len(candidate.edits):
+        return StaticVerdict("the candidate changes kernels of two languages at once: judge them one after the other")
+    found = pythongate.examine(scripts, sources, kernel, file, candidate.declares)
+    return StaticVerdict(
+        refusal=found.refusal,
+        beyond_target=found.beyond_target,
+        synchronisation=found.synchronisation,
+        needs=Needs.GEOMETRY if found.geometry else Needs.NOTHING,
+    )
 
 
 def _file_refusal(edit: FileEdit, sources: Mapping[str, str], allowed: Collection[str]) -> str:
