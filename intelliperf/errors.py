@@ -32,6 +32,10 @@ class ApplicationFailed(IntelliPerfError):
     """The unmodified application crashes, hangs, is killed or runs no GPU kernel."""
 
 
+class NotReplayable(IntelliPerfError):
+    """Recorded dispatches cannot be launched again here, for the reason that the message gives."""
+
+
 class MissingMetric(IntelliPerfError):
     """A quantity was asked for that this profile does not hold; absent is not zero."""
 

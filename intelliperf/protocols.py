@@ -210,7 +210,8 @@ class Backend(Protocol):
         "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
         decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
         (a factor on the modelled clock, so that printed times can be told from answers), "rounding"
-        ("up" or "down": of all arithmetic of kernels); those that begin with "other" are described in
+        ("up" or "down": of all arithmetic of kernels), "before" (wait before each launch of the
+        kernels, too); those that begin with "other" are described in
         `validation.othernumbers`. A backend ignores those that are not in `honours`.
         """
         ...
@@ -228,6 +229,23 @@ class Backend(Protocol):
         ...
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing: ...
+
+    def run_seconds(self, application: Application) -> float | None:
+        """Wall time of one run, as far as an earlier question has told; None where judging costs many runs anyway."""
+        ...
+
+    def replayed(self, application: Application, plan: Path) -> Application:
+        """A program that makes the launches of a plan (`recordings.image`) with the device code of `application`.
+
+        Raises `NotReplayable`.
+        """
+        ...
+
+    def time_replayed(
+        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+    ) -> Timing:
+        """Both built applications, by the launches of a plan alone. `Scope.KERNEL` is all that can be told."""
+        ...
 
 
 @record(frozen=True)

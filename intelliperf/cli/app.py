@@ -137,7 +137,19 @@ def check(options: CheckOptions) -> int:
 
 @takes(
     Options,
-    ("formula", *PROJECT, "unittest_command", "rtol", "atol", *DEVICE, "flush_l2", *LIMITS, *OUTPUT, "output_file"),
+    (
+        "formula",
+        *PROJECT,
+        "unittest_command",
+        "rtol",
+        "atol",
+        *DEVICE,
+        "flush_l2",
+        "record_limit",
+        *LIMITS,
+        *OUTPUT,
+        "output_file",
+    ),
     preset={"formula": "diagnoseOnly"},
 )
 def verify(

@@ -47,7 +47,7 @@ _LATER = (
     "report.terminal",
 )
 _AFTER_START_S = 0.03
-_PATHS = ("project_directory", "output_file", "replay", "run_root", "typed_in")
+_PATHS = ("project_directory", "output_file", "replies_from", "run_root", "typed_in")
 _LISTS = ("command", "build_command", "pass_env")
 
 
@@ -127,8 +127,8 @@ def check_consistent(options: Options, application: Application) -> None:
     model = {"--model": options.model, "--provider": options.provider, "--api-base": options.api_base}
     model |= {"--price": options.price}
     given = [name for name, value in model.items() if value]
-    if given and (diagnoses or options.replay is not None):
-        why = "a diagnosis asks no model" if diagnoses else "--replay takes the replies of its run"
+    if given and (diagnoses or options.replies_from is not None):
+        why = "a diagnosis asks no model" if diagnoses else "--replies-from takes the replies of its run"
         raise UsageError(f"{given[0]} would be ignored: {why}")
     if given and options.model is None:
         raise UsageError(f"{given[0]} would be ignored: it needs --model")
@@ -206,8 +206,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
 
     formula = find_formula(options.formula)
     diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
-    if diagnose_only and options.replay is not None:
-        raise UsageError("--replay needs the --formula that the recorded replies were for")
+    if diagnose_only and options.replies_from is not None:
+        raise UsageError("--replies-from needs the --formula that the recorded replies were for")
     rules = _Rules()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
     sandbox = Sandbox.probe(journal.directory, options.pass_env)
@@ -231,7 +231,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         backend=backend,
         formula=formula,
         rewriters=rewriters,
-        judge=RunJudge(options, backend, sandbox),
+        judge=RunJudge(options, backend, sandbox, journal.directory),
         journal=journal,
         while_building=_preparation(sandbox),
         read_ahead=rules.read_ahead if rewriters else lambda version: None,
@@ -295,14 +295,14 @@ def _preparation(sandbox: Sandbox) -> Callable[[], None]:
 
 
 def _rewriters(options: Options, application: Application, journal: Journal, rules: Rewriter) -> tuple[Rewriter, ...]:
-    """The rules, then the model or a replay if one was asked for; a model is checked before any work."""
+    """The rules, then the model or a run's replies if one was asked for; a model is checked before any work."""
     from intelliperf.codegen.budget import Budget
 
     budget = Budget(options.budget_usd, options.budget_tokens, options.budget_minutes)
-    if options.replay is not None:
+    if options.replies_from is not None:
         from intelliperf.codegen.replay import replay_rewriter
 
-        return rules, replay_rewriter(options.replay, journal, budget)
+        return rules, replay_rewriter(options.replies_from, journal, budget)
     if options.model is None:
         journal.event("note", text="no --model: rule-based rewrites only")
         return (rules,)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from intelliperf.cli.options import Options
+from intelliperf.errors import UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory
 from intelliperf.project.builder import COMPILE_LOG
@@ -28,9 +30,14 @@ _HEADERS = 24  # two for each list of includes: some 100 MB at most
 
 
 class RunJudge:
-    """Judges the candidates of one run; keeps the original's calibration for all, and is loaded with the first."""
+    """Judges the candidates of one run; keeps the original's calibration for all, and is loaded with the first.
 
-    def __init__(self, options: Options, backend: Backend, sandbox: Sandbox) -> None:
+    `directory` is the run's own and takes recordings.
+    """
+
+    def __init__(self, options: Options, backend: Backend, sandbox: Sandbox, directory: Path) -> None:
+        self._directory = directory
+        self._record_limit = record_limit(options)
         self._options = options
         self._backend = backend
         self._sandbox = sandbox
@@ -70,6 +77,7 @@ class RunJudge:
     def _judge(self) -> Judge:
         from intelliperf.validation.buffers.tolerance import UserTolerance
         from intelliperf.validation.judge import Judge
+        from intelliperf.validation.replaygate import RECORDINGS, Recorder
         from intelliperf.validation.trial import Settings
 
         options = self._options
@@ -80,7 +88,8 @@ class RunJudge:
             test_environment=self._backend.build_environment() if tests else {},
             tolerance=UserTolerance(options.rtol, options.atol),
         )
-        return Judge(self._backend, self._sandbox, settings)
+        places = self._directory / RECORDINGS, self._directory / "work" / "replays"
+        return Judge(self._backend, self._sandbox, settings, Recorder(*places, self._record_limit))
 
 
 def _reading(root: Path, tree: Path) -> Reading:
@@ -100,6 +109,16 @@ def _application_of(version: Version, built: Built) -> Application | BuildFailur
 def reads_compiled(candidate: Candidate) -> bool:
     """Does the edit gate need a compiler's eyes? Not for Python."""
     return any(not edit.path.endswith(SUFFIX) for edit in candidate.edits)
+
+
+def record_limit(options: Options) -> int:
+    """Bytes of `--record-limit`: a number with K, M, G or T behind it, or none."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", options.record_limit.strip(), re.IGNORECASE)
+    if match is None:
+        raise UsageError(
+            f"--record-limit {options.record_limit}: give a size such as 512M or 4G, or 0 for no recording"
+        )
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
 def compiler_for(scratch: Path) -> Compiler:

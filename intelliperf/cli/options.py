@@ -13,7 +13,11 @@ import typer
 
 from intelliperf.frozen import record
 
-ALIASES = {"run_deadline": "run_timeout", "build_deadline": "build_timeout"}  # older spellings, hidden but taken
+ALIASES = {
+    "run_deadline": "run_timeout",
+    "build_deadline": "build_timeout",
+    "replay": "replies_from",
+}  # older spellings, hidden but taken
 BACKEND_NAMES = ("auto", "emulator", "cuda", "rocm")
 
 
@@ -103,9 +107,13 @@ class Options:
     budget_minutes: Annotated[
         float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="The longest that the run may take.")
     ] = None
-    replay: Annotated[
-        Path | None, _option("--replay", metavar="RUN", help="Take the model's replies from this run.")
+    replies_from: Annotated[
+        Path | None, _option("--replies-from", metavar="RUN", help="Take the model's replies from this run.")
     ] = None
+    record_limit: Annotated[
+        str,
+        _option("--record-limit", metavar="SIZE", help="Of one kernel's recorded launches; 0: judge whole runs only."),
+    ] = "4G"
     backend: Annotated[
         str,
         _option(

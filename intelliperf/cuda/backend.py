@@ -28,7 +28,7 @@ from intelliperf.cuda.probe import device_record
 from intelliperf.cuda.sanitizer import Sanitizer
 from intelliperf.cuda.symbols import pattern
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
+from intelliperf.errors import ApplicationFailed, BackendUnavailable, NotReplayable, UsageError
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
@@ -178,6 +178,17 @@ class CudaBackend:
         """The build itself is the real target's."""
         detail = f"built by the real nvcc {find_toolkit().version} and run on {self.probe().architecture}"
         return Check("real-target compile", CheckStatus.PASSED, detail)
+
+    def run_seconds(self, application: Application) -> float | None:
+        return None
+
+    def replayed(self, application: Application, plan: Path) -> Application:
+        raise NotReplayable("recorded dispatches are not replayed on NVIDIA hardware yet")
+
+    def time_replayed(
+        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+    ) -> Timing:
+        raise NotReplayable("recorded dispatches are not replayed on NVIDIA hardware yet")
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""

@@ -20,6 +20,7 @@ from intelliperf.records import (
     Device,
     Kernel,
     KernelProfile,
+    Scope,
     SourceEvidence,
 )
 
@@ -33,6 +34,7 @@ _DEVICE_FILE = "device"
 # Interception options and the variables that they become.
 _OPTIONS = {
     "kernels": "INTELLIPERF_EXPORT_KERNEL",
+    "before": "INTELLIPERF_EXPORT_BEFORE",
     "lane_order": "INTELLIPERF_LANE_ORDER",
     "block_order": "INTELLIPERF_BLOCK_ORDER",
     "poison": "INTELLIPERF_POISON",
@@ -159,6 +161,20 @@ class EmulatorBackend:
         before = self._tracer.trace(reference, deadline_s).trace
         after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
         return Timing(timing.measurements(before, after, kernel), notes=timing.notes(before))
+
+    def run_seconds(self, application: Application) -> float | None:
+        return self._tracer.seconds(application)
+
+    def replayed(self, application: Application, plan: Path) -> Application:
+        """The program itself: its runtime makes the launches where its main would begin."""
+        environment = (*application.environment, ("INTELLIPERF_REPLAY", str(plan)))
+        return replace(application, environment=environment, exit_status=0)
+
+    def time_replayed(
+        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+    ) -> Timing:
+        timed = self.time(self.replayed(reference, plan), self.replayed(candidate, plan), kernel, deadline_s)
+        return replace(timed, measurements=tuple(m for m in timed.measurements if m.scope is Scope.KERNEL))
 
     def forget(self) -> None:
         """Drop all records, so that the next question runs the program again."""

@@ -21,6 +21,7 @@ _OURS = (
     "INTELLIPERF_TRACE_KERNEL",
     "INTELLIPERF_EXPORT_SOCKET",
     "INTELLIPERF_EXPORT_KERNEL",
+    "INTELLIPERF_EXPORT_BEFORE",
     "INTELLIPERF_LANE_ORDER",
     "INTELLIPERF_BLOCK_ORDER",
 )
@@ -55,6 +56,11 @@ class Tracer:
         if key not in self._runs:
             self._runs[key] = self._run(application, deadline_s, sandbox)
         return self._runs[key]
+
+    def seconds(self, application: Application) -> float | None:
+        """Wall time of the application's run, if there was one."""
+        known = self._runs.get((application, *_identity(application)))
+        return known.completed.seconds if known else None
 
     def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
         records = self._fresh()

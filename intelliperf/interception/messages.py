@@ -105,6 +105,8 @@ class Dispatch:
     parameters: tuple[Parameter, ...] = ()  # where the hello does not know the kernel yet
     uncovered: int | None = None  # kinds of memory that the run used so far and that are not among the allocations
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
+    before: bool = False  # the kernel has not run yet, see the option "before"
+    cooperative: bool = False  # told with `before`
 
     def describe(self) -> str:
         shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
@@ -208,6 +210,8 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
         uncovered=_natural(message, "uncovered") if "uncovered" in message else None,
         altered=_natural(message, "altered") if "altered" in message else None,
+        before=message.get("before") is True,
+        cooperative=message.get("cooperative") is True,
     )
 
 

@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.errors import ApplicationFailed, BackendUnavailable, SourceNotFound, ToolchainError, UsageError
+from intelliperf.errors import (
+    ApplicationFailed,
+    BackendUnavailable,
+    NotReplayable,
+    SourceNotFound,
+    ToolchainError,
+    UsageError,
+)
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs
 from intelliperf.profiling.rocprofv3 import Trace, application_profile, collect, find_rocprof, trace
@@ -246,6 +253,17 @@ class RocmBackend:
         """The build itself is the real target's."""
         detail = f"built by {toolchain.find_compiler().version} for {self.probe().architecture}"
         return Check("real-target compile", CheckStatus.PASSED, detail)
+
+    def run_seconds(self, application: Application) -> float | None:
+        return None
+
+    def replayed(self, application: Application, plan: Path) -> Application:
+        raise NotReplayable("recorded dispatches are not replayed on AMD hardware yet")
+
+    def time_replayed(
+        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+    ) -> Timing:
+        raise NotReplayable("recorded dispatches are not replayed on AMD hardware yet")
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Traced runs, interleaved; a kernel that the candidate adds counts with the kernel."""

@@ -27,6 +27,7 @@ from intelliperf.records import (
     Verdict,
 )
 from intelliperf.sentences import counted, device_in_short
+from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
@@ -34,6 +35,7 @@ from intelliperf.validation.edits.gate import examine
 from intelliperf.validation.edits.names import without_mangling
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.reference import Reference
+from intelliperf.validation.replaygate import Recorder, ReplayGate
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
 from intelliperf.validation.runs.side import Run, SideFailed
@@ -57,7 +59,10 @@ ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
 class Judge:
     """Judges candidates of one application; keeps what the original does and the unit tests' standing."""
 
-    def __init__(self, backend: Backend, sandbox: Sandbox, settings: Settings) -> None:
+    def __init__(
+        self, backend: Backend, sandbox: Sandbox, settings: Settings, recorder: Recorder | None = None
+    ) -> None:
+        self._replays = ReplayGate(backend, sandbox, recorder, settings.run_deadline_s) if recorder else None
         self._backend = backend
         self._sandbox = sandbox
         self._settings = settings
@@ -81,8 +86,12 @@ class Judge:
             self._unit_tests,
             self._time,
         )
+        named = [*zip(GATES, gates, strict=True)]
+        if self._replays is not None:
+            replays, again = self._replays, (self._compare, self._orders, self._strictness, self._safety)
+            named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         rejection: Rejection | None = None
-        for name, gate in zip(GATES, gates, strict=True):
+        for name, gate in named:
             if rejection is not None:
                 trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
                 continue

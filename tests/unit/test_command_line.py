@@ -68,7 +68,10 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("--target", "h10", "--", "./app"), "unknown target 'h10'; did you mean h100?"),
         (("--backend", "emulater", "--", "./app"), "did you mean emulator?"),
         (("-f", "diagnoseOnly", "-m", "gpt", "-b", "make", "--", "./app"), "--model would be ignored: a diagnosis"),
-        (("--replay", ".", "--price", "1,2", "-b", "make", "--", "./app"), "--price would be ignored: --replay takes"),
+        (
+            ("--replay", ".", "--price", "1,2", "-b", "make", "--", "./app"),
+            "--price would be ignored: --replies-from takes",
+        ),
         (("--price", "1,2", "-b", "make", "--", "./app"), "--price would be ignored: it needs --model"),
         (("-f", "diagnoseOnly", "-l", "-b", "make", "--", "./app"), "--in-place would be ignored"),
         (("completion", "tcsh"), "no completion for 'tcsh'; choose one of: bash, zsh, fish"),

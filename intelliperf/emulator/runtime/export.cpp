@@ -27,6 +27,7 @@ struct Staging {
 struct Session {
   int socket = -1;
   bool all_kernels = false;
+  bool before = false;  // wait before launches, too
   std::vector<std::string> targets;
   std::map<std::string, uint64_t> seen;  // dispatches per kernel
   std::map<uintptr_t, Staging> staging;  // by the symbol's address
@@ -84,6 +85,8 @@ Session* open_session() {
   const char* path = std::getenv("INTELLIPERF_EXPORT_SOCKET");
   if (!path || !*path) return nullptr;
   auto* made = new Session;
+  const char* before = std::getenv("INTELLIPERF_EXPORT_BEFORE");
+  made->before = before && *before;
   const char* kernels = std::getenv("INTELLIPERF_EXPORT_KERNEL");
   std::string list = kernels ? kernels : "*";
   for (size_t from = 0; from <= list.size();) {
@@ -171,6 +174,17 @@ void write_shape(JsonWriter& json, const char* name, const Dim3& shape) {
   json.key(name).begin_array().number(shape.x).number(shape.y).number(shape.z).end_array();
 }
 
+void write_launch(JsonWriter& json, const Session& s, const LaunchRequest& request, bool target, int status) {
+  const std::string& name = request.kernel->name;
+  const auto seen = s.seen.find(name);
+  json.begin_object().key("type").string("dispatch").key("index").number(s.dispatches);
+  json.key("nth").number(seen == s.seen.end() ? 0 : seen->second).key("kernel").string(name);
+  write_shape(json, "grid", request.grid);
+  write_shape(json, "block", request.block);
+  json.key("dynamic_lds").number(request.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+}
+
+
 }  // namespace
 
 namespace {
@@ -188,17 +202,27 @@ bool export_awaits(const Kernel& kernel, uint64_t* launches) {
   return is_target(*s, kernel.name);
 }
 
+void export_begins(const LaunchRequest& request) {
+  Session* s = session();
+  if (!s || !s->before || !is_target(*s, request.kernel->name)) return;
+  JsonWriter json;
+  write_launch(json, *s, request, true, 0);
+  json.key("before").boolean(true).key("cooperative").boolean(request.cooperative);
+  write_arguments(json, request);
+  write_allocations(json, *s);
+  json.end_object();
+  wire_send(s->socket, json.text());
+  wire_wait(s->socket);
+}
+
 void export_dispatch(const LaunchRequest& request, int status, bool shown) {
   Session* s = session();
   if (!s) return;
-  const std::string& name = request.kernel->name;
-  const bool target = shown && is_target(*s, name);
+  const bool target = shown && is_target(*s, request.kernel->name);
   JsonWriter json;
-  json.begin_object().key("type").string("dispatch").key("index").number(s->dispatches++);
-  json.key("nth").number(s->seen[name]++).key("kernel").string(name);
-  write_shape(json, "grid", request.grid);
-  write_shape(json, "block", request.block);
-  json.key("dynamic_lds").number(request.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  write_launch(json, *s, request, target, status);
+  s->dispatches += 1;
+  s->seen[request.kernel->name] += 1;
   if (target) {
     write_arguments(json, request);
     write_allocations(json, *s);

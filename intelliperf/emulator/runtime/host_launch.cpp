@@ -10,6 +10,7 @@
 #include "other_numbers.h"
 #include "properties.h"
 #include "repeats.h"
+#include "replay.h"
 #include "settings.h"
 
 namespace simt::host {
@@ -98,6 +99,7 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
 int run(const LaunchRequest& request, Stream& stream) {
   mirror_to_device(*request.kernel->module);
   const bool shown = shown_on_other_numbers(request);
+  export_begins(request);
   const LaunchOutcome outcome = launch(request);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
@@ -120,6 +122,7 @@ int run(const LaunchRequest& request, Stream& stream) {
 int launch_kernel(Kernel* kernel, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* handle,
                   bool cooperative) {
   if (!kernel) return kInvalidDeviceFunction;
+  refuse_launch_beside_replay();
   Stream* stream = resolve_stream(handle);
   if (!stream) return kInvalidHandle;
   int error = check_shape(*kernel, grid, block);

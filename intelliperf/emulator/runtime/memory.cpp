@@ -359,6 +359,49 @@ void release_all() {
   for (const uintptr_t base : bases) release(base);
 }
 
+void clear_for_replay(uintptr_t end) {
+  Heap& h = heap();
+  std::deque<uintptr_t> bases;
+  for (const auto& entry : h.live)
+    if (in_arena(entry.second->base) && entry.second->kind != MemoryKind::kStaging) bases.push_back(entry.second->base);
+  for (const uintptr_t base : bases) {
+    release(base);
+    const size_t number = h.freed.back();
+    const Allocation& a = h.slots[number].allocation;
+    std::fill_n(h.owners + a.first_page, static_cast<uint64_t>(a.pages) + a.guard_pages, 0u);
+    h.freed.pop_back();
+    h.unused_slots.push_back(number);
+  }
+  if (end > kArenaBase) h.next_page = std::max(h.next_page, (end - kArenaBase) / kPageBytes + 1 + kSmallestGuardPages);
+}
+
+Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_t id) {
+  Heap& h = heap();
+  const uint64_t capacity = round_up(bytes, kAllocationAlignment);
+  const uint64_t end = base + capacity;
+  if (bytes == 0 || base < kArenaBase || end % kPageBytes != 0 || end > kArenaBase + h.arena.bytes) return nullptr;
+  const uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
+  const uint64_t first = (end - kArenaBase) / kPageBytes - pages;
+  if (std::any_of(h.owners + first, h.owners + first + pages, [](uint32_t owner) { return owner != 0; })) return nullptr;
+  const size_t number = h.live.count(id) ? kMostSlots : take_slot(h);
+  if (number == kMostSlots || mprotect(page_address(first), pages * kPageBytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  const uint64_t most = std::min(std::clamp(pages / 2, kSmallestGuardPages, kLargestGuardPages), h.page_count - first - pages);
+  uint64_t guard_pages = 0;
+  while (guard_pages < most && h.owners[first + pages + guard_pages] == 0) ++guard_pages;
+  if (guard_pages) mprotect(page_address(first + pages), guard_pages * kPageBytes, PROT_NONE);
+  std::fill_n(h.owners + first, pages + guard_pages, static_cast<uint32_t>(number + 1));
+  Allocation& made = h.slots[number].allocation;
+  made = Allocation{id, base, bytes, capacity, kind, true, guard_pages > 0, 0, static_cast<uint32_t>(first),
+                    static_cast<uint32_t>(pages), static_cast<uint32_t>(guard_pages), nullptr, false};
+  h.slots[number].guards_opened = 0;
+  h.guarded += guard_pages > 0;
+  h.next_id = std::max(h.next_id, id + 1);
+  if (counts_as_device(kind)) h.device_bytes += bytes;
+  h.live.emplace(id, &made);
+  fill(h, made);
+  return &made;
+}
+
 const Allocation* find(uintptr_t address) {
   const Heap& h = heap();
   if (address - kArenaBase < h.arena.bytes) {

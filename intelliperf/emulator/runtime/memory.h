@@ -65,6 +65,13 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
 bool unregister_memory(uintptr_t base);
 void release_all();  // hipDeviceReset: all but symbols and registered memory
 
+// For a replay. Nothing that the application allocated is left, as if it had never been; new memory of other processes'
+// sizes begins behind `end`.
+void clear_for_replay(uintptr_t end);
+// Memory where an earlier process had it. Null where it cannot lie there, or something lies there. Give the highest
+// addresses first: what is free behind an allocation becomes its guard.
+Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_t id);
+
 // The live allocation that contains `address`; null if none. O(1) in the arena.
 const Allocation* find(uintptr_t address);
 inline const Allocation* find(const void* address) { return find(reinterpret_cast<uintptr_t>(address)); }

@@ -126,7 +126,7 @@ class Side:
         while True:
             message = self._message(deadline)
             if isinstance(message, Dispatch):
-                self._dispatches += 1
+                self._dispatches += not message.before
                 return dataclasses.replace(message, index=message.index + self._earlier) if self._earlier else message
             if not isinstance(message, End) or not self._followed_by_another(deadline):
                 return message

@@ -1,0 +1,68 @@
+"""What a recording holds, as frozen records. Addresses and sizes in bytes; contents by the digests of their chunks."""
+
+from __future__ import annotations
+
+from intelliperf.frozen import record
+
+FORMAT = 1
+CHUNK_BYTES = 1 << 16
+ZEROS = ""  # stands for a chunk of zeros
+Chunks = tuple[str, ...]  # digests, one for each `CHUNK_BYTES` of a content, the last one shorter
+
+
+@record(frozen=True)
+class RecordedBuffer:
+    """One allocation or device variable, before the launch and after it."""
+
+    address: int  # where the kernel saw it; of a variable, where it happened to lie
+    size: int
+    kind: str
+    id: int
+    sequence: int
+    name: str | None  # of a variable, mangled
+    before: Chunks
+    after: Chunks
+
+
+@record(frozen=True)
+class RecordedDispatch:
+    nth: int  # of the kernel's, from 0
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_lds: int
+    cooperative: bool
+    arguments: tuple[str, ...]  # hexadecimal, in order
+    buffers: tuple[RecordedBuffer, ...]
+
+
+@record(frozen=True)
+class StoredFile:
+    """A file of the program: `name` is relative to the directory that it is unpacked into."""
+
+    name: str
+    size: int
+    mode: int
+    chunks: Chunks
+
+
+@record(frozen=True)
+class Recording:
+    """`launched`: how many dispatches of the kernel the application made; `dispatches` are those that were kept."""
+
+    tool: str  # intelliperf's version
+    backend: str
+    device: str
+    driver: str  # empty where none takes part
+    machine: str  # the processor's architecture
+    symbol: str
+    kernel: str  # for people
+    launched: int
+    dispatches: tuple[RecordedDispatch, ...]
+    command: tuple[str, ...]
+    code: tuple[StoredFile, ...]
+    notes: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        kept = len(self.dispatches)
+        return f"{kept} of {self.launched} dispatches" if kept < self.launched else f"all {kept} dispatches"

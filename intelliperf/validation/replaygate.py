@@ -1,0 +1,160 @@
+"""Candidates meet recorded dispatches before the whole application: what is refused there costs no run of it.
+
+A replay of the original and one of the candidate are applications like any other (`Backend.replayed`), so the gates
+that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest. A refusal
+there is final. What wins there is judged on the whole application as if nothing had been before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from intelliperf.errors import ApplicationFailed, NotReplayable, ProtocolError, StorageFull
+from intelliperf.processes.sandbox import Sandbox
+from intelliperf.protocols import Backend
+from intelliperf.recordings.contents import Recording
+from intelliperf.recordings.file import SUFFIX, RecordingFile
+from intelliperf.recordings.image import make_ready
+from intelliperf.records import Application, CheckStatus, Kernel, Outcome, Scope
+from intelliperf.validation.edits.hostcode import Needs
+from intelliperf.validation.runs.lockstep import Setting
+from intelliperf.validation.runs.recording import deviations, record_dispatches
+from intelliperf.validation.timing import time_refusal
+from intelliperf.validation.trial import Case, Rejection, Trial
+
+NAME = "recorded dispatches"
+RECORDINGS = "recordings"  # a folder of the run directory
+_BEFORE = "before"  # the option of interception that recording needs
+_CANNOT = "cannot replay: "  # what replaying processes say before they end
+_LEAST_SECONDS = 2.0  # of a whole run: where it takes less, judging it costs no more than a replay
+
+Gate = Callable[[Trial], Rejection | None]
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Where recordings go, and how large one may become."""
+
+    recordings: Path
+    images: Path  # contents made ready; a scratch folder
+    limit_bytes: int
+    least_seconds: float = _LEAST_SECONDS
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A recording that the original has been replayed from."""
+
+    recording: Recording
+    plan: Path
+    unsteady: tuple[str, ...]
+
+    def describe(self) -> str:
+        told = [self.recording.describe(), *self.recording.notes]
+        told.append("the original leaves again what was recorded")
+        if self.unsteady:
+            told[-1] += f", but for what differs each time: {', '.join(self.unsteady)}"
+        return "; ".join(told)
+
+
+class ReplayGate:
+    """Keeps one recording per kernel of the original."""
+
+    def __init__(self, backend: Backend, sandbox: Sandbox, recorder: Recorder, deadline_s: float) -> None:
+        self._backend = backend
+        self._sandbox = sandbox
+        self._recorder = recorder
+        self._deadline_s = deadline_s
+        self._ready: dict[tuple[Application, str], Ready | NotReplayable] = {}
+
+    def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
+        """`gates` are asked of the replays, before and after their timing: the first alone, then the rest."""
+        try:
+            self._refuse_the_unfit(trial)
+            ready = self._recording(trial.case)
+            return self._judged(trial, ready, gates)
+        except NotReplayable as reason:
+            trial.note(NAME, CheckStatus.NOT_RUN, f"{reason}: judged by whole runs")
+            return None
+
+    def _refuse_the_unfit(self, trial: Trial) -> None:
+        if self._recorder.limit_bytes <= 0:
+            raise NotReplayable("--record-limit 0")
+        if _BEFORE not in self._backend.honours:
+            raise NotReplayable(f"launches are not recorded on the {self._backend.name} backend")
+        if trial.declared.kernels or trial.declared.geometry or trial.static.needs is not Needs.NOTHING:
+            raise NotReplayable("the candidate may launch other kernels or shapes than were recorded")
+        seconds = self._backend.run_seconds(trial.case.reference)
+        if seconds is not None and seconds < self._recorder.least_seconds:
+            raise NotReplayable(f"a run of the application takes {seconds:.1f} s")
+
+    def _recording(self, case: Case) -> Ready:
+        key = case.reference, case.kernel.symbol
+        if key not in self._ready:
+            try:
+                self._ready[key] = self._record(case)
+            except (ApplicationFailed, ProtocolError, StorageFull) as error:
+                self._ready[key] = NotReplayable(str(error))
+            except NotReplayable as error:
+                self._ready[key] = error
+        found = self._ready[key]
+        if isinstance(found, NotReplayable):
+            raise found
+        return found
+
+    def _record(self, case: Case) -> Ready:
+        kernel = case.kernel
+        name = file_name(kernel)
+        path = self._recorder.recordings / f"{name}{SUFFIX}"
+        setting = Setting(self._backend, kernel, self._sandbox, case.logs, self._deadline_s)
+        if not path.exists():
+            expected = case.finding.profile.dispatches
+            record_dispatches(setting, case.reference, expected, path, self._recorder.limit_bytes)
+        with RecordingFile(path) as source:
+            plan = make_ready(source, self._recorder.images / name)
+            unsteady = deviations(setting, self._backend.replayed(case.reference, plan), source)
+            return Ready(source.recording, plan, unsteady)
+
+    def _judged(self, trial: Trial, ready: Ready, gates: Sequence[Gate]) -> Rejection | None:
+        first, *rest = gates
+        mine = self._of_replays(trial, ready)
+        for gate in (first, lambda inner: self._time(trial, inner, ready), *rest):
+            rejection = gate(mine)
+            if rejection is None:
+                continue
+            if _CANNOT in rejection.detail:
+                raise NotReplayable(rejection.detail[rejection.detail.index(_CANNOT) :])
+            trial.timing, trial.checker = mine.timing, mine.checker
+            return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
+        gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
+        told = (
+            f"{ready.describe()}; {gain.provenance.value} {gain.ratio:.3g}× (95 %: {gain.low:.3g} to {gain.high:.3g})"
+        )
+        trial.note(NAME, CheckStatus.PASSED, told)
+        return None
+
+    def _of_replays(self, trial: Trial, ready: Ready) -> Trial:
+        case = trial.case
+        reference, baseline = (self._backend.replayed(a, ready.plan) for a in (case.reference, case.baseline))
+        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None)
+        mine = Trial(inner, trial.declared, trial.static)
+        mine.built = self._backend.replayed(trial.application, ready.plan)
+        return mine
+
+    def _time(self, trial: Trial, mine: Trial, ready: Ready) -> Rejection | None:
+        case = trial.case
+        try:
+            mine.timing = self._backend.time_replayed(
+                case.baseline, trial.application, ready.plan, case.kernel, self._deadline_s
+            )
+        except (ApplicationFailed, ProtocolError) as error:
+            return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
+        refusal = time_refusal(mine.timing.measurements, mine.timing.floor_ns)
+        return Rejection(*refusal) if refusal is not None else None
+
+
+def file_name(kernel: Kernel) -> str:
+    return hashlib.sha256(kernel.symbol.encode()).hexdigest()[:16]

@@ -1,0 +1,226 @@
+"""Keeps dispatches of one kernel as an application makes them: what it was given, what it left, in a recording."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from intelliperf import __version__
+from intelliperf.errors import NotReplayable, ProtocolError
+from intelliperf.interception.messages import Allocation, Dispatch, End, Hello
+from intelliperf.interception.wire import Deadline
+from intelliperf.recordings.contents import Chunks, RecordedBuffer, RecordedDispatch, Recording, StoredFile
+from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
+from intelliperf.records import Application
+from intelliperf.validation.runs.lockstep import Setting
+from intelliperf.validation.runs.pairing import describe
+from intelliperf.validation.runs.side import Run, Side, SideFailed
+
+_SHAPES = 8  # of launches; the first of each is kept
+_MEMORY = "slack"  # what the original does wrong already is no matter here
+_MACHINE = platform.machine()
+
+
+@dataclass
+class _Choice:
+    """Which dispatches are kept: the first, the middle and the last one, and the first of each shape."""
+
+    expected: int  # dispatches of the kernel in the application
+    shapes: set[tuple[object, ...]] = field(default_factory=set)
+
+    def wants(self, dispatch: Dispatch) -> bool:
+        shape = dispatch.grid, dispatch.block, dispatch.dynamic_lds
+        fresh = shape not in self.shapes and len(self.shapes) < _SHAPES
+        self.shapes.add(shape)
+        return fresh or dispatch.nth in (0, self.expected // 2, self.expected - 1)
+
+
+@dataclass
+class _Recorder:
+    writer: RecordingWriter
+    choice: _Choice
+    kept: list[RecordedDispatch] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    launched: int = 0
+    full: bool = False
+    _before: tuple[Dispatch, dict[int, Chunks]] | None = None
+
+    def see(self, side: Side, dispatch: Dispatch) -> None:
+        if dispatch.before:
+            self._before = self._look(side, dispatch) if not self.full and self.choice.wants(dispatch) else None
+            return
+        self.launched += 1
+        if self._before is None:
+            return
+        begun, before = self._before
+        self._before = None
+        if dispatch.status != 0:
+            self.notes.append(f"dispatch {dispatch.nth} fails in the original, too, and is not kept")
+            return
+        after = self._contents(side, dispatch)
+        if after is not None:
+            self.kept.append(_recorded(begun, before, dispatch.allocations, after))
+
+    def _look(self, side: Side, dispatch: Dispatch) -> tuple[Dispatch, dict[int, Chunks]] | None:
+        contents = self._contents(side, dispatch)
+        return None if contents is None else (dispatch, contents)
+
+    def _contents(self, side: Side, dispatch: Dispatch) -> dict[int, Chunks] | None:
+        try:
+            return {a.id: self.writer.keep(side.read(a)) for a in dispatch.allocations if a.size}
+        except RecordingFull:
+            self.full = True
+            return None
+
+
+def record_dispatches(
+    setting: Setting, application: Application, expected: int, path: Path, limit_bytes: int
+) -> Recording:
+    """One run of the application, with `expected` dispatches of the kernel. Raises `NotReplayable`, `StorageFull`."""
+    options = {"kernels": setting.kernel.symbol, "memory": _MEMORY, "before": "1"}
+    deadline = Deadline.after(setting.deadline_s)
+    with RecordingWriter(path, limit_bytes) as writer:
+        recorder = _Recorder(writer, _Choice(expected))
+        try:
+            with Side(
+                Run("recorded", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+            ) as side:
+                side.connect(deadline)
+                hello = side.hello
+                while not isinstance(message := side.next(deadline), End):
+                    if isinstance(message, Dispatch) and message.target:
+                        recorder.see(side, message)
+                        side.proceed()
+                side.finish(deadline)
+        except (SideFailed, ProtocolError) as error:
+            raise NotReplayable(f"the application cannot be recorded: {error}") from error
+        if not recorder.kept:
+            raise NotReplayable(_why_nothing(recorder, limit_bytes))
+        recording = _recording(setting, application, recorder, hello)
+        recording = replace(recording, code=_program(application, writer, limit_bytes))
+        writer.finish(recording)
+    return recording
+
+
+def _why_nothing(recorder: _Recorder, limit_bytes: int) -> str:
+    if recorder.full:
+        return f"one dispatch needs more than the --record-limit of {limit_bytes} bytes"
+    return recorder.notes[0] if recorder.notes else "the application launches the kernel no more"
+
+
+def _recording(setting: Setting, application: Application, recorder: _Recorder, hello: Hello | None) -> Recording:
+    notes = list(recorder.notes)
+    if recorder.full:
+        notes.append(f"only {len(recorder.kept)} dispatches fit the --record-limit")
+    return Recording(
+        tool=__version__,
+        backend=setting.backend.name,
+        device=hello.device if hello else "",
+        driver="",
+        machine=_MACHINE,
+        symbol=setting.kernel.symbol,
+        kernel=setting.kernel.name,
+        launched=recorder.launched,
+        dispatches=tuple(recorder.kept),
+        command=application.argv,
+        code=(),
+        notes=tuple(notes),
+    )
+
+
+def _recorded(
+    begun: Dispatch, before: dict[int, Chunks], allocations: Sequence[Allocation], after: dict[int, Chunks]
+) -> RecordedDispatch:
+    return RecordedDispatch(
+        nth=begun.nth,
+        kernel=begun.kernel,
+        grid=begun.grid,
+        block=begun.block,
+        dynamic_lds=begun.dynamic_lds,
+        cooperative=begun.cooperative,
+        arguments=tuple(argument.value.hex() for argument in begun.arguments),
+        buffers=tuple(
+            RecordedBuffer(a.address, a.size, a.kind, a.id, a.sequence, a.name, before[a.id], after[a.id])
+            for a in allocations
+            if a.id in before and a.id in after
+        ),
+    )
+
+
+def _program(application: Application, writer: RecordingWriter, limit_bytes: int) -> tuple[StoredFile, ...]:
+    """The program's file, so that the recording can be launched without the project."""
+    path = application.directory / application.command[0]
+    if not path.is_file():
+        return ()
+    content = path.read_bytes()
+    try:
+        return (StoredFile(path.name, len(content), path.stat().st_mode & 0o777, writer.keep(content)),)
+    except RecordingFull as error:
+        raise NotReplayable(f"the program itself needs more than the --record-limit of {limit_bytes} bytes") from error
+
+
+def deviations(setting: Setting, replayed: Application, source: RecordingFile) -> tuple[str, ...]:
+    """The positive control: buffers that the original leaves otherwise each time, in words.
+
+    Raises `NotReplayable` where it leaves something else than was recorded, and the same each time, or does not run.
+    """
+    first = _replay(setting, replayed, source)
+    if not first:
+        return ()
+    again = _replay(setting, replayed, source)
+    for where, content in first.items():
+        if again.get(where) == content:
+            raise NotReplayable(f"the original, replayed, leaves something else than was recorded in {where}")
+    return tuple(first)
+
+
+def _replay(setting: Setting, replayed: Application, source: RecordingFile) -> dict[str, Chunks]:
+    """What is not as recorded, by words that say where."""
+    deadline = Deadline.after(setting.deadline_s)
+    found: dict[str, Chunks] = {}
+    options = {"kernels": setting.kernel.symbol, "memory": _MEMORY}
+    waiting = list(source.recording.dispatches)
+    try:
+        with Side(
+            Run("replayed", replayed, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+        ) as side:
+            side.connect(deadline)
+            while not isinstance(message := side.next(deadline), End):
+                if not isinstance(message, Dispatch) or not message.target:
+                    continue
+                if not waiting:
+                    raise NotReplayable("the replayed original launches more than was recorded")
+                found |= _deviating(side, message, waiting.pop(0))
+                side.proceed()
+            side.finish(deadline)
+    except (SideFailed, ProtocolError) as error:
+        raise NotReplayable(f"the original cannot be replayed: {error}") from error
+    if waiting:
+        raise NotReplayable(f"the replayed original launches {len(waiting)} dispatches less than were recorded")
+    return found
+
+
+def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> dict[str, Chunks]:
+    if dispatch.status != 0:
+        raise NotReplayable(f"dispatch {recorded.nth} of the original fails with error {dispatch.status} when replayed")
+    now: dict[tuple[object, ...], list[Allocation]] = {}
+    for allocation in dispatch.allocations:
+        now.setdefault(_identity(allocation), []).append(allocation)
+    found: dict[str, Chunks] = {}
+    for buffer in recorded.buffers:
+        same = now.get(_identity(buffer))
+        if not same:
+            what = buffer.name or f"{buffer.kind} memory"
+            raise NotReplayable(f"dispatch {recorded.nth} of the replayed original lacks the recording's {what}")
+        allocation = same.pop(0)
+        content = digests_of(side.read(allocation))
+        if content != buffer.after:
+            found[f"{describe(allocation, {})} after dispatch {recorded.nth}"] = content
+    return found
+
+
+def _identity(buffer: Allocation | RecordedBuffer) -> tuple[object, ...]:
+    """Variables come in the order of loading, which a replay does not keep."""
+    return (buffer.name,) if buffer.name is not None else (buffer.kind, buffer.sequence, buffer.size)

@@ -1,0 +1,158 @@
+"""Candidates judged on recorded dispatches of the emulator, without a run of the application."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import patchbench
+import pytest
+
+from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.records import Application, CheckStatus, Outcome, Verdict
+from intelliperf.validation.edits.gate import StaticVerdict
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.replaygate import NAME, Recorder, ReplayGate
+from intelliperf.validation.trial import Case, Settings, Trial
+
+# A linked list through device memory, a constant, a device variable and an output that each launch adds to. Two shapes.
+_SOURCE = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <vector>
+struct Node { Node* next; float value; };
+__constant__ float bias[4];
+__device__ float table[64];
+__global__ void rows(const float* in, const Node* list, float* out, int step) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = bias[step & 3];
+  for (const Node* at = list; at; at = at->next) sum += at->value;
+  for (int k = 0; k < 64; ++k) sum += in[i * 64 + k] * table[k];
+  out[i] += sum;
+}
+int main() {
+  FILE* runs = fopen("runs", "a");
+  if (runs) { fputs("x", runs); fclose(runs); }
+  const int n = 1024;
+  std::vector<float> h(n * 64);
+  for (size_t i = 0; i < h.size(); ++i) h[i] = (i % 17) * 0.25f;
+  float b[4] = {1, 2, 3, 4}, t[64];
+  for (int i = 0; i < 64; ++i) t[i] = i;
+  float *in, *out;
+  Node* list;
+  hipMalloc(&in, h.size() * 4);
+  hipMalloc(&list, 3 * sizeof(Node));
+  hipMalloc(&out, n * 4);
+  Node nodes[3] = {{list + 1, 1}, {list + 2, 2}, {nullptr, 3}};
+  hipMemcpy(list, nodes, sizeof nodes, hipMemcpyHostToDevice);
+  hipMemcpy(in, h.data(), h.size() * 4, hipMemcpyHostToDevice);
+  hipMemset(out, 0, n * 4);
+  hipMemcpyToSymbol(HIP_SYMBOL(bias), b, sizeof b);
+  hipMemcpyToSymbol(HIP_SYMBOL(table), t, sizeof t);
+  for (int s = 0; s < 9; ++s) rows<<<n / 256, 256>>>(in, list, out, s);
+  rows<<<n / 512, 512>>>(in, list, out, 9);
+  hipMemcpy(h.data(), out, n * 4, hipMemcpyDeviceToHost);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += h[i];
+  printf("%f\n", sum);
+}
+"""
+_FASTER = (
+    "sum += in[i * 64 + k] * table[k];",
+    "sum += in[blockIdx.x * blockDim.x * 64 + k * blockDim.x + threadIdx.x] * table[k];",
+)
+
+
+class Recorded(patchbench.Bench):
+    """Its judge replays whatever the application's time."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root, _SOURCE, "app.hip")
+        self.recorder = Recorder(root / "recordings", root / "images", 1 << 26, least_seconds=0.0)
+        self.judge = Judge(self.backend, UNCONFINED, Settings(60.0, 5.0), self.recorder)
+
+    def runs(self) -> int:
+        return sum(
+            len((self.root / name / "runs").read_text())
+            for name in ("reference", "candidate")
+            if (self.root / name / "runs").exists()
+        )
+
+    def case(self) -> Case:
+        return Case(
+            None, self.finding, self.reference, self.reference, {}, (), lambda: self.reference, self.root / "logs", None
+        )  # type: ignore[arg-type]
+
+    def replayed(self, candidate: Application, recorder: Recorder) -> tuple[Outcome | None, str]:
+        """By timing alone."""
+        trial = Trial(self.case(), patchbench.NOTHING, StaticVerdict())
+        trial.built = candidate
+        rejection = ReplayGate(self.backend, UNCONFINED, recorder, 60.0).judge(trial, [lambda inner: None])
+        (check,) = [check for check in trial.checks if check.name == NAME] or [None]
+        return (
+            (rejection.outcome, rejection.detail)
+            if rejection
+            else (None, f"{check.status.value}: {check.detail}" if check else "")
+        )
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return Recorded(tmp_path_factory.mktemp("recorded"))
+
+
+def note(verdict: Verdict) -> tuple[CheckStatus, str]:
+    (check,) = [check for check in verdict.checks if check.name == NAME]
+    return check.status, check.detail
+
+
+def test_a_comment_is_refused_by_one_recording_and_no_other_run(bench: Recorded) -> None:
+    before = bench.runs()
+    verdict = bench.verdict(("float sum = bias", "/* the sum */ float sum = bias"))
+    assert verdict.outcome is Outcome.NOT_FASTER
+    assert "on 3 of 10 dispatches recorded" in verdict.detail
+    assert verdict.compared_dispatches == 3
+    assert bench.runs() == before + 1
+
+
+def test_a_wrong_candidate_is_refused_without_any_run_of_the_application(bench: Recorded) -> None:
+    bench.verdict(("float sum = bias", "float sum = 0 + bias"))  # has the recording made
+    before = bench.runs()
+    verdict = bench.verdict(("at->value", "at->value * 2"))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT
+    assert "recorded: dispatch 0" in verdict.detail
+    assert bench.runs() == before
+
+
+def test_the_original_replayed_leaves_what_was_recorded_and_a_faster_kernel_wins(bench: Recorded) -> None:
+    built = bench._build("faster", _SOURCE.replace(*_FASTER))
+    assert isinstance(built, Application)
+    outcome, told = bench.replayed(built, bench.recorder)
+    assert outcome is None, told
+    assert told.startswith("passed: 3 of 10 dispatches; the original leaves again what was recorded; modelled ")
+
+
+@pytest.mark.parametrize(
+    ("recorder", "why"),
+    [
+        (
+            {"limit_bytes": 1_000},
+            "one dispatch needs more than the --record-limit of 1000 bytes: judged by whole runs",
+        ),
+        ({"limit_bytes": 0}, "--record-limit 0: judged by whole runs"),
+        ({"least_seconds": 1e6}, "a run of the application takes"),
+    ],
+)
+def test_what_is_not_recorded_is_named(bench: Recorded, tmp_path: Path, recorder: dict[str, float], why: str) -> None:
+    changed = replace(bench.recorder, recordings=tmp_path, **recorder)  # type: ignore[arg-type]
+    outcome, told = bench.replayed(bench.reference, changed)
+    assert outcome is None
+    assert told.startswith("not run: ") and why in told
+
+
+def test_a_version_without_the_kernel_is_left_to_whole_runs(bench: Recorded) -> None:
+    built = bench._build("renamed", _SOURCE.replace("rows", "columns"))
+    assert isinstance(built, Application)
+    outcome, told = bench.replayed(built, bench.recorder)
+    assert outcome is None
+    assert "cannot replay: this version has no kernel" in told
