@@ -23,6 +23,7 @@ from intelliperf.cli.view import view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, ProviderError, StorageFull, UsageError
 from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
+from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory, storage_errors
 from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.project.versions import Version, sources
@@ -210,6 +211,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         raise UsageError("--replies-from needs the --formula that the recorded replies were for")
     rules = _Rules()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
+    if options.pass_env:
+        os.environ[PASSED] = ",".join(options.pass_env)
     sandbox = Sandbox.probe(journal.directory, options.pass_env)
     device = journal.directory / "device"
     backend, why = open_backend(options.backend, device, options.target, sandbox, application, options.flush_l2)

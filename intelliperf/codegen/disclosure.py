@@ -13,30 +13,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-REDACTED = "[REDACTED]"
+from intelliperf.processes.secrets import REDACTED, without_secrets
+
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-# Key formats as their issuers publish them, for secret scanners.
-_SECRETS = re.compile(
-    r"""
-      (?P<provider>\b(?:
-          AKIA[0-9A-Z]{16}                              # AWS access key id
-        | ASIA[0-9A-Z]{16}                              # AWS temporary key id
-        | sk-[A-Za-z0-9_-]{20,}                         # OpenAI, Anthropic
-        | gh[pousr]_[A-Za-z0-9]{36,}                    # GitHub
-        | github_pat_[A-Za-z0-9_]{40,}
-        | glpat-[A-Za-z0-9_-]{20,}                      # GitLab
-        | xox[abprs]-[A-Za-z0-9-]{10,}                  # Slack
-        | AIza[0-9A-Za-z_-]{35}                         # Google
-        | hf_[A-Za-z0-9]{30,}                           # Hugging Face
-        | eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}  # JSON web token
-      ))
-    | (?i:(?<![a-z])(?:password|passwd|secret|api_?key|access_?token|auth_?token)["']?\s*[:=]\s*)
-      (?P<quoted>"[^"\s]{8,}"|'[^'\s]{8,}')
-    | (?P<credentials>(?<=://)[^\s/:@]+:[^\s/@]+(?=@))   # user:password in a URL
-    """,
-    re.VERBOSE,
-)
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -68,14 +48,7 @@ def shown_lines(text: str) -> list[str]:
 
 def _shown(line: str) -> str:
     valid = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _SECRETS.sub(_blanked, valid)
-
-
-def _blanked(match: re.Match[str]) -> str:
-    secret = next(value for value in match.groups() if value is not None)
-    if match["quoted"] is not None:
-        secret = secret[1:-1]
-    return match[0].replace(secret, REDACTED)
+    return without_secrets(valid)
 
 
 def shown_text(text: str, roots: Iterable[Path] = ()) -> str:

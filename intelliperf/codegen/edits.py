@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from intelliperf.codegen.disclosure import REDACTED, REPLACEMENT, bare, shown_lines, split_lines
+from intelliperf.codegen.disclosure import REPLACEMENT, bare, shown_lines, split_lines
 from intelliperf.codegen.reply import Block, MalformedReply
+from intelliperf.processes.secrets import REDACTED
 from intelliperf.records import FileEdit, content_hash, relative_path
 
 # (path, text, function's name) → (first line, last line), 1-based and inclusive, of each definition.

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.frozen import record
-from intelliperf.processes.process import SECRET_SUFFIXES, Child
+from intelliperf.processes.process import Child
+from intelliperf.processes.secrets import secrets_of
 
 _POLL_S = 0.05
 _GRACE_S = 20.0  # beyond its own deadlines, to end in order
@@ -98,7 +99,7 @@ def run_errand(
 
 
 def _keys() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.upper().endswith(SECRET_SUFFIXES)}
+    return secrets_of(os.environ)
 
 
 def _last_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
+from intelliperf.processes.secrets import without_secrets
 from intelliperf.records import Application
 
 _SAID_LINES = 6
@@ -20,9 +21,9 @@ def check_ended_well(completed: Completed, application: Application, place: str)
     if ended_well(completed, application):
         return
     program = application.command[0]
-    said = last_words(completed)
+    said = last_output(completed)
     if completed.timed_out:
-        how = f"does not end: {completed.describe()} {place}; try a smaller problem, or --run-deadline"
+        how = f"{completed.describe()} {place}; try a smaller problem, or raise --run-timeout"
     elif completed.output_exceeded:
         how = completed.describe()
     elif completed.signal_name:
@@ -39,11 +40,11 @@ def _remedy(completed: Completed) -> str:
     return f" (if that is how it always ends: --expect-exit {status})" if status else ""
 
 
-def last_words(completed: Completed) -> str:
+def last_output(completed: Completed) -> str:
     """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty."""
     for stream in ("stderr", "stdout"):
-        lines = completed.tail(stream, 8192).strip().splitlines()
+        lines = without_secrets(completed.tail(stream, 8192)).strip().splitlines()
         if lines:
             shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines[-_SAID_LINES:])
-            return f"; its last words: {shown}"
+            return f"; last output: {shown}"
     return ""

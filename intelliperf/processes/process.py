@@ -1,13 +1,14 @@
-"""The only door to child processes: argv lists, own session, log files, deadline, whole group killed.
+"""The only door to child processes: argv lists, own session, log files, timeout, whole group killed.
 
-Output goes to files, never to unbounded memory; a child that writes more than `output_limit`
-bytes is stopped. The group is killed on every way out: Ctrl-C, and also a kill -9 of ourselves, for
-which a guard (one shell per child) waits at the other end of a pipe.
+Output goes to files, never to unbounded memory; a child that writes more than `output_limit` bytes is stopped. The
+group is killed on every way out: Ctrl-C, and also a kill -9 of ourselves, for which a guard (one shell per child) waits
+at the other end of a pipe. What leaves the group, as a daemon does, is adopted and ended with the child.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -19,16 +20,17 @@ from typing import IO
 
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
+from intelliperf.processes.orphans import adopt_orphans, end_orphans
+from intelliperf.processes.secrets import own_environment
 from intelliperf.processes.storage import refuse_full_disk, storage_errors
 
 TAIL_BYTES = 64 * 1024
 OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _POLL_S = 0.02
 _TERM_GRACE_S = 2.0
+_NUMBERS = itertools.count(1)
 # Ends at a line; ends the group $0 where the pipe closes without one, because we are gone.
 _GUARD = 'read -r line || kill -KILL "-$0"'
-# Never handed to a build, an application or a candidate.
-SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 
 
 @record(frozen=True)
@@ -57,9 +59,9 @@ class Completed:
             return log.read().decode("utf-8", "replace")
 
     def describe(self) -> str:
-        """How it ended, in words: "exit status 3", "killed by SIGSEGV", "no end after 10 s"."""
+        """How it ended, in words: "exit status 3", "killed by SIGSEGV", "timed out after 10 s"."""
         if self.timed_out:
-            return f"no end after {self.seconds:.0f} s"
+            return f"timed out after {self.seconds:.0f} s"
         if self.output_exceeded:
             return f"stopped: it wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
         if self.signal_name:
@@ -69,9 +71,7 @@ class Completed:
 
 def clean_environment(additions: Mapping[str, str]) -> dict[str, str]:
     """This process's environment without secrets, plus `additions`."""
-    kept = {k: v for k, v in os.environ.items() if not k.upper().endswith(SECRET_SUFFIXES)}
-    kept.update(additions)
-    return kept
+    return {**own_environment(), **additions}
 
 
 class Child:
@@ -90,12 +90,15 @@ class Child:
         self.stdout = logs / f"{label}.stdout"
         self.stderr = logs / f"{label}.stderr"
         self._started = time.monotonic()
+        self._mark = f"INTELLIPERF_CHILD_{os.getpid()}_{next(_NUMBERS)}"
+        adopt_orphans()
         with storage_errors(logs):
             logs.mkdir(parents=True, exist_ok=True)
             self.stdout.touch()
             self.stderr.touch()
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
-            self._popen = _start(self.argv, directory, environment, (out, err), pass_descriptors)
+            marked = {self._mark: "1", "CLANG_CRASH_DIAGNOSTICS_DIR": str(logs), **environment}
+            self._popen = _start(self.argv, directory, marked, (out, err), pass_descriptors)
         try:
             self._guard = subprocess.Popen(
                 ["/bin/sh", "-c", _GUARD, str(self.pid)],
@@ -170,6 +173,7 @@ class Child:
         finally:
             self._signal(signal.SIGKILL)  # stragglers of the group, and the child if it ignored SIGTERM
             self._popen.wait()
+            end_orphans(self._mark, self.pid)
 
     def _dismiss_guard(self) -> None:
         with contextlib.suppress(BrokenPipeError, ValueError):

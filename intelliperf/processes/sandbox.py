@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 
 from intelliperf.processes.process import output_of
+from intelliperf.processes.secrets import is_secret
 from intelliperf.processes.storage import cache_directory
 from intelliperf.records import Check, CheckStatus
 
@@ -46,8 +46,6 @@ KEPT_VARIABLES = (
     "NCCL_*", "RCCL_*", "XDG_RUNTIME_DIR", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUNBUFFERED",
     "VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_*", "FLUX_*", "OMPI_*", "PMI_*", "PMIX_*",
 )  # fmt: skip
-# Within a name that is kept all the same: credentials have such names too.
-_SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie|session|jwt", re.IGNORECASE)
 _MOST_PROCESSES = 8192  # and threads: OpenMP on a large host takes hundreds
 _SHARE_OF_MEMORY = 0.9  # of the machine's
 _SHARE_OF_DISK = 0.5  # of what is free at the start
@@ -144,7 +142,7 @@ def _environment_names(more: Sequence[str]) -> list[str]:
     """Names as they are in our environment, so that a secret of a kept family is left out."""
     prefixes = tuple(name[:-1] for name in KEPT_VARIABLES if name.endswith("*"))
     ours = [name for name in os.environ if name in KEPT_VARIABLES or name.startswith(prefixes)]
-    secret = {name for name in ours if _SECRET.search(name)}
+    secret = {name for name in ours if is_secret(name)}
     families = [name for name in KEPT_VARIABLES if not any(_of_family(name, one) for one in secret)]
     return sorted({*families, *(set(ours) - secret), *more})
 

@@ -23,6 +23,7 @@ from typing import BinaryIO
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
 from intelliperf.processes.process import Completed, run
+from intelliperf.processes.secrets import without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
 from intelliperf.project.journal import RUN_DIRECTORY_MARK
 from intelliperf.records import Application, FileEdit, content_hash
@@ -73,7 +74,7 @@ class Built:
         """For the user, whose own program does not build."""
         how = self.completed.describe()
         if self.completed.timed_out:
-            return f"the build does not end ({how}); a longer --build-timeout may help"
+            return f"the build {how}; raise --build-timeout"
         shown = "" if self.errors == (how,) else ":" + "".join(f"\n  {line}" for line in self.errors)
         return f"the build fails ({how}){shown}"
 
@@ -207,7 +208,9 @@ class Workspace:
         """Run the build commands in order; stops at the first that fails."""
         if not self.original.build_commands:
             raise UsageError("no build command")
-        additions = {**dict(self.application.environment), **environment}
+        temporary = self.root / "tmp"  # goes with the copy, also where a compiler is killed
+        temporary.mkdir(exist_ok=True)
+        additions = {**dict(self.application.environment), "TMPDIR": str(temporary), **environment}
         for number, command in enumerate(self.original.build_commands):
             argv = [self._all_inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
@@ -284,7 +287,7 @@ def _small(source: Path) -> list[Path] | None:
 
 
 def _first_errors(done: Completed) -> tuple[str, ...]:
-    lines = (done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
+    lines = without_secrets(done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
     explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
     # What our headers say says more than what follows from it, and that more than that a link or make then failed.

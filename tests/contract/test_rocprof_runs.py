@@ -193,7 +193,7 @@ def test_a_hang_ends_at_the_deadline_and_leaves_nothing_alive(tmp_path: Path, mo
         f"import time\nwhile True:\n    pathlib.Path({str(alive)!r}).write_text(str(time.time()))\n    time.sleep(0.05)"
     )
     app = application(tmp_path, [copy(0)], body)
-    with pytest.raises(ApplicationFailed, match=r"no end after .* while counting SQ_WAVES.*killed with all its"):
+    with pytest.raises(ApplicationFailed, match=r"timed out after .* while counting SQ_WAVES.*killed with all its"):
         collected(tmp_path / "second", app, deadline_s=1.0 + 3 * usual_s)
     last = alive.read_text()
     time.sleep(0.3)

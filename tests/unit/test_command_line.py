@@ -391,3 +391,10 @@ def test_a_shell_completes_commands_and_values(
     asked = {**os.environ, "_INTELLIPERF_COMPLETE": f"complete_{shell}", **environment}
     done = subprocess.run(argv, env=asked, capture_output=True, text=True, timeout=60)
     assert expected in done.stdout, done.stderr
+
+
+def test_the_self_test_of_the_doctor_counts_what_arithmetic_says(capsys: pytest.CaptureFixture[str]) -> None:
+    from intelliperf.cli.doctor import Health, _self_test
+
+    (seen,) = _self_test()
+    assert seen.state is Health.GOOD, seen.detail

@@ -207,4 +207,4 @@ def test_initcheck_is_not_cut_short_since_it_would_miss_who_wrote(bench: _Bench)
     (bench.home / "candidate" / "slow-initcheck").touch()
     check = bench.checks(deadline_s=1.5)["uninitialised reads"]
     assert check.status is CheckStatus.NOT_RUN
-    assert "initcheck of the candidate: no end after" in check.detail
+    assert "initcheck of the candidate: timed out after" in check.detail

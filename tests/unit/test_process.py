@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.errors import UsageError
+from intelliperf.processes.endings import last_output
 from intelliperf.processes.process import Child, clean_environment, run
 
 
@@ -79,6 +81,8 @@ def test_a_childs_group_ends_with_us_even_if_we_are_killed_outright(tmp_path: Pa
     until = time.monotonic() + 20
     with pytest.raises(ProcessLookupError):
         while time.monotonic() < until:
+            with contextlib.suppress(ChildProcessError):  # it comes to us, who may have asked for orphans
+                os.waitpid(-group, os.WNOHANG)
             os.killpg(group, 0)
             time.sleep(0.02)
 
@@ -88,9 +92,51 @@ def test_a_child_that_ends_well_is_left_alone_by_its_guard(tmp_path: Path) -> No
     assert done.ok
 
 
-def test_keys_never_reach_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    assert "OPENAI_API_KEY" not in clean_environment({"A": "b"})
+SECRETS = (
+    "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
+    "AWS_SESSION_TOKEN", "AZURE_CLIENT_SECRET", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "HUGGINGFACE_HUB_TOKEN",
+    "NPM_TOKEN", "PYPI_PASSWORD", "DOCKER_AUTH_CONFIG", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DATABASE_URL", "PGPASSWORD",
+    "MYSQL_PWD", "SLACK_WEBHOOK", "STRIPE_SK", "KUBECONFIG", "VAULT_ADDR", "NETRC", "SENTRY_DSN", "WANDB_API_KEY",
+    "CI_JOB_JWT", "LICENSE", "MY_PRIVATE_THING", "GITHUB_PAT",
+)  # fmt: skip
+
+
+def test_of_thirty_secrets_a_build_or_the_original_program_sees_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SECRETS:
+        monkeypatch.setenv(name, "s3cret-value")
+    monkeypatch.setenv("HARMLESS_NAME", "ghp_" + "a" * 36)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:password@proxy:3128")
+    monkeypatch.setenv("CXXFLAGS", "-O2")
+    left = clean_environment({"A": "b"})
+    assert not {*SECRETS, "HARMLESS_NAME"} & left.keys()
+    assert (left["A"], left["CXXFLAGS"]) == ("b", "-O2") and {"PATH", "HTTPS_PROXY"} <= left.keys()
+    monkeypatch.setenv("INTELLIPERF_PASS_ENV", "HF_TOKEN,GITHUB_PAT")
+    assert {*SECRETS} & clean_environment({}).keys() == {"HF_TOKEN", "GITHUB_PAT"}
+
+
+def test_a_secret_that_a_program_prints_is_blanked_in_messages(tmp_path: Path) -> None:
+    done = run(python("print('no such key: sk-" + "a" * 30 + "')"), tmp_path, 20, tmp_path, "x")
+    assert last_output(done) == "; last output: no such key: [REDACTED]"
+
+
+def test_what_leaves_its_process_group_is_ended_with_the_child(tmp_path: Path) -> None:
+    script = "setsid sleep 300 & setsid sh -c 'sleep 301 & exec sleep 302' & sleep 0.3"
+    done = run(["/bin/sh", "-c", script], tmp_path, 20, tmp_path, "x")
+    assert done.ok
+    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"sleep\x00" + b"30" in _read(path)]
+    assert left == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_compiler_that_crashes_leaves_its_report_in_the_logs(tmp_path: Path) -> None:
+    show = python("import os; print(os.environ['CLANG_CRASH_DIAGNOSTICS_DIR'])")
+    assert run(show, tmp_path, 20, tmp_path / "logs", "x").tail("stdout").strip() == str(tmp_path / "logs")
 
 
 def test_a_missing_program_is_a_usage_error(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
     if done.timed_out:
         doing = f" while counting {' '.join(counters)}" if counters else ""
         raise ApplicationFailed(
-            f"{application.command[0]} under {rocprof.name} has no end after {done.seconds:.0f} s{doing}, and was "
+            f"{application.command[0]} under {rocprof.name} timed out after {done.seconds:.0f} s{doing}, and was "
             "killed with all its processes: give it longer or a smaller problem; if it ends without the profiler, "
             "look for GPU resets in dmesg"
         )

@@ -1,0 +1,72 @@
+"""What looks like a secret: names of variables that hold one, and texts in the formats of those who issue them.
+
+A net, not a proof: a secret under a harmless name in a format of its own is not seen. Confined runs get an allow list
+instead (`sandbox.KEPT_VARIABLES`); this is for builds and the original program, which need more of the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+REDACTED = "[REDACTED]"
+PASSED = "INTELLIPERF_PASS_ENV"  # names, by commas, that are handed on whatever they look like
+_WORDS = re.compile(
+    r"key|token|secret|passw|passphrase|askpass|credential|auth|cookie|jwt|dsn|netrc|kubeconfig|webhook|private|"
+    r"database_url|vault_|license|(?:^|_)(?:pat|pwd|sk|pw)$",
+    re.IGNORECASE,
+)
+# Directories, and what builds need that opens nothing by itself.
+_HARMLESS = re.compile(r"^(?:PWD|OLDPWD|GIT_AUTHOR_\w+|XKB_\w+)$|_LICENSE_FILE$", re.IGNORECASE)
+# Key formats as their issuers publish them, for secret scanners.
+TEXTS = re.compile(
+    r"""
+      (?P<provider>\b(?:
+          AKIA[0-9A-Z]{16}                              # AWS access key id
+        | ASIA[0-9A-Z]{16}                              # AWS temporary key id
+        | sk-[A-Za-z0-9_-]{20,}                         # OpenAI, Anthropic
+        | gh[pousr]_[A-Za-z0-9]{36,}                    # GitHub
+        | github_pat_[A-Za-z0-9_]{40,}
+        | glpat-[A-Za-z0-9_-]{20,}                      # GitLab
+        | xox[abprs]-[A-Za-z0-9-]{10,}                  # Slack
+        | AIza[0-9A-Za-z_-]{35}                         # Google
+        | hf_[A-Za-z0-9]{30,}                           # Hugging Face
+        | eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}  # JSON web token
+      ))
+    | (?i:(?<![a-z])(?:password|passwd|secret|api_?key|access_?token|auth_?token)["']?\s*[:=]\s*)
+      (?P<quoted>"[^"\s]{8,}"|'[^'\s]{8,}')
+    | (?P<credentials>(?<=://)[^\s/:@]+:[^\s/@]+(?=@))   # user:password in a URL
+    """,
+    re.VERBOSE,
+)
+
+
+def is_secret(name: str, value: str = "") -> bool:
+    """Does the variable hold a secret, by its name or, where it is no proxy, by what its value looks like?"""
+    if _WORDS.search(name) and not _HARMLESS.search(name):
+        return True
+    return not name.lower().endswith("_proxy") and TEXTS.search(value) is not None
+
+
+def secrets_of(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that no child is handed, other than those that the user passes on."""
+    passed = environment.get(PASSED, "").split(",")
+    return {name: value for name, value in environment.items() if name not in passed and is_secret(name, value)}
+
+
+def without_secrets(text: str) -> str:
+    return TEXTS.sub(_blanked, text)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    secret = next(value for value in match.groups() if value is not None)
+    if match["quoted"] is not None:
+        secret = secret[1:-1]
+    return match[0].replace(secret, REDACTED)
+
+
+def own_environment() -> dict[str, str]:
+    """This process's environment without secrets."""
+    hidden = secrets_of(os.environ)
+    return {name: value for name, value in os.environ.items() if name not in hidden}
