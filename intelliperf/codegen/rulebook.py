@@ -12,6 +12,7 @@ from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
+from intelliperf.codegen.rules.row_per_wave import RowPerWave
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     PrivatizeAtomics(),
     WaveAggregateAtomics(),
     PadLds(),
+    RowPerWave(),
     InterleaveChunks(),
     InterchangeIndex(),
     StageRows(),

@@ -16,6 +16,7 @@ from tree_sitter import Language, Node, Parser
 
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.outline import encoded
+from intelliperf.codegen.syntax.source import Source
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
 _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
@@ -69,6 +70,10 @@ class Program:
     def threads(self, launch: Launch) -> int:
         """Raises `NotApplicable` where the block size is no constant."""
         return math.prod(self._extents(launch, launch.block, 0))
+
+    def extents(self, launch: Launch) -> tuple[int, ...]:
+        """Threads of a block in each dimension that is given. Raises `NotApplicable` where one is no constant."""
+        return self._extents(launch, launch.block, 0)
 
     def _extents(self, launch: Launch, node: Node, depth: int) -> tuple[int, ...]:
         if depth > _MAX_DEPTH:
@@ -211,3 +216,55 @@ def walk(node: Node) -> Iterator[Node]:
 
 def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogateescape")
+
+
+def scaled_grid(source: Source, launch: Launch, factor: int) -> None:
+    """Write the launch with `factor` times as many blocks in its first dimension. Raises `NotApplicable`."""
+    grid = launch.grid
+    text = text_of(grid)
+    function = grid.child_by_field_name("function")
+    if grid.type == "call_expression" and function is not None and text_of(function) == "dim3":
+        first = _field(grid, "arguments").named_children[0]
+        source.replace(first.start_byte, first.end_byte, _times(first, factor))
+        return
+    if grid.type == "initializer_list":
+        first = grid.named_children[0]
+        source.replace(first.start_byte, first.end_byte, _times(first, factor))
+        return
+    if grid.type == "identifier" and _is_dim3(launch, text):
+        source.replace(grid.start_byte, grid.end_byte, f"dim3({text}.x * {factor}, {text}.y, {text}.z)")
+        return
+    if grid.type == "call_expression":
+        raise NotApplicable(f"{launch}: the grid ({text}) is what a function returns, a number or a dim3")
+    source.replace(grid.start_byte, grid.end_byte, _times(grid, factor))
+
+
+def _times(node: Node, factor: int) -> str:
+    plain = node.type in ("identifier", "number_literal", "parenthesized_expression", "field_expression")
+    return f"{text_of(node)} * {factor}" if plain else f"({text_of(node)}) * {factor}"
+
+
+def _is_dim3(launch: Launch, name: str) -> bool:
+    """Raises `NotApplicable` where the launching function does not declare it."""
+    kinds = {
+        text_of(_field(node, "type"))
+        for node in (walk(launch.function) if launch.function is not None else ())
+        if node.type in ("declaration", "parameter_declaration") and node.child_by_field_name("type") is not None
+        for part in node.children
+        if any(leaf.type == "identifier" and text_of(leaf) == name for leaf in _declared(part))
+    }
+    if len(kinds) != 1:
+        raise NotApplicable(f"{launch}: what the grid ({name}) is declared as is not known")
+    kind = re.sub(r"\bconst\b", "", kinds.pop()).strip()
+    if kind == "auto":
+        raise NotApplicable(f"{launch}: the grid ({name}) is declared as auto")
+    return kind == "dim3"
+
+
+def _declared(declarator: Node) -> Iterator[Node]:
+    """The names that a declarator declares, without what they are initialised with."""
+    if declarator.type in ("init_declarator", "function_declarator", "reference_declarator", "array_declarator"):
+        inner = declarator.child_by_field_name("declarator")
+        yield from _declared(inner) if inner is not None else ()
+    else:
+        yield declarator

@@ -41,12 +41,12 @@ def enclose_rest(source: Source, place: str, guard: Node, end: int, around: tupl
     line = source.data.rfind(b"\n", 0, end) + 1
     alone = not source.data[line:end].strip()
     step = "\t" if "\t" in indent else "  " if len(indent) <= 2 else indent
-    for offset in _line_starts(source, start, line if alone else end):
+    for offset in line_starts(source, start, line if alone else end):
         source.insert(offset, step)
     source.insert(line if alone else end, f"{'' if alone else chr(10)}{indent}}}\n{indent}{last}\n")
 
 
-def _line_starts(source: Source, start: int, end: int) -> list[int]:
+def line_starts(source: Source, start: int, end: int) -> list[int]:
     """First bytes of the non-empty lines that begin in [start, end), preprocessor lines left out."""
     found = []
     at = source.data.find(b"\n", start, end)

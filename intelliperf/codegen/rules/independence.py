@@ -18,7 +18,10 @@ from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
 
-_ORDERED = re.compile(r"atomic|sync|fence|shfl|ballot|vote|printf|assert|clock|rand|activemask|match|barrier|asm|trap")
+_ORDERED = re.compile(
+    r"atomic|sync|fence|shfl|ballot|vote|printf|assert|clock|(?:\b|_|cu|hip)rand|activemask|match_(?:any|all)|barrier"
+    r"|(?:\b|_)asm(?:\b|_)|trap\b"
+)
 _WRITES = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
@@ -61,7 +64,7 @@ class Independence:
         if node.kind in ("CXXMemberCallExpr", "CXXOperatorCallExpr", "CXXConstructExpr", "CXXNewExpr"):
             self._check_method(node)
         if node.kind == "CallExpr":
-            self._check_call(node)
+            self.check_call(node)
         if (identity := written(node)) is not None and identity not in self._inside | own:
             name = next((part.reference.name for part in node.walk() if part.reference), "a variable")
             raise self._declined(f"the loop carries {name} from one element to the next (line {node.line})")
@@ -83,7 +86,8 @@ class Independence:
         if not trivial:
             raise self._declined(f"line {node.line} calls a method or operator, which may keep state")
 
-    def _check_call(self, call: Node) -> None:
+    def check_call(self, call: Node) -> None:
+        """Raise `NotApplicable` unless the called function is one of its arguments' values alone."""
         name = callee_name(call)
         if not name or _ORDERED.search(name):
             raise self._declined(f"line {call.line} calls {name or 'through a pointer'}, whose order may matter")

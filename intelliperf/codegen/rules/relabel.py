@@ -21,7 +21,8 @@ from intelliperf.records import Geometry
 SECTOR_BYTES = 32
 _WAVE_OPERATIONS = re.compile(
     r"__shfl|__ballot|__any|__all\b|__activemask|__match|__syncwarp|__lane|warpSize|__reduce_|_wave_|__builtin_amdgcn"
-    r"|__builtin_nvvm|cooperative_groups|\bcg::|thread_rank|tiled_partition|mma|asm|printf|clock|volatile"
+    r"|__builtin_nvvm|cooperative_groups|\bcg::|thread_rank|tiled_partition|\b(?:\w+_)?mma_\w+|\bwmma\b|\b__asm|\basm\b"
+    r"|\b\w*printf\b|\b\w*clock(?:64|32)?\s*\(|\bvolatile\b"
 )
 
 

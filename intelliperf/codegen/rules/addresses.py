@@ -1,0 +1,157 @@
+"""Which array an access belongs to, and at which element, seen through local pointers and fields of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules.lanes import initializer
+from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, constant
+from intelliperf.codegen.rules.statements import callee_name, pointee
+from intelliperf.codegen.syntax.tree import Node
+
+_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXReinterpretCastExpr", "CXXConstCastExpr")
+_ADDRESSED = ("ArraySubscriptExpr", "MemberExpr")
+
+
+@dataclass(frozen=True)
+class Element:
+    """`index` counts from where the parameter points; None: it depends on data. `root`: of the parameter, or ""."""
+
+    root: str
+    index: Polynomial | None
+
+
+@dataclass(frozen=True)
+class Access:
+    """One read or write of memory; `place` is the array's element, `whole` what is read or written of it."""
+
+    place: Node
+    whole: Node
+    stores: bool
+    loads: bool
+    atomic: bool = False
+
+
+class Addresses:
+    """Elements of one function's arrays, in the words of `algebra`."""
+
+    def __init__(self, algebra: Algebra) -> None:
+        self._algebra = algebra
+
+    def element(self, place: Node) -> Element:
+        """`place` is an element's lvalue: `p[i]`, `*p`, `p->field`."""
+        node = place.bare()
+        if node.kind == "ArraySubscriptExpr":
+            base = self.pointer(node.children[0])
+            return Element(base.root, self._sum(base.index, self._algebra.polynomial(node.children[1])))
+        if (node.kind == "UnaryOperator" and node.opcode == "*") or (node.kind == "MemberExpr" and node.children):
+            return self.pointer(node.children[0])
+        return Element("", None)
+
+    def pointer(self, expression: Node) -> Element:
+        node = expression.bare()
+        if node.kind in _CASTS and node.children:
+            inner = node.children[-1]
+            same = _plain(pointee(node.canonical)) == _plain(pointee(inner.bare().canonical))
+            found = self.pointer(inner)
+            return found if same else Element(found.root, None)
+        if node.kind == "DeclRefExpr" and node.reference is not None:
+            return self._named(node)
+        if node.kind == "MemberExpr" and pointee(node.canonical) is not None and "isArrow" not in node.flags:
+            owner = node.children[0].bare()
+            plain = owner.kind == "DeclRefExpr" and owner.reference is not None
+            if plain and owner.reference is not None and owner.reference.id not in self._algebra.modified:
+                return Element(f"{owner.reference.id}.{node.name}", constant(0))
+        if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
+            left, right = node.children
+            if node.opcode == "+" and pointee(left.bare().canonical) is None:
+                left, right = right, left
+            base, offset = self.pointer(left), self._algebra.polynomial(right)
+            if offset is not None and node.opcode == "-":
+                offset = offset * constant(-1)
+            return Element(base.root, self._sum(base.index, offset))
+        if node.kind == "UnaryOperator" and node.opcode == "&":
+            return self.element(node.children[0])
+        return Element("", None)
+
+    def _named(self, node: Node) -> Element:
+        reference = node.reference
+        if reference is None or reference.id in self._algebra.modified:
+            return Element("", None)
+        declared = self._algebra.declared.get(reference.id)
+        if declared is None:
+            return Element(reference.id, constant(0))
+        if "[" in declared.canonical:
+            return Element(reference.id, constant(0))  # an array of the function's own, or LDS
+        initial = initializer(declared)
+        return self.pointer(initial) if initial is not None else Element("", None)
+
+    def _sum(self, left: Polynomial | None, right: Polynomial | None) -> Polynomial | None:
+        return None if left is None or right is None else left + right
+
+
+def accesses(top: Node) -> Iterator[Access]:
+    """All reads and writes of memory through pointers below `top`; arrays that are variables of a thread are none."""
+    for node in top.everything():
+        subscript = node.kind == "ArraySubscriptExpr" and not _is_own_array(node)
+        through = node.kind == "UnaryOperator" and node.opcode == "*"
+        if subscript or through or (node.kind == "MemberExpr" and "isArrow" in node.flags):
+            found = _used(node)
+            if found is not None:
+                yield found
+
+
+def _is_own_array(subscript: Node) -> bool:
+    base = subscript.children[0].bare()
+    while base.kind in _ADDRESSED and "isArrow" not in base.flags and base.children:
+        if base.kind == "ArraySubscriptExpr" and not base.children[0].bare().canonical.endswith("]"):
+            return False
+        base = base.children[0].bare()
+    return base.kind == "DeclRefExpr" and base.canonical.endswith("]")
+
+
+def _used(place: Node) -> Access | None:
+    """None where only the address is made, for a pointer that is followed by itself."""
+    whole, user = place, place.parent
+    while user is not None:
+        part = user.kind == "MemberExpr" and "isArrow" not in user.flags
+        element = user.kind == "ArraySubscriptExpr" and user.children[0].bare() is whole.bare() and _inside(whole)
+        through = user.kind in ("ParenExpr", "ExprWithCleanups", "MaterializeTemporaryExpr")
+        if not (part or element or through or (user.kind == "ImplicitCastExpr" and user.category == "lvalue")):
+            break
+        whole, user = user, user.parent
+    if user is None:
+        return None
+    if user.kind == "ImplicitCastExpr" and user.cast == "ArrayToPointerDecay":
+        return Access(place, whole, True, True)  # a part that is an array itself, handed on
+    assigns = user.kind in ("BinaryOperator", "CompoundAssignOperator") and user.opcode.endswith("=")
+    if assigns and user.opcode not in ("==", "!=", "<=", ">=") and user.children[0].bare() is whole.bare():
+        return Access(place, whole, True, user.opcode != "=")
+    if user.kind == "UnaryOperator" and user.opcode in ("++", "--"):
+        return Access(place, whole, True, True)
+    if user.kind == "UnaryOperator" and user.opcode == "&":
+        call = user.user()
+        if call is not None and call.kind == "CallExpr":
+            atomic = callee_name(call).startswith(("atomic", "unsafeAtomic"))
+            return Access(place, whole, True, True, atomic)
+        return None
+    if user.kind == "ImplicitCastExpr" or whole.category != "lvalue":
+        return Access(place, whole, False, True)
+    reads = user.kind in ("CXXConstructExpr", "CXXOperatorCallExpr", "CallExpr") and _to_constant(user, whole)
+    return Access(place, whole, not reads, True)
+
+
+def _to_constant(user: Node, whole: Node) -> bool:
+    """Is a copy made, or is it bound to a reference through which nothing is written?"""
+    if user.kind == "CXXConstructExpr":
+        return True
+    return whole.canonical.startswith("const ")
+
+
+def _inside(node: Node) -> bool:
+    return node.bare().canonical.endswith("]")
+
+
+def _plain(name: str | None) -> str:
+    return "" if name is None else name.replace("const ", "").replace("volatile ", "").strip()

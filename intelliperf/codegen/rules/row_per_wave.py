@@ -1,0 +1,422 @@
+"""A thread that walks a row becomes a group of 32 lanes that walk it together: neighbours touch neighbours.
+
+Everything that a thread does hangs on its number in the grid alone, its row. So the lanes of a group, which share the
+number, go the same way through the kernel: what one thread computed once, all of them compute; what it stored, the
+first of them stores; loops along the row are shared out, and what these carry from turn to turn is a reduction, an
+extreme and its place, or a running sum. The launches get 32 times as many blocks. Proof obligations: no coordinate is
+used but for the number; every store outside a shared loop is one statement; the turns of a shared loop touch elements
+of their own; blocks are whole groups at every launch; no barrier, wave operation, LDS or volatile memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from intelliperf.codegen.rules import groups
+from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.blocks import Program, scaled_grid
+from intelliperf.codegen.rules.declarations import declare, unused_name
+from intelliperf.codegen.rules.guards import statement_end
+from intelliperf.codegen.rules.independence import Independence
+from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, resolved_functions
+from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
+from intelliperf.codegen.rules.row_loops import (
+    RowAlgebra,
+    RowLoop,
+    Words,
+    renders,
+    row_loop,
+    same_lane,
+    share_out,
+    starts_neutral,
+)
+from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.source import Source, Splice, without_comments
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, Declaration
+
+_GRID_THREADS = atom("gridDim.x") * atom("blockDim.x")
+_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_JUMPS = ("ReturnStmt", "BreakStmt", "ContinueStmt", "NullStmt")
+
+
+@dataclass(frozen=True)
+class Names:
+    """New names in the rewritten text, and how wave operations are spelled."""
+
+    lane: str
+    part: str
+    value: str
+    cuda: bool
+
+
+@dataclass
+class Plan:
+    """What is known of one function that the lanes of a group run together."""
+
+    function: Node
+    loops: list[RowLoop] = field(default_factory=list)
+    single: list[Node] = field(default_factory=list)  # statements for the first lane
+    called: list[Node] = field(default_factory=list)  # calls of functions that the group runs together, too
+    refused: list[str] = field(default_factory=list)
+
+
+class RowPerWave:
+    name = "row_per_wave"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        kernel_at = problem.task.finding.profile.kernel
+        if not problem.task.evidence or kernel_at.file is None or kernel_at.line is None:
+            raise NotApplicable("it is not known where the kernel is defined")
+        here = dataclasses.replace(problem.task.evidence[0], file=kernel_at.file, line=kernel_at.line)
+        place = problem.place(here)
+        kernel_of(place)
+        edits: list[list[Splice]] = []
+        plans: list[Plan] = []
+        with problem.all_or_nothing():
+            for kernel in place.functions:
+                plans = _plans(problem, place, kernel)
+                before = {path: list(problem.source(path).splices) for path in problem.task.sources}
+                _write(problem, place, kernel, plans)
+                new = [s for path in before for s in problem.source(path).splices if s not in before[path]]
+                edits.append(new)
+                if edits[1:] and new:
+                    raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
+            program = Program(problem.task.sources)
+            for launch in program.launches(place.functions[0].name):
+                width, *others = program.extents(launch)
+                if width % groups.LANES or any(other != 1 for other in others):
+                    raise NotApplicable(f"{launch}: blocks of {width} threads are no whole groups of {groups.LANES}")
+                scaled_grid(problem.source(launch.path), launch, groups.LANES)
+        lines = sorted({row.loop.line for plan in plans for row in plan.loops})
+        return Rewrite(
+            tuple(problem.source(path) for path in sorted(problem.task.sources)),
+            f"Let {groups.LANES} neighbouring lanes walk each row of {place.functions[0].name} together, "
+            f"in the loops on line {', '.join(map(str, lines))}"
+            + (" (sums of floating-point numbers are added up in another order)" if _floats(plans) else ""),
+            Declaration(geometry=True, reason=f"{groups.LANES} lanes for each row instead of one thread"),
+        )
+
+
+def _floats(plans: list[Plan]) -> bool:
+    return any(
+        item.type in ("float", "double") and item.neutral is not None
+        for plan in plans
+        for row in plan.loops
+        for item in row.carried
+    ) or any(row.sums for plan in plans for row in plan.loops)
+
+
+def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
+    """The kernel and the functions that its lanes run together. Raises `NotApplicable`."""
+    check_relabelling(problem, place, kernel)
+    for node in kernel.everything():
+        if node.kind == "VarDecl" and (is_shared(node) or node.storage == "static"):
+            raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
+        if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
+            raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
+    plans = [Plan(kernel)]
+    at = 0
+    while at < len(plans):
+        plan = plans[at]
+        _level(problem, place, plan, body(plan.function))
+        for call in plan.called:
+            known = [other.function.name for other in plans]
+            if callee_name(call) not in known:
+                plans.append(Plan(_callee(problem, place, call)))
+        at += 1
+    if not any(row.neighbours for plan in plans for row in plan.loops):
+        reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
+        raise NotApplicable(
+            "; ".join(reasons) or f"{place}: no loop of the kernel walks neighbouring elements in neighbouring turns"
+        )
+    _check_blamed(problem, place, plans)
+    return plans
+
+
+def _check_blamed(problem: Problem, place: Place, plans: list[Plan]) -> None:
+    """Raise `NotApplicable` where the loops that can be shared out are not those that the evidence blames."""
+    blamed = {item.line for item in problem.task.evidence if item.access in (AccessKind.LOAD, AccessKind.STORE)}
+    spans = [(row.loop.line, row.loop.end.line) for plan in plans for row in plan.loops if row.loop.end]
+    if blamed and not any(first <= line <= last for line in blamed for first, last in spans):
+        reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
+        raise NotApplicable("; ".join(reasons) or f"{place}: the blamed lines are in no loop along a row")
+
+
+def _level(problem: Problem, place: Place, plan: Plan, statement: Node) -> None:
+    """A statement that all lanes of a group run together."""
+    kind = statement.kind
+    if kind in ("CompoundStmt", "AttributedStmt", "IfStmt", "WhileStmt", "DoStmt"):
+        for child in statement.children:
+            _level(problem, place, plan, child)
+    elif kind == "ForStmt":
+        _loop(problem, place, plan, statement)
+    elif kind == "DeclStmt" or kind in _JUMPS or kind == "Empty":
+        _plain(problem, place, plan, statement, False)
+    elif statement.category or kind in ("CallExpr", "ExprWithCleanups"):
+        _plain(problem, place, plan, statement, True)
+    elif "Attr" not in kind:
+        raise NotApplicable(f"{place}: line {statement.line} holds a {kind}, which is not followed")
+
+
+def _loop(problem: Problem, place: Place, plan: Plan, loop: Node) -> None:
+    """Shared out if it can be, else run by all lanes, turn for turn."""
+    try:
+        found = row_loop(problem, place, plan.function, loop)
+        if found.neighbours:
+            plan.loops.append(found)
+            return
+    except NotApplicable as reason:
+        plan.refused.append(str(reason))
+    for child in loop.children:
+        _level(problem, place, plan, child)
+
+
+def _plain(problem: Problem, place: Place, plan: Plan, statement: Node, alone: bool) -> None:
+    """An expression that all lanes compute, or a store for the first of them."""
+    stores = [item for item in accesses(statement) if item.stores]
+    for call in statement.walk():
+        if call.kind in ("CXXNewExpr", "CXXDeleteExpr", "CXXMemberCallExpr"):
+            raise NotApplicable(f"{place}: line {call.line} calls a method or allocates")
+        if call.kind == "CallExpr" and not callee_name(call).startswith(("atomic", "unsafeAtomic")):
+            _call(problem, place, plan, call)
+        elif call.kind == "CallExpr" and (value_used(call) or not alone):
+            raise NotApplicable(f"{place}: line {call.line} uses what {callee_name(call)} returns")
+    if not stores:
+        return
+    changed = {identity for node in statement.walk() if (identity := written(node)) is not None}
+    root = statement.bare()
+    one = root.kind in ("BinaryOperator", "CompoundAssignOperator", "UnaryOperator", "CallExpr", "CXXOperatorCallExpr")
+    if not alone or len(stores) > 1 or changed or not one or statement.in_macro:
+        raise NotApplicable(f"{place}: line {statement.line} does more than one store")
+    plan.single.append(statement)
+
+
+def _call(problem: Problem, place: Place, plan: Plan, call: Node) -> None:
+    if any(pointee(argument.canonical) is not None for argument in call.children[1:]):
+        plan.called.append(call)
+        return
+    Independence(problem, place, plan.function, call, "").check_call(call)
+
+
+def _callee(problem: Problem, place: Place, call: Node) -> Node:
+    """The one definition of a function that gets pointers. Raises `NotApplicable`."""
+    name = callee_name(call)
+    if not name:
+        raise NotApplicable(f"{place}: line {call.line} calls through a pointer")
+    homes = [
+        path
+        for path, text in problem.task.sources.items()
+        if name in text and any(region.name == name for region in outline.functions(text))
+    ]
+    found = [
+        function
+        for path in homes
+        for root in problem.declarations(path, name)
+        for function in resolved_functions(root)
+        if function.name == name
+    ]
+    if len(found) != 1 or found[0].kind != "FunctionDecl":
+        raise NotApplicable(f"{place}: {name}, which gets a pointer on line {call.line}, has {len(found)} definitions")
+    return found[0]
+
+
+def _own_path(problem: Problem, place: Place, function: Node) -> str:
+    if function.place is None:
+        raise NotApplicable(f"{place}: {function.name} has no place in the sources")
+    for path in problem.task.sources:
+        if function.place.file.endswith(path) and any(
+            region.name == function.name for region in outline.functions(problem.task.sources[path])
+        ):
+            return path
+    raise NotApplicable(f"{place}: {function.name} is not in the project's sources")
+
+
+def _check_callers(problem: Problem, place: Place, plans: list[Plan]) -> None:
+    """Raise `NotApplicable` where a function that is rewritten is called from elsewhere, too."""
+    together = {id(call) for plan in plans for call in plan.called}
+    for plan in plans[1:]:
+        name = plan.function.name
+        seen = sum(
+            1
+            for other in plans
+            for node in other.function.everything()
+            if node.kind == "CallExpr" and callee_name(node) == name and id(node) in together
+        )
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        uses = sum(len(word.findall(without_comments(text))) for text in problem.task.sources.values())
+        if plan.loops and uses != seen + 1:
+            raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
+
+
+def _write(problem: Problem, place: Place, kernel: Node, plans: list[Plan]) -> None:
+    _check_callers(problem, place, plans)
+    _number(problem, place, kernel)
+    names = Names(
+        unused_name(problem, "lane"),
+        unused_name(problem, "part"),
+        unused_name(problem, "row_value"),
+        problem.cuda or problem.task.device.vendor == "nvidia",
+    )
+    for plan in plans:
+        if plan.loops or plan.single:
+            _write_function(problem, place, plan, names, plan.function is kernel)
+
+
+def _write_function(problem: Problem, place: Place, plan: Plan, names: Names, first: bool) -> None:
+    source = problem.source(place.path if first else _own_path(problem, place, plan.function))
+    whole, troubled = body(plan.function), _troubled(plan)
+    if troubled and not first:
+        raise NotApplicable(f"{place}: lanes would have to agree on what {plan.function.name} writes")
+
+    def helper(base: str, render: Callable[[str], str]) -> str:
+        return declare(problem, source, whole.start_offset, base, render)
+
+    def meeting(statement: Node) -> str:
+        if not _needs_meeting(plan, statement, troubled):
+            return ""
+        return helper("group_meet", lambda name: groups.meeting(name, names.cuda)) + "();"
+
+    _check_agreement(place, plan, troubled)
+    for row in plan.loops:
+        helpers = {
+            item.variable: helper(f"group_{item.kind}", partial(renders, item, names.cuda)) for item in row.carried
+        }
+        if row.sums:
+            helpers[""] = helper("group_sum", lambda name: groups.reduction(name, "{a} + {b}", names.cuda))
+        if any(item.scanned for item in row.carried):
+            helpers["last"] = helper("group_last", lambda name: groups.last(name, names.cuda))
+        plain = {item.variable for item in row.carried if starts_neutral(plan.function, row, item)}
+        words = Words(names.lane, names.cuda, names.part, meeting(row.loop))
+        share_out(source, place, row, words, helpers, plain)
+    together = {id(call) for call in plan.called}
+    for number, statement in enumerate(plan.single):
+        value = names.value + (f"_{number + 1}" if number else "")
+        _store_once(source, place, statement, (names.lane, value, meeting(statement)), together)
+    if not (plan.loops or plan.single):
+        return
+    start = next((child for child in whole.children if child.begin is not None), whole)
+    source.insert(
+        whole.start_offset + 1,
+        f"\n{source.indentation(start.start_offset)}const int {names.lane} = threadIdx.x % {groups.LANES};"
+        + (f"  // {groups.LANES} lanes share a row" if first else ""),
+    )
+
+
+def _store_once(source: Source, place: Place, statement: Node, words: tuple[str, str, str], together: set[int]) -> None:
+    """The store by the first lane; what all lanes have to compute together is computed before."""
+    lane, value, meet = words
+    indent = source.indentation(statement.start_offset)
+    lead = f"{meet}\n{indent}" if meet else ""
+    alone = statement.parent is None or statement.parent.kind != "CompoundStmt"
+    calls = [node for node in statement.walk() if id(node) in together]
+    if not calls:
+        opened, closed = ("{ ", " }") if alone and lead else ("", "")
+        source.insert(statement.start_offset, f"{opened}{lead}if ({lane} == 0) ")
+        if closed:
+            source.insert(statement_end(source, statement), closed)
+        return
+    target, operand = statement.bare().children[0], statement.bare().children[-1]
+    inside = {id(node) for node in operand.walk()}
+    if not statement.bare().opcode.endswith("=") or any(id(call) not in inside for call in calls):
+        raise NotApplicable(f"{place}: line {statement.line} stores to where a function of rows leads")
+    written_to = source.slice(target.start_offset, target.end_offset)
+    source.replace(statement.start_offset, operand.start_offset, f"{'{ ' if alone else ''}{lead}const auto {value} = ")
+    end = f"\n{indent}if ({lane} == 0) {written_to} {statement.bare().opcode} {value};{' }' if alone else ''}"
+    source.insert(statement_end(source, statement), end)
+
+
+def _check_agreement(place: Place, plan: Plan, troubled: set[str]) -> None:
+    """Raise `NotApplicable` where lanes read outside of loops and stores what another lane has stored."""
+    addresses = Addresses(RowAlgebra(plan.function))
+    known = [row.loop for row in plan.loops] + plan.single
+    inside = {id(node) for statement in known for node in statement.everything()}
+    stores = [item for item in accesses(plan.function) if item.stores]
+    for item in accesses(plan.function):
+        root = addresses.element(item.place).root
+        if id(item.place) in inside or root not in troubled:
+            continue
+        repeated = any(parent.kind in _LOOPS for parent in item.place.ancestors())
+        before = [other for other in stores if addresses.element(other.place).root == root]
+        if repeated or any(other.place.start_offset < item.place.start_offset for other in before):
+            raise NotApplicable(f"{place}: line {item.place.line} reads what another lane may have stored")
+
+
+def _troubled(plan: Plan) -> set[str]:
+    """Arrays of which a lane may read or write what another one has written before."""
+    addresses = Addresses(RowAlgebra(plan.function))
+    everywhere = list(accesses(plan.function))
+    shared = {id(item.place) for row in plan.loops for item in accesses(row.loop.children[-1])}
+    summed = {id(item.place) for row in plan.loops for item in row.sums}
+    singles = {id(item.place) for statement in plan.single for item in accesses(statement)}
+    found = set()
+    for root in {addresses.element(item.place).root for item in everywhere if item.stores}:
+        mine = [item for item in everywhere if addresses.element(item.place).root == root]
+        by_first = all(id(item.place) in singles | summed for item in mine)
+        in_loops = all(id(item.place) in shared - summed for item in mine)
+        if not by_first and not (in_loops and same_lane(plan.loops, plan.function, root) is not None):
+            found.add(root)
+    return found
+
+
+def _needs_meeting(plan: Plan, statement: Node, troubled: set[str]) -> bool:
+    """Does it touch what lanes have to agree on, after something else that did, one of them storing?"""
+    addresses = Addresses(RowAlgebra(plan.function))
+    repeated = any(parent.kind in _LOOPS for parent in statement.ancestors())
+    inside = {id(node) for node in statement.everything()}
+    for root in troubled:
+        mine = [item for item in accesses(statement) if addresses.element(item.place).root == root]
+        others = [
+            item
+            for item in accesses(plan.function)
+            if addresses.element(item.place).root == root
+            and (repeated or (id(item.place) not in inside and item.place.start_offset < statement.start_offset))
+        ]
+        if mine and others and any(item.stores for item in (*mine, *others)):
+            return True
+    return False
+
+
+def _number(problem: Problem, place: Place, kernel: Node) -> None:
+    """Every use of the thread's number becomes that of its group; other uses of coordinates end the proof."""
+    source = problem.source(place.path)
+    algebra = Algebra(kernel)
+    done: set[int] = set()
+    for node in kernel.everything():
+        if node.kind != "Coordinate" or id(node) in done:
+            continue
+        top, count = None, False
+        for parent in node.ancestors():
+            found = algebra.polynomial(parent) if parent.category else None
+            if found is not None and not (found - GRID_THREAD).terms:
+                top, count = parent, False
+                break
+            if found is not None and not (found - _GRID_THREADS).terms:
+                top, count = parent, True
+                break
+        if top is None:
+            raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
+        done |= {id(part) for part in top.walk()}
+        if top.begin is None or top.end is None or (top.in_macro and not _ends_whole(top)):
+            raise NotApplicable(f"{place}: the thread's number on line {top.line} is written by a macro")
+        wide = top.canonical.replace("const ", "") not in ("int", "unsigned int", "short", "unsigned short")
+        opened, closed = (f"static_cast<{top.canonical}>(", ")") if wide else ("", "")
+        block = f"{opened}{'gridDim' if count else 'blockIdx'}.x{closed}"
+        text = f"{block} * (blockDim.x / {groups.LANES})" + ("" if count else f" + threadIdx.x / {groups.LANES}")
+        user = top.user()
+        bound = user is None or user.kind in ("VarDecl", "BinaryOperator") and user.opcode in ("", "=")
+        source.replace(top.start_offset, top.end_offset, text if bound else f"({text})")
+
+
+def _ends_whole(top: Node) -> bool:
+    """Are the first and the last word macros that stand for a coordinate alone?"""
+    edges = [node for node in top.walk() if node.kind == "Coordinate"]
+    return all(not node.in_macro or node.is_whole_macro for node in edges)

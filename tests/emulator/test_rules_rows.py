@@ -1,0 +1,203 @@
+"""Rows that threads walk alone, walked by groups of lanes: run on the emulator before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from rulebench import Bench, output, parser
+
+from intelliperf.codegen.rulebook import RuleRewriter
+from intelliperf.protocols import Proposal
+from intelliperf.records import AccessKind, Kernel, MemorySpace
+
+PROGRAM = """\
+#include <hip/hip_runtime.h>
+#include <cstdio>
+typedef unsigned int word;
+struct Table { const int* data; int rows, cols; };
+__device__ float inner(const float* a, const float* b, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+__global__ void several(float* m, const float* w, float* out, int rows, int cols) {
+  int row = threadIdx.x + blockIdx.x * blockDim.x;
+  if (row >= rows) return;
+  float* x = m + row * cols;
+  float top = x[0], total = 0;
+  for (int c = 1; c < cols; ++c) top = fmaxf(top, x[c]);
+  for (int c = 0; c < cols; c++) {
+    x[c] = x[c] - top;
+    total += x[c];
+  }
+  if (total != 0)
+    for (int c = 0; c < cols; ++c) x[c] /= total;
+  out[row] = inner(x, w, cols) + total;
+}
+template <typename T>
+__global__ void places(const T* m, T* best, int* where, word rows, word cols) {
+  for (word r = blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += gridDim.x * blockDim.x) {
+    T top = 100000;
+    int at = -1;
+    word odd = 0;
+    for (word c = 0; c < cols; c += 1) {
+      if (m[r * cols + c] < top) { top = m[r * cols + c]; at = c; }
+      if (m[r * cols + c] & 1) odd++;
+    }
+    best[r] = top;
+    where[r] = at * 1000 + odd;
+  }
+}
+__global__ void running(int* m, int* sums, Table t) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int j, total;
+  if (i < t.rows) {
+    total = i;
+    for (j = 0; j < t.cols; j++) {
+      total += t.data[i * t.cols + j];
+      m[i * t.cols + j] = total * 2;
+    }
+    sums[i] = total;
+    for (j = 0; j < t.cols; j++)
+      sums[i] += t.data[i * t.cols + j];
+  }
+}
+__global__ void ragged(const int* start, const int* column, const double* value, double* y, int n) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < n) {
+    double product = 1;
+    for (int k = start[r]; k < start[r + 1]; ++k) product *= value[column[k]];
+    y[r] = product;
+  }
+}
+int main() {
+  const int rows = 150, cols = 75, n = rows * cols;
+  static float f[n]; static int v[n]; static double d[n];
+  for (int i = 0; i < n; ++i) { f[i] = (i * 31) % 64; v[i] = (i * 7919) % 1013; d[i] = i % 3 ? 1 : 2; }
+  float *m, *w, *out; int *keys, *best, *where, *sums, *start, *columns; double *value, *y;
+  hipMalloc(&m, 4 * n); hipMalloc(&w, 4 * n); hipMalloc(&out, 4 * rows); hipMalloc(&keys, 4 * n);
+  hipMalloc(&best, 4 * rows); hipMalloc(&where, 4 * rows); hipMalloc(&sums, 4 * rows); hipMalloc(&start, 4 * rows + 4);
+  hipMalloc(&columns, 4 * n); hipMalloc(&value, 8 * n); hipMalloc(&y, 8 * rows);
+  hipMemcpy(m, f, 4 * n, hipMemcpyHostToDevice); hipMemcpy(w, f, 4 * n, hipMemcpyHostToDevice);
+  hipMemcpy(keys, v, 4 * n, hipMemcpyHostToDevice); hipMemcpy(value, d, 8 * n, hipMemcpyHostToDevice);
+  static int starts[rows + 1];
+  for (int i = 0; i <= rows; ++i) starts[i] = i * (i % 2) + 20 * i;
+  for (int i = 1; i <= rows; ++i) if (starts[i] < starts[i - 1]) starts[i] = starts[i - 1];
+  for (int i = 0; i < n; ++i) v[i] %= n;
+  hipMemcpy(start, starts, 4 * rows + 4, hipMemcpyHostToDevice); hipMemcpy(columns, v, 4 * n, hipMemcpyHostToDevice);
+  Table t{keys, rows, cols};
+  dim3 grid((rows + 63) / 64);
+  several<<<grid, 64>>>(m, w, out, rows, cols);
+  places<int><<<1, 96>>>(keys, best, where, rows, cols);
+  hipLaunchKernelGGL(ragged, dim3(2), dim3(128), 0, 0, start, columns, value, y, rows);
+  static float hf[rows]; static int a[rows], b[rows], c[rows], e[n]; static double hd[rows];
+  hipMemcpy(hf, out, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(a, best, 4 * rows, hipMemcpyDeviceToHost);
+  hipMemcpy(b, where, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(hd, y, 8 * rows, hipMemcpyDeviceToHost);
+  const int blocks = (rows + 31) / 32;
+  running<<<blocks, 32>>>(columns, sums, t);
+  hipMemcpy(c, sums, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(e, columns, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; i += 7) printf("%.3g %d %d %d %.4g", hf[i], a[i], b[i], c[i], hd[i]);
+  for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
+}
+"""
+KERNELS = ("several", "places", "running", "ragged")
+
+
+def as_cuda(text: str) -> str:
+    return text.replace("#include <hip/hip_runtime.h>", "").replace(
+        "hipLaunchKernelGGL(ragged, dim3(2), dim3(128), 0, 0, start", "ragged<<<2, 128>>>(start"
+    ).replace("hip", "cuda")  # fmt: skip
+
+
+def propose(root: Path, name: str, program: str, kernel: str) -> Proposal:
+    bench = Bench(root, {name: program})
+    line = next(n for n, text in enumerate(program.splitlines(), 1) if f"__global__ void {kernel}(" in text)
+    task = bench.task("row_per_wave", AccessKind.LOAD, MemorySpace.GLOBAL, "nothing")
+    known = Kernel(kernel, kernel, root / name, line)
+    profile = dataclasses.replace(task.finding.profile, kernel=known)
+    whole = bench.task("row_per_wave", AccessKind.KERNEL, MemorySpace.GLOBAL).evidence
+    evidence = whole or (_kernel_as_a_whole(bench, root / name, line, known),)
+    finding = dataclasses.replace(task.finding, profile=profile)
+    proposal = RuleRewriter(parser()).propose(dataclasses.replace(task, finding=finding, evidence=evidence), ())
+    assert proposal is not None
+    return proposal
+
+
+def _kernel_as_a_whole(bench: Bench, file: Path, line: int, kernel: Kernel):  # type: ignore[no-untyped-def]
+    marked = dataclasses.replace(bench, files={file.name: bench.files[file.name].replace("\n", "  //@\n", 1)})
+    (evidence,) = marked.task("row_per_wave", AccessKind.KERNEL, MemorySpace.GLOBAL).evidence
+    bench.__post_init__()
+    return dataclasses.replace(evidence, file=file, line=line, kernel=kernel)
+
+
+@pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
+def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str, tmp_path: Path) -> None:
+    text = program
+    for kernel in KERNELS:
+        proposal = propose(tmp_path / kernel, name, text, kernel)
+        assert proposal.candidate is not None, proposal.declined
+        (edit,) = proposal.candidate.edits
+        text = edit.text
+        assert proposal.candidate.declares.geometry
+    assert "sums[i] += part" in text
+    assert "total += group_running_sum(" in text
+    assert "group_least_place(top, at);" in text
+    assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
+
+
+def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
+    proposal = propose(tmp_path / "cuda", "app.cu", as_cuda(PROGRAM), "several")
+    assert proposal.candidate is not None
+    text = proposal.candidate.edits[0].text
+    shared = "#include <hip/hip_runtime.h>\n" + text.replace("cuda", "hip")
+    assert output(tmp_path / "hip", {"app.hip": shared})
+
+
+SMALL = """\
+#include <hip/hip_runtime.h>
+__device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
+__global__ void k(int* m, int* out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  int sum = 0;
+  if (row < rows) {
+    for (int c = 0; c < cols; ++c) sum += m[row * cols + c];
+    out[row] = sum;
+  }
+}
+int main() {
+  k<<<4, 256>>>(nullptr, nullptr, 0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("sum += m[row * cols + c];", "sum = sum * 3 + m[row * cols + c];", "carries sum from one turn to the next"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; if (sum > 9) break; }", "leaves the loop"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[row * cols + c + 1] = 0; }", "another element"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[c] += 1; }", "uses another element"),
+        ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
+        ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
+        ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),
+        ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are no whole groups of 32"),
+        ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
+        ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
+        ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
+    ],
+)  # fmt: skip
+def test_what_one_turn_owes_another_is_told(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    assert old in SMALL
+    proposal = propose(tmp_path, "app.hip", SMALL.replace(old, new), "k")
+    assert proposal.declined is None if not reason else reason in proposal.declined.reason  # type: ignore[union-attr]
+
+
+def test_a_function_that_single_threads_call_as_well_stays(tmp_path: Path) -> None:
+    program = SMALL.replace("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols);").replace(
+        "int main() {", "__global__ void other(int* o) { o[threadIdx.x] = squared(o, 4); }\nint main() {\n"
+    )
+    proposal = propose(tmp_path, "app.hip", program, "k")
+    assert proposal.declined is not None
+    assert "squared is also used elsewhere" in proposal.declined.reason
