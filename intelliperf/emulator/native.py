@@ -40,7 +40,8 @@ _COMPILE_DEADLINE_S = 300.0
 _LINK_DEADLINE_S = 600.0  # zig builds its C++ library at the first link
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = Path(__file__).resolve().parent / "runtime"
-_PLACES = (_SOURCES, PROTOCOL, NATIVE)
+_MACHINE = Path(__file__).resolve().parent / "machine"
+_PLACES = (_SOURCES, _MACHINE, PROTOCOL, NATIVE)
 _COMPILE_FLAGS = (
     "-std=c++17",
     "-O3",
@@ -53,6 +54,13 @@ _COMPILE_FLAGS = (
     "-fcf-protection=none",  # lanes switch stacks by hand
     "-Wall",
     "-Wextra",
+)
+_MACHINE_FLAGS = (  # instructions of a GPU: their rounding is the one of the mode, and what stops a wave is thrown
+    "-O2",
+    "-fexceptions",
+    "-ffp-contract=off",
+    "-frounding-math",
+    "-fno-strict-aliasing",
 )
 _API_HEADERS = (  # what the sources include of the application's headers
     "cuda.h",
@@ -171,7 +179,7 @@ def _objects(toolchain: Toolchain, files: dict[str, bytes], processor: str) -> d
 
 
 def _settings(toolchain: Toolchain, processor: str) -> list[str]:
-    return [*toolchain.host_linker, toolchain.identity, processor, *_COMPILE_FLAGS, *_LINK_FLAGS]
+    return [*toolchain.host_linker, toolchain.identity, processor, *_COMPILE_FLAGS, *_MACHINE_FLAGS, *_LINK_FLAGS]
 
 
 def _state_of_sources(toolchain: Toolchain) -> str:
@@ -234,6 +242,8 @@ def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path, processo
     places = [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in folders]
     places.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
     flags = [f"-march={processor}", *_COMPILE_FLAGS]
+    if (_PACKAGE / source).parent == _MACHINE:
+        flags += _MACHINE_FLAGS
     argv = [*compiler, *flags, *places, "-c", str(copy / source), "-o", str(made)]
     _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
     made.replace(into)

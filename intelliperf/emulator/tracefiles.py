@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from intelliperf.emulator.codeobjects import with_places
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
@@ -238,7 +239,7 @@ class Trace:
             number = path.stem.removeprefix("module-")
             if not number.isdigit():
                 raise ProtocolError(f"{path}: not a module's number")
-            found[int(number)] = parse_module(path, _object(path, path.read_text()))
+            found[int(number)] = parse_module(path, with_places(_object(path, path.read_text()), self.directory))
         return found
 
     @cached_property

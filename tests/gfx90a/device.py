@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
+import intelliperf
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
@@ -53,6 +54,7 @@ _FILES = (
 )
 _TOOLS = ("g++", "clang++-19", "ld.lld-19", "llvm-mc-19", "clang-offload-bundler-19", "hipcc", "clang++-15")
 _NATIVE = Path(__file__).resolve().parent / "native"
+_MACHINE = Path(intelliperf.__file__).parent / "emulator" / "machine"  # what executes instructions
 _LIBRARY = "libhsakmt.so.1"
 _LIBRARY_OF_ROCR_7 = "libdtif.so"  # what ROCr 7 loads in place of its own driver interface with HSA_ENABLE_DTIF
 _PROBE = "gfx90a-probe"
@@ -71,9 +73,9 @@ _FLAGS = (
     "-Wall",
     "-Wextra",
     "-Werror",
-    f"-I{_LLVM}/include",
+    f"-I{_MACHINE}",
 )
-_LINK_FLAGS = (f"-L{_LLVM}/lib", "-lLLVM-19", "-pthread", "-Wl,-z,defs")
+_LINK_FLAGS = ("-pthread", "-Wl,-z,defs")
 
 
 def missing() -> str | None:
@@ -126,7 +128,7 @@ def _digest(flags: tuple[str, ...]) -> str:
     if not done.ok:
         raise ToolchainError("g++ --version failed: install g++")
     digest = hashlib.sha256("\0".join([version, *flags]).encode())
-    for path in sorted(_NATIVE.iterdir()):
+    for path in sorted([*_NATIVE.iterdir(), *_MACHINE.iterdir()]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:24]
 
@@ -142,7 +144,7 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
     with tempfile.TemporaryDirectory(prefix="building-", dir=directory.parent) as name:
         place, finished = Path(name), Path(name) / "finished"
         finished.mkdir()
-        sources = sorted(_NATIVE.glob("*.cpp"), key=lambda path: -path.stat().st_size)
+        sources = sorted([*_NATIVE.glob("*.cpp"), *_MACHINE.glob("*.cpp")], key=lambda path: -path.stat().st_size)
         with ThreadPoolExecutor(os.cpu_count()) as workers:
             objects = dict(
                 zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)

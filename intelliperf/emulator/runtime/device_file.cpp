@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "json.h"
+
 namespace simt {
 namespace {
 
@@ -103,6 +105,21 @@ Device load() {
 }
 
 }  // namespace
+
+void describe_device(JsonWriter& json) {
+  const char* const values = reinterpret_cast<const char*>(&device());
+  json.key("device").begin_object();
+  for (const Key& key : kKeys) {
+    char text[64];
+    const char* const field = values + key.offset;
+    if (key.kind == Kind::kText) snprintf(text, sizeof text, "%s", field);
+    else if (key.kind == Kind::kUnsigned) snprintf(text, sizeof text, "%u", *reinterpret_cast<const uint32_t*>(field));
+    else if (key.kind == Kind::kLong) snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(*reinterpret_cast<const uint64_t*>(field)));
+    else snprintf(text, sizeof text, "%.17g", *reinterpret_cast<const double*>(field));
+    json.key(key.name).string(text);
+  }
+  json.end_object();
+}
 
 void offer_device_default(const char* key, const char* value) { offered().emplace(key, value); }
 

@@ -42,4 +42,7 @@ void offer_device_default(const char* key, const char* value);
 // be read, or a key it lacks, is a fatal message on standard error: absent is not zero.
 const Device& device();
 
+// All values, as the member "device" of a module's metadata.
+void describe_device(class JsonWriter& json);
+
 }  // namespace simt

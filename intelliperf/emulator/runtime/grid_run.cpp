@@ -7,6 +7,8 @@
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
+#include "machine_executor.h"
+#include "scheduler.h"
 #include "shadow.h"
 #include "wave_counts.h"
 
@@ -33,6 +35,11 @@ bool chosen(uint64_t draw, uint64_t position) {
   return ((x ^ (x >> 31)) & 1) != 0;
 }
 
+std::unique_ptr<Executor> executor_for(const LaunchRequest& request, Analysis* analysis) {
+  if (request.kernel->code) return std::make_unique<MachineExecutor>(request, analysis);
+  return std::make_unique<Scheduler>(request, device().wave_size, analysis);
+}
+
 }  // namespace
 
 double host_now_ns() {
@@ -46,7 +53,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       module_(*request.kernel->module),
       plan_(plan),
       analysis_(analysis),
-      scheduler_(request, device().wave_size, analysis),
+      executor_(executor_for(request, analysis)),
       order_(settings().blocks, request.grid.count()),
       blocks_(request.grid.count()) {
   needs_lockstep_ = plan.lockstep;
@@ -57,7 +64,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
 GridRun::~GridRun() {
   if (!idle_.empty()) kept_block() = std::move(idle_.back());
   for (auto* list : {&suspended_, &at_grid_})
-    for (Context& block : *list) scheduler_.abandon(*block);
+    for (Context& block : *list) executor_->abandon(*block);
 }
 
 GridRun::Context GridRun::begin(uint64_t position) {
@@ -81,7 +88,7 @@ GridRun::Context GridRun::begin(uint64_t position) {
   }
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
   const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
-  scheduler_.prepare(*block, order_[position], traced, analyzed, counted);
+  executor_->prepare(*block, order_[position], traced, analyzed, counted);
   block->analyzed_until = analyzed ? analysis_->totals().events + allowance(position) : 0;
   traced_ += analyzed;
   if (plan_.analyze && !analyzed) analysis_->leave_out_a_block();
@@ -104,7 +111,7 @@ void GridRun::enter(Block& block) {
   execution.observer = block.analyzed ? analysis_ : nullptr;
   if (block.state == BlockState::kFresh && block.analyzed) {
     memset(module_.shared_begin, settings().poison, size_t(module_.shared_end - module_.shared_begin));
-    memset(dynamic_shared_base(), settings().poison, request_.dynamic_lds);
+    memset(dynamic_shared_base(), settings().poison, dynamic_shared_bytes(request_));
   } else if (block.state != BlockState::kFresh) {
     swap_lds(block, false);
   }
@@ -114,17 +121,17 @@ void GridRun::enter(Block& block) {
 
 void GridRun::swap_lds(Block& block, bool out) {
   const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
-  const size_t bytes = fixed + request_.dynamic_lds;
-  block.saved_lds.resize(bytes + shadow_bytes(fixed) + shadow_bytes(request_.dynamic_lds));
+  const size_t dynamic = dynamic_shared_bytes(request_), bytes = fixed + dynamic;
+  block.saved_lds.resize(bytes + shadow_bytes(fixed) + shadow_bytes(dynamic));
   char* saved = block.saved_lds.data();
   swap_shadows(module_.shared_begin, fixed, saved + bytes, out);
-  swap_shadows(dynamic_shared_base(), request_.dynamic_lds, saved + bytes + shadow_bytes(fixed), out);
+  swap_shadows(dynamic_shared_base(), dynamic, saved + bytes + shadow_bytes(fixed), out);
   if (out) {
     memcpy(saved, module_.shared_begin, fixed);
-    memcpy(saved + fixed, dynamic_shared_base(), request_.dynamic_lds);
+    memcpy(saved + fixed, dynamic_shared_base(), dynamic);
   } else {
     memcpy(module_.shared_begin, saved, fixed);
-    memcpy(dynamic_shared_base(), saved + fixed, request_.dynamic_lds);
+    memcpy(dynamic_shared_base(), saved + fixed, dynamic);
   }
 }
 
@@ -133,10 +140,10 @@ BlockStop GridRun::resume(Block& block) {
   const bool timed_as_trace = block.traced;
   const double before = plan_.analyze ? host_now_ns() : 0;
   const bool analyzed = block.analyzed;
-  scheduler_.lockstep = needs_lockstep_;
+  executor_->lockstep = needs_lockstep_;
   simt_counting = block.counted;
   wave_counter.listen(plan_.analyze && (block.traced || block.counted));
-  const BlockStop stop = scheduler_.run(block);
+  const BlockStop stop = executor_->run(block);
   simt_counting = false;
   if (plan_.analyze) (timed_as_trace ? trace_ns_ : fast_ns_) += host_now_ns() - before;
   traced_ += block.looked_at && !analyzed;
@@ -144,7 +151,7 @@ BlockStop GridRun::resume(Block& block) {
     analysis_->end_block(stop == BlockStop::kDone);
     needs_lockstep_ |= analysis_->wave_dependence();
   }
-  needs_lockstep_ |= scheduler_.spun();
+  needs_lockstep_ |= executor_->spun();
   return stop;
 }
 
@@ -170,7 +177,7 @@ void GridRun::retire(Context block, BlockStop stop) {
 
 void GridRun::release_grid() {
   if (analysis_) analysis_->synchronize_grid();
-  for (Context& block : at_grid_) scheduler_.release_grid_barrier(*block);
+  for (Context& block : at_grid_) executor_->release_grid_barrier(*block);
   suspended_.swap(at_grid_);
 }
 
@@ -178,12 +185,12 @@ void GridRun::release_grid() {
 // address, so the block may run once again in the traced version, which does.
 void GridRun::locate_fault(Block& block) {
   if (block.traced || !request_.kernel->trace) return;
-  scheduler_.abandon(block);
-  scheduler_.prepare(block, block.number, true, false, false);
+  executor_->abandon(block);
+  executor_->prepare(block, block.number, true, false, false);
   enter(block);
   const int status = abort_status;
   abort_status = 0;
-  scheduler_.run(block);
+  executor_->run(block);
   abort_status = status;
 }
 
@@ -235,15 +242,15 @@ int GridRun::run() {
     const BlockStop stop = resume(*block);
     if (stop == BlockStop::kAborted || stop == BlockStop::kDeadlock) {
       if (stop == BlockStop::kAborted && abort_status == kIllegalAddress) locate_fault(*block);
-      scheduler_.abandon(*block);
+      executor_->abandon(*block);
       suspended_.push_front(std::move(block));
-      if (scheduler_.out_of_memory()) return kNotSupported;
+      if (executor_->out_of_memory()) return kNotSupported;
       return stop == BlockStop::kDeadlock ? deadlock() : abort_status;
     }
     const bool in_lockstep = block->traced;
     const bool waits = stop == BlockStop::kStuck || stop == BlockStop::kPreempted;
-    const bool got_on = !waits || scheduler_.work != work_before_;
-    work_before_ = scheduler_.work;
+    const bool got_on = !waits || executor_->work != work_before_;
+    work_before_ = executor_->work;
     retire(std::move(block), stop);
     if (got_on && waits && begun_ < blocks_) {
       fruitless_ = 0;

@@ -8,7 +8,9 @@
 
 #include "analysis.h"
 #include "block_works.h"
-#include "scheduler.h"
+#include "executor.h"
+#include "launch.h"
+#include "settings.h"
 
 namespace simt {
 
@@ -34,8 +36,8 @@ class GridRun {
   bool needs_lockstep() const { return needs_lockstep_; }
   double fast_ns() const { return fast_ns_; }
   double trace_ns() const { return trace_ns_; }
-  uint64_t barriers() const { return scheduler_.barriers; }
-  uint64_t divergent_barriers() const { return scheduler_.divergent_barriers; }
+  uint64_t barriers() const { return executor_->barriers; }
+  uint64_t divergent_barriers() const { return executor_->divergent_barriers; }
   const BlockWorks& works() const { return works_; }  // of the blocks that were watched
 
  private:
@@ -57,7 +59,7 @@ class GridRun {
   const Module& module_;
   RunPlan plan_;
   Analysis* analysis_;
-  Scheduler scheduler_;
+  std::unique_ptr<Executor> executor_;
   Permutation order_;
   uint64_t blocks_, begun_ = 0, traced_ = 0;
   std::vector<Context> idle_;

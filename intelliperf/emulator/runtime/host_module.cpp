@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "code_object.h"
 #include "host_api.h"
 #include "module_registry.h"
 #include "properties.h"
@@ -23,20 +24,38 @@ bool has_magic(const void* image) { return std::memcmp(image, "IPERFSIM", 8) == 
 // What tells a kernel or variable without a host counterpart from all others; it lives as long as its module.
 void* new_handle() { return new char; }
 
+// Kernels and variables by their names: nothing of the host's stands for them.
+void name_parts(Module& made) {
+  for (const auto& kernel : made.metadata["kernels"].members()) register_kernel(made, new_handle(), kernel.first.c_str(), 0);
+  for (const auto& symbol : made.metadata["symbols"].members())
+    register_variable(made, new_handle(), symbol.first.c_str(), symbol.second["size"].unsigned_or(0),
+                      symbol.second["constant"].boolean());
+}
+
 int add_module(Module** module, const char* image, size_t bytes) {
   auto* const kept = new std::vector<char>(image, image + bytes);  // read as long as the process runs
-  Module* made = register_module(kept->data());
+  *module = register_module(kept->data());
   target_device();  // reads the metadata
-  for (const auto& kernel : made->metadata["kernels"].members()) register_kernel(*made, new_handle(), kernel.first.c_str(), 0);
-  for (const auto& symbol : made->metadata["symbols"].members())
-    register_variable(*made, new_handle(), symbol.first.c_str(), symbol.second["size"].unsigned_or(0),
-                      symbol.second["constant"].boolean());
-  *module = made;
+  name_parts(**module);
+  return kSuccess;
+}
+
+// A GPU's own code, executed as it is.
+int add_code(Module** module, const char* function, const char* name, const char* image) {
+  std::string why;
+  std::shared_ptr<CodeObject> code = CodeObject::load(image, target_device().architecture, &why);
+  if (code && target_device().wave_size != machine::kWave) why = "its waves have 64 lanes, the target's have not", code = nullptr;
+  if (!code) {
+    std::fprintf(stderr, "intelliperf: %s: %s: %s\n", function, name, why.c_str());
+    return kInvalidImage;
+  }
+  *module = register_code(std::move(code));
+  name_parts(**module);
   return kSuccess;
 }
 
 int refuse_image(const char* function, const char* name) {
-  std::fprintf(stderr, "intelliperf: %s: %s is no device code of the emulator's hipcc --genco\n", function, name);
+  std::fprintf(stderr, "intelliperf: %s: %s is neither device code of the emulator's hipcc --genco nor an AMD code object\n", function, name);
   return kInvalidImage;
 }
 
@@ -56,6 +75,17 @@ std::vector<size_t> offsets_in_buffer(const Kernel& kernel, size_t most, size_t*
   return offsets;
 }
 
+// Where the compiler put them.
+std::vector<size_t> offsets_of(const CodeKernel& kernel, size_t* total) {
+  std::vector<size_t> offsets;
+  for (const CodeArgument& argument : kernel.arguments) {
+    if (argument.hidden()) continue;
+    offsets.push_back(argument.offset);
+    *total = argument.offset + argument.size;
+  }
+  return offsets;
+}
+
 int launch_from_buffer(Kernel* kernel, Dim3 grid, Dim3 block, size_t shared_bytes, Stream* stream, void** extra) {
   char* buffer = nullptr;
   size_t bytes = 0;
@@ -66,7 +96,8 @@ int launch_from_buffer(Kernel* kernel, Dim3 grid, Dim3 block, size_t shared_byte
   }
   if (!buffer && !kernel->parameters.empty()) return kInvalidValue;
   size_t total = 0;
-  std::vector<size_t> offsets = offsets_in_buffer(*kernel, 16, &total);
+  std::vector<size_t> offsets = kernel->code ? offsets_of(*kernel->code, &total) : offsets_in_buffer(*kernel, 16, &total);
+  if (kernel->code && total > bytes) return kInvalidValue;
   if (total > bytes) offsets = offsets_in_buffer(*kernel, 8, &total);
   if (total > bytes) return kInvalidValue;
   std::vector<void*> arguments;
@@ -81,11 +112,15 @@ int ModuleLoad(Module** module, const char* file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return kFileNotFound;
   const std::vector<char> image((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (image.size() < sizeof(ContainerHeader) || !has_magic(image.data())) return refuse_image("hipModuleLoad", file);
+  if (image.size() < sizeof(ContainerHeader)) return refuse_image("hipModuleLoad", file);
+  if (CodeObject::looks_like(image.data())) return add_code(module, "hipModuleLoad", file, image.data());
+  if (!has_magic(image.data())) return refuse_image("hipModuleLoad", file);
   return add_module(module, image.data(), image.size());
 }
 int ModuleLoadData(Module** module, const void* image) {
   if (!module || !image) return kInvalidValue;
+  const auto* const bytes = static_cast<const char*>(image);
+  if (CodeObject::looks_like(bytes)) return add_code(module, "hipModuleLoadData", "the image", bytes);
   if (!has_magic(image)) return refuse_image("hipModuleLoadData", "the image");
   const auto* header = static_cast<const ContainerHeader*>(image);
   return add_module(module, static_cast<const char*>(image), sizeof *header + header->object_bytes + header->metadata_bytes);

@@ -123,6 +123,11 @@ struct Wave {
 
 enum class BlockState : uint8_t { kFresh, kRunning, kAtGridBarrier, kSuspended, kDone };
 
+// What an executor keeps of a block besides its lanes.
+struct BlockBody {
+  virtual ~BlockBody() = default;
+};
+
 struct Block {
   uint32_t shape[3] = {};  // threads that `lanes` stand for
   uint64_t number = 0;     // linear index in the grid
@@ -135,6 +140,7 @@ struct Block {
   uint32_t live = 0;
   std::unique_ptr<Lane[]> lanes;
   std::vector<Wave> waves;
+  std::unique_ptr<BlockBody> body;
   std::vector<char> saved_lds;  // while another block runs
 };
 

@@ -315,7 +315,7 @@ std::vector<float> costs_by_place(const Module& module) {
 
 void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occupancy& resident) {
   const Module& module = *request.kernel->module;
-  analysis().begin_launch(*request.kernel, request.dynamic_lds, resident.blocks);
+  analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), resident.blocks);
   shape_sample().begin_launch(analysis(), module.site_count);
   wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot());
   std::fill(module.block_executions, module.block_executions + module.block_count, 0);
@@ -423,6 +423,10 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
 }
 
 }  // namespace
+
+uint32_t dynamic_shared_bytes(const LaunchRequest& request) {
+  return request.dynamic_lds + (request.kernel->code ? request.kernel->static_lds : 0);
+}
 
 LaunchOutcome launch(const LaunchRequest& request) {
   const auto threads = uint32_t(std::min<uint64_t>(request.block.count(), 65536));

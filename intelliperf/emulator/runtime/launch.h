@@ -23,6 +23,9 @@ struct LaunchRequest {
   bool cooperative = false;
 };
 
+// Of the buffer for dynamic LDS: a GPU's own code has all of its LDS there, the fixed part first.
+uint32_t dynamic_shared_bytes(const LaunchRequest& request);
+
 struct LaunchOutcome {
   int status = 0;        // 0, or one of LaunchStatus
   double time_ns = 0;    // modelled, launch overhead included
@@ -51,6 +54,7 @@ double record_transfer(const char* operation, uint64_t bytes, uint64_t stream);
 
 // Writes module-<id>.json from module.metadata_text. Call once, when the module is loaded.
 void record_module(const Module& module);
+std::string code_object_name(uint32_t id);  // of its file beside the records
 
 // A fault that the host side found (invalid_free, damaged canaries …): one line in faults.jsonl.
 // `detail` is an additional key=text for people; may be null.

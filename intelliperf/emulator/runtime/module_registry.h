@@ -6,6 +6,8 @@ namespace simt {
 
 // Ends the process with a message if `container` is no container of this release.
 Module* register_module(const void* container);
+// Of a GPU's own code; ready to run.
+Module* register_code(std::shared_ptr<CodeObject> code);
 // The library that carried it is going away: its addresses mean nothing any more. What was recorded stays.
 void unregister_module(Module& module);
 void register_kernel(Module& module, const void* host_function, const char* name, int max_threads);

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "code_module.h"
 #include "launch.h"
 #include "memory.h"
 #include "module_registry.h"
@@ -140,7 +141,16 @@ T symbol(const Module& module, const std::string& name) {
   return reinterpret_cast<T>(dlsym(module.handle, name.c_str()));
 }
 
+// What stands for the entry of code that this processor does not run.
+void not_run_here(void**) {}
+
 void resolve(Kernel& kernel) {
+  if (kernel.module->code) {
+    for (const CodeKernel& code : kernel.module->code->kernels())
+      if (code.name == kernel.name) kernel.code = &code;
+    if (kernel.code) kernel.fast = kernel.plain = kernel.trace = not_run_here;
+    return;
+  }
   kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");
   kernel.plain = kernel.fast;
   if (shadow_active()) {
@@ -152,6 +162,13 @@ void resolve(Kernel& kernel) {
 }
 
 void resolve(Variable& variable) {
+  if (variable.module->code) {
+    for (const CodeVariable& code : variable.module->code->variables())
+      if (code.name == variable.name) variable.address = reinterpret_cast<void*>(code.address);  // NOLINT(performance-no-int-to-ptr)
+    if (variable.address && variable.bytes)
+      register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0, variable.name.c_str());
+    return;
+  }
   if (variable.managed) {  // the device side holds a pointer to the memory, as the host side does
     void** cell = symbol<void**>(*variable.module, variable.name);
     if (cell) *cell = variable.address;
@@ -241,6 +258,30 @@ Module* register_module(const void* container) {
   return made.get();
 }
 
+Module* register_code(std::shared_ptr<CodeObject> code) {
+  Registry& r = registry();
+  auto& made = r.modules.emplace_back(std::make_unique<Module>());
+  made->id = static_cast<uint32_t>(r.modules.size() - 1);
+  made->metadata_text = describe_code(*code, code_object_name(made->id));
+  made->code = std::move(code);
+  parse(*made);
+  made->corrected_sites = sites_of(*made->code);
+  made->sites = made->corrected_sites.data();
+  made->site_count = static_cast<uint32_t>(made->corrected_sites.size());
+  made->block_count = static_cast<uint32_t>(made->metadata["blocks"].items().size());
+  made->own_executions.assign(made->block_count, 0);
+  made->block_executions = made->own_executions.data();
+  made->handle = made->code.get();
+  record_module(*made);
+  return made.get();
+}
+
+const CodeObject* code_around(uint64_t address) {
+  for (const auto& module : registry().modules)
+    if (module->code && address - module->code->base() < module->code->bytes()) return module->code.get();
+  return nullptr;
+}
+
 void unregister_module(Module& module) {
   Registry& r = registry();
   const auto forget = [&](auto& table) {
@@ -271,6 +312,7 @@ Variable* register_variable(Module& module, void* host_variable, const char* nam
   made->bytes = bytes;
   made->constant = constant;
   registry().variables.emplace(host_variable, made.get());
+  if (module.code) resolve(*made);
   return made.get();
 }
 

@@ -16,6 +16,8 @@ namespace simt {
 using KernelEntry = void (*)(void** arguments);
 
 struct Module;
+class CodeObject;
+struct CodeKernel;
 
 struct Parameter {
   uint32_t index;
@@ -58,6 +60,7 @@ struct Kernel {
   uint32_t max_threads = 0;      // of __launch_bounds__; 0: not given
   uint64_t dynamic_lds_limit = 0;  // set through FuncSetAttribute; 0: the device's default
   int carveout = -1;               // preferred, percent
+  const CodeKernel* code = nullptr;  // of a GPU's own code; null: compiled for this processor
   void* state = nullptr;           // the launcher's own, owned by it
 };
 
@@ -80,11 +83,13 @@ struct Module {
   std::string metadata_text;
   std::string target;  // name of the device file it was built for
   uint32_t wave_size = 0;
+  std::shared_ptr<CodeObject> code;  // null: compiled for this processor
   void* handle = nullptr;  // of dlopen; null until loaded
   // Valid once loaded:
   const Site* sites = nullptr;
   std::vector<Site> corrected_sites;  // what `sites` points to
   uint32_t site_count = 0;
+  std::vector<uint64_t> own_executions;  // of a GPU's own code, what `block_executions` points to
   uint64_t* block_executions = nullptr;
   uint32_t block_count = 0;
   char* shared_begin = nullptr;
@@ -95,6 +100,9 @@ struct Module {
 };
 
 const std::vector<std::unique_ptr<Module>>& modules();
+
+// The code object that holds `address`; null if none does.
+const CodeObject* code_around(uint64_t address);
 
 // By the host stub's address or by that of the shadow variable; loads the module. Null if unknown or broken,
 // with the reason on stderr.

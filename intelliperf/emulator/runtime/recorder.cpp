@@ -1,5 +1,7 @@
 #include "recorder.h"
 
+#include "code_object.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,6 +101,12 @@ void Recorder::module(uint32_t id, const std::string& metadata) {
   if (descriptor >= 0) close(descriptor);
 }
 
+void Recorder::code_object(uint32_t id, const std::vector<char>& image) {
+  int descriptor = -1;
+  append(descriptor, code_object_name(id).c_str(), image.data(), image.size());
+  if (descriptor >= 0) close(descriptor);
+}
+
 void Recorder::finish(bool complete, int exit_status) {
   if (!active() || finished_ || getpid() != process_) return;
   // Readers expect every file, also when nothing was launched or went wrong.
@@ -131,7 +139,12 @@ double record_transfer(const char* operation, uint64_t bytes, uint64_t stream) {
   return time_ns;
 }
 
-void record_module(const Module& module) { Recorder::instance().module(module.id, module.metadata_text); }
+std::string code_object_name(uint32_t id) { return "module-" + std::to_string(id) + ".co"; }
+
+void record_module(const Module& module) {
+  if (module.code) Recorder::instance().code_object(module.id, module.code->image());
+  Recorder::instance().module(module.id, module.metadata_text);
+}
 
 void finish_records(bool complete, int exit_status) { Recorder::instance().finish(complete, exit_status); }
 

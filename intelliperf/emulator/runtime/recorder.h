@@ -20,6 +20,7 @@ class Recorder {
   void fault_line(const std::string& json);
   void sites(const std::vector<SiteRecord>& records);
   void blocks(const std::vector<BlockRecord>& records);
+  void code_object(uint32_t id, const std::vector<char>& image);  // as the module's metadata names it
   void module(uint32_t id, const std::string& metadata);
   void finish(bool complete, int exit_status);
 

@@ -2,6 +2,7 @@
 // in the program (call path, then site; sites are numbered in weak topological order of the control
 // flow) execute one request together. Fast blocks run each lane to its next barrier or collective.
 #pragma once
+#include "executor.h"
 #include "lane.h"
 #include "launch.h"
 #include "settings.h"
@@ -15,33 +16,19 @@ struct ParkCounts {
   uint32_t barrier = 0, grid = 0, done = 0, preempted = 0;
 };
 
-enum class BlockStop : uint8_t {
-  kDone,
-  kGridBarrier,
-  kPreempted,  // by chance: other blocks go on
-  kStuck,     // every lane only repeats itself: it waits for another block
-  kDeadlock,  // no lane can go on, whatever other blocks do
-  kAborted,   // trap, fault or lack of memory: see abort_status
-};
-
-class Scheduler {
+class Scheduler final : public Executor {
  public:
   // A block of which enough was seen leaves lock-step, if the kernel can do without, until it comes to an access that
   // no block has made in lock-step. `analysis` may be null: nothing is counted.
   Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis* analysis);
 
-  // Makes `block` ready to run as `number`; keeps its memory from earlier uses.
-  void prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted);
-  BlockStop run(Block& block);
-  void release_grid_barrier(Block& block);
-  // Gives the stacks of unfinished lanes back.
-  void abandon(Block& block);
+  void prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted) override;
+  BlockStop run(Block& block) override;
+  void release_grid_barrier(Block& block) override;
+  void abandon(Block& block) override;  // gives the stacks of unfinished lanes back
 
-  bool spun() const { return spun_; }      // a wave had to be made to let its other lanes go first
-  bool out_of_memory() const { return out_of_memory_; }
-  bool lockstep = false;  // every block needs it
-  uint64_t barriers = 0, divergent_barriers = 0;
-  uint64_t work = 0;  // grows while any lane gets on
+  bool spun() const override { return spun_; }
+  bool out_of_memory() const override { return out_of_memory_; }
 
  private:
   enum class Advance : uint8_t { kWorked, kSpun, kBlocked };

@@ -178,6 +178,7 @@ SignalGuard::~SignalGuard() {
 }
 
 Watchdog::Watchdog(const Kernel& kernel) {
+  if (kernel.code) return;
   text = Text{};
   watched = nullptr;
   ticks = 0;

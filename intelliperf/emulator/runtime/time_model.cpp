@@ -18,6 +18,8 @@ constexpr Cost kCosts[] = {
     {"f32", 1, 0.8, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
     {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
     {"call", 4, 4, 4},
+    // Of a GPU's own code; the scalar unit has its own issue port.
+    {"vector", 1, 1, 1},   {"scalar", 0, 0, 1},        {"matrix", 8, 8, 8},
 };
 // Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.
 constexpr double kCollectiveCost = 4, kBarrierCost = 8.4;

@@ -177,7 +177,7 @@ void WaveCounter::together(Wave& wave, const Group& group, bool unseen) {
   for (uint32_t i = 0; i < group.size; ++i) {
     const Lane& lane = *group.lane[i];
     if (draw < shapes_->threshold(first.site))
-      shapes_->log(first.site, {number, kNone, kNone, draw}, lane, lane.address, range ? lane.bytes : 0);
+      shapes_->log(first.site, {stretch_, number, kNone, draw}, lane, lane.address, range ? lane.bytes : 0);
     if (facts_[first.site].atomic && (i == 0 || !facts_[first.site].combined)) atomic(first.site, lane.address);
   }
 }
@@ -188,6 +188,14 @@ void WaveCounter::barrier(Wave& wave, uint32_t site, uint32_t lanes) {
   ++places_[site].requests;
   places_[site].lanes += lanes;
   wave.work.issue += facts_[site].issue_cost;
+}
+
+void WaveCounter::enter(Wave& wave, uint32_t block, uint32_t lanes) {
+  choose(wave);
+  Place& place = places_[sites_ + block];
+  ++place.requests;
+  place.lanes += lanes;
+  wave.work.issue += facts_[sites_ + block].issue_cost;
 }
 
 std::vector<uint64_t> wave_executions(const Module& module, const uint64_t* lanes) {

@@ -66,6 +66,7 @@ class WaveCounter {
   // Lanes that execute an event together. Addresses are looked at if `unseen`: nobody else analyses them.
   void together(Wave& wave, const Group& group, bool unseen);
   void barrier(Wave& wave, uint32_t site, uint32_t lanes);
+  void enter(Wave& wave, uint32_t block, uint32_t lanes);  // a basic block, which they execute together
 
   // In all waves; to be asked after `end_launch`.
   uint64_t requests(uint32_t place) const { return sums_[place].requests; }

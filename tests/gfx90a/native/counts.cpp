@@ -8,7 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "memory.h"
+#include "requests.h"
 
 namespace gfx90a {
 namespace {

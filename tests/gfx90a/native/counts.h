@@ -4,6 +4,7 @@
 #include <string>
 
 #include "dispatch.h"
+#include "loaded.h"
 
 namespace gfx90a {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "code.h"
-#include "memory.h"
+#include "device_memory.h"
 
 namespace {
 
-using namespace gfx90a;
+using namespace machine;
 
 constexpr uint32_t kMemoryPointer = 2;  // s[2:3]
 constexpr size_t kReadAhead = 16;       // decoding looks at three words
@@ -41,6 +41,7 @@ std::vector<uint32_t> read_numbers() {
 }
 
 std::vector<uint8_t> memory, code;
+Family family = Family::kGfx90a;
 
 bool find_memory(uint64_t address, uint64_t& begin, uint64_t& end) {
   for (const std::vector<uint8_t>* place : {&memory, &code}) {
@@ -52,7 +53,7 @@ bool find_memory(uint64_t address, uint64_t& begin, uint64_t& end) {
 }
 
 std::string run(Wave& wave) {
-  Code decoded;
+  Code decoded(family);
   decoded.begin_dispatch();
   const size_t length = code.size();
   code.resize(length + kReadAhead);
@@ -77,7 +78,8 @@ void run_case() {
   wave.scc = read_word() != 0;
   memory = read_bytes();
   std::vector<uint8_t> lds = read_bytes();
-  wave.lds = &lds;
+  wave.lds = lds.data();
+  wave.lds_bytes = lds.size();
   for (uint32_t left = read_word(); left; --left) {
     const uint32_t index = read_word();
     wave.s[index] = read_word();
@@ -100,7 +102,8 @@ void run_case() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
+  if (count > 1 && std::string(words[1]) == "gfx942") family = Family::kGfx942;
   set_memory(find_memory);
   for (uint32_t left = read_word(); left; --left) run_case();
   return std::fflush(stdout) == 0 ? 0 : 1;

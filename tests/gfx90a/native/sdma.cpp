@@ -10,6 +10,8 @@
 #include "wave.h"
 
 namespace gfx90a {
+
+using namespace machine;
 namespace {
 
 enum Operation : uint32_t { kNop = 0, kCopy = 1, kFence = 5, kTrap = 6, kPoll = 8, kAtomic = 10, kFill = 11,

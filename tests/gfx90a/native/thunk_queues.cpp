@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "counts.h"
-#include "memory.h"
+#include "device_memory.h"
 #include "sdma.h"
 #include "thunk.h"
 

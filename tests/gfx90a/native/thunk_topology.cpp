@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "memory.h"
+#include "device_memory.h"
 #include "thunk.h"
 
 namespace gfx90a {
+
+using namespace machine;
 
 uint64_t host_ns() {
   timespec now;

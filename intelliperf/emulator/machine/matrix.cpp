@@ -1,0 +1,269 @@
+// Accumulation registers and matrix multiplication.
+#include <cmath>
+#include <map>
+
+#include "arithmetic.h"
+#include "decode.h"
+#include "operands.h"
+
+namespace machine {
+namespace {
+
+// kMini…: eight bits with a sign, no infinities and no negative zero (OCP's "FNUZ"), of which the first factor's comes
+// first; kShortened: floats of which the lower mantissa is left out.
+enum class Element : uint8_t { kFloat, kHalf, kBrain, kByte, kDouble, kShortened, kMini44, kMini45, kMini54, kMini55 };
+
+// Blocks of M x M results; each lane holds `together` neighbours along K.
+struct Shape {
+  uint8_t side, depth, blocks, together;
+  Element element;
+};
+
+const std::map<std::string, Shape>& shapes_of_gfx90a() {
+  static const std::map<std::string, Shape> table = {
+      {"v_mfma_f32_32x32x1f32", {32, 1, 2, 1, Element::kFloat}},
+      {"v_mfma_f32_16x16x1f32", {16, 1, 4, 1, Element::kFloat}},
+      {"v_mfma_f32_4x4x1f32", {4, 1, 16, 1, Element::kFloat}},
+      {"v_mfma_f32_32x32x2f32", {32, 2, 1, 1, Element::kFloat}},
+      {"v_mfma_f32_16x16x4f32", {16, 4, 1, 1, Element::kFloat}},
+      {"v_mfma_f32_32x32x4f16", {32, 4, 2, 4, Element::kHalf}},
+      {"v_mfma_f32_16x16x4f16", {16, 4, 4, 4, Element::kHalf}},
+      {"v_mfma_f32_4x4x4f16", {4, 4, 16, 4, Element::kHalf}},
+      {"v_mfma_f32_32x32x8f16", {32, 8, 1, 4, Element::kHalf}},
+      {"v_mfma_f32_16x16x16f16", {16, 16, 1, 4, Element::kHalf}},
+      {"v_mfma_f32_32x32x2bf16", {32, 2, 2, 2, Element::kBrain}},
+      {"v_mfma_f32_16x16x2bf16", {16, 2, 4, 2, Element::kBrain}},
+      {"v_mfma_f32_4x4x2bf16", {4, 2, 16, 2, Element::kBrain}},
+      {"v_mfma_f32_32x32x4bf16", {32, 4, 1, 2, Element::kBrain}},
+      {"v_mfma_f32_16x16x8bf16", {16, 8, 1, 2, Element::kBrain}},
+      {"v_mfma_f32_32x32x4bf16_1k", {32, 4, 2, 4, Element::kBrain}},
+      {"v_mfma_f32_16x16x4bf16_1k", {16, 4, 4, 4, Element::kBrain}},
+      {"v_mfma_f32_4x4x4bf16_1k", {4, 4, 16, 4, Element::kBrain}},
+      {"v_mfma_f32_32x32x8bf16_1k", {32, 8, 1, 4, Element::kBrain}},
+      {"v_mfma_f32_16x16x16bf16_1k", {16, 16, 1, 4, Element::kBrain}},
+      {"v_mfma_i32_32x32x4i8", {32, 4, 2, 4, Element::kByte}},
+      {"v_mfma_i32_16x16x4i8", {16, 4, 4, 4, Element::kByte}},
+      {"v_mfma_i32_4x4x4i8", {4, 4, 16, 4, Element::kByte}},
+      {"v_mfma_i32_32x32x8i8", {32, 8, 1, 4, Element::kByte}},
+      {"v_mfma_i32_16x16x16i8", {16, 16, 1, 4, Element::kByte}},
+      {"v_mfma_f64_16x16x4f64", {16, 4, 1, 1, Element::kDouble}},
+      {"v_mfma_f64_4x4x4f64", {4, 4, 4, 1, Element::kDouble}},
+  };
+  return table;
+}
+
+// "v_mfma_f32_32x32x4f16" is "v_mfma_f32_32x32x4_2b_f16" on gfx942, which has some more.
+std::map<std::string, Shape> all_shapes() {
+  std::map<std::string, Shape> all = shapes_of_gfx90a();
+  for (const auto& [name, shape] : shapes_of_gfx90a()) {
+    const bool older = shape.element == Element::kBrain && shape.together == 2;
+    const size_t type = name.find_first_not_of("0123456789x", name.find('_', 7) + 1);
+    const std::string blocks = shape.blocks > 1 ? "_" + std::to_string(shape.blocks) + "b_" : "_";
+    const size_t end = name.find("_1k");
+    if (!older) all[name.substr(0, type) + blocks + name.substr(type, end == std::string::npos ? end : end - type)] = shape;
+  }
+  all["v_mfma_i32_32x32x16_i8"] = {32, 16, 1, 8, Element::kByte};
+  all["v_mfma_i32_16x16x32_i8"] = {16, 32, 1, 8, Element::kByte};
+  all["v_mfma_f32_16x16x8_xf32"] = {16, 8, 1, 2, Element::kShortened};
+  all["v_mfma_f32_32x32x4_xf32"] = {32, 4, 1, 2, Element::kShortened};
+  const std::pair<const char*, Element> minis[] = {{"fp8_fp8", Element::kMini44}, {"fp8_bf8", Element::kMini45},
+                                                   {"bf8_fp8", Element::kMini54}, {"bf8_bf8", Element::kMini55}};
+  for (const auto& [name, element] : minis) {
+    all[std::string("v_mfma_f32_16x16x32_") + name] = {16, 32, 1, 8, element};
+    all[std::string("v_mfma_f32_32x32x16_") + name] = {32, 16, 1, 8, element};
+  }
+  return all;
+}
+
+const std::map<std::string, Shape>& shapes() {
+  static const auto* const table = new std::map<std::string, Shape>(all_shapes());
+  return *table;
+}
+
+struct Place {
+  uint32_t lane, item;
+};
+
+// Of the factor's element in row (or column) `index` and depth `k`.
+Place factor_place(const Shape& s, uint32_t block, uint32_t index, uint32_t k) {
+  return Place{index + s.side * (block + s.blocks * (k / s.together)), k % s.together};
+}
+
+// Of the result's element: four neighbouring rows make a group, but for doubles.
+Place result_place(const Shape& s, uint32_t block, uint32_t row, uint32_t column) {
+  if (s.element == Element::kDouble)
+    return s.side == 4 ? Place{column + 4 * block + 16 * row, 0} : Place{column + 16 * (row % 4), row / 4};
+  if (s.side == 32) return Place{column + 32 * (row / 4 % 2), 16 * block + row / 8 * 4 + row % 4};
+  if (s.side == 16) return Place{column + 16 * (row / 4), 4 * block + row % 4};
+  return Place{column + 4 * block, row};
+}
+
+using Lanes = float[kWave];
+
+float half_to_float(uint32_t half) {
+  const uint32_t sign = (half & 0x8000) << 16, rest = (half & 0x7FFF) << 13;
+  if ((half & 0x7C00) == 0x7C00) return bits_as<float>(sign | 0x7F800000 | rest);
+  return bits_as<float>(sign | bits_as<uint32_t>(bits_as<float>(rest) * 0x1p112f));
+}
+
+float mini_to_float(uint32_t byte, uint32_t mantissa_bits) {
+  if (byte == 0x80) return NAN;
+  const uint32_t mantissa = byte & ((1u << mantissa_bits) - 1), exponent = byte >> mantissa_bits & (0x7Fu >> mantissa_bits);
+  const int bias = mantissa_bits == 3 ? 8 : 16;
+  const float value = exponent ? std::ldexp(float(mantissa | 1u << mantissa_bits), int(exponent) - bias - int(mantissa_bits))
+                               : std::ldexp(float(mantissa), 1 - bias - int(mantissa_bits));
+  return byte & 0x80 ? -value : value;
+}
+
+// Tables of the 256 numbers with three or two bits of mantissa.
+const float* minis(uint32_t mantissa_bits) {
+  static const auto* const tables = [] {
+    auto* made = new float[2][256];
+    for (uint32_t byte = 0; byte < 256; ++byte)
+      made[0][byte] = mini_to_float(byte, 3), made[1][byte] = mini_to_float(byte, 2);
+    return made;
+  }();
+  return tables[mantissa_bits == 3 ? 0 : 1];
+}
+
+// Item by item what each lane holds of a factor. `first` of the two factors.
+void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
+  const bool long_mantissa = s.element == Element::kMini44 || s.element == (first ? Element::kMini45 : Element::kMini54);
+  const float* const table = s.element >= Element::kMini44 ? minis(long_mantissa ? 3 : 2) : nullptr;
+  for (uint32_t item = 0; item < s.together; ++item) {
+    float* const to = out[item];
+    if (s.element == Element::kFloat || s.element == Element::kShortened) {
+      std::memcpy(to, wave.v(row + item), sizeof(Row));
+      for (uint32_t lane = 0; s.element == Element::kShortened && lane < kWave; ++lane)
+        to[lane] = bits_as<float>(bits_as<uint32_t>(to[lane]) & 0xFFFFE000u);
+    } else if (table) {
+      const uint32_t* const words = wave.v(row + item / 4);
+      for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = table[words[lane] >> 8 * (item % 4) & 0xFF];
+    } else {
+      const uint32_t* const words = wave.v(row + item / 2);
+      const uint32_t shift = 16 * (item % 2);
+      if (s.element == Element::kHalf)
+        for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = half_to_float(words[lane] >> shift & 0xFFFF);
+      else
+        for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = bits_as<float>((words[lane] >> shift) << 16);
+    }
+  }
+}
+
+void unpack(Wave& wave, uint32_t row, const Shape& s, bool, int32_t (*out)[kWave]) {
+  for (uint32_t item = 0; item < s.together; ++item)
+    for (uint32_t lane = 0; lane < kWave; ++lane) out[item][lane] = int8_t(wave.v(row + item / 4)[lane] >> 8 * (item % 4));
+}
+
+float sum_with(float x, float y, float sum) { return __builtin_fmaf(x, y, sum); }  // rounded once
+int32_t sum_with(int32_t x, int32_t y, int32_t sum) { return int32_t(uint32_t(sum) + uint32_t(x) * uint32_t(y)); }
+
+struct Results {
+  uint32_t words[32][kWave];
+};
+
+// Row by row of the result, so that a row's columns are computed together.
+template <class Number, uint32_t kSide>
+void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
+  alignas(64) Number left[8][kWave], right[8][kWave], sums[kSide];
+  unpack(wave, i.source[0].row(), s, true, left);
+  unpack(wave, i.source[1].row(), s, false, right);
+  const Source& source = i.source[2];
+  const uint32_t constant = source.is_vector() ? 0 : scalar_word(wave, i, source.code);
+  Results out;
+  for (uint32_t block = 0; block < s.blocks; ++block)
+    for (uint32_t row = 0; row < kSide; ++row) {
+      const Place to = result_place(s, block, row, 0);
+      if (source.is_vector()) std::memcpy(sums, &wave.v(source.row() + to.item)[to.lane], sizeof sums);
+      else for (uint32_t n = 0; n < kSide; ++n) sums[n] = bits_as<Number>(constant);
+      for (uint32_t k = 0; k < s.depth; ++k) {
+        const Place x = factor_place(s, block, row, k), y = factor_place(s, block, 0, k);
+        const Number factor = left[x.item][x.lane];
+        const Number* const others = &right[y.item][y.lane];
+        for (uint32_t n = 0; n < kSide; ++n) sums[n] = sum_with(factor, others[n], sums[n]);
+      }
+      std::memcpy(&out.words[to.item][to.lane], sums, sizeof sums);
+    }
+  const uint32_t items = s.side * s.side * s.blocks / kWave;
+  for (uint32_t n = 0; n < items; ++n) std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));  // whatever EXEC says
+}
+
+template <class Number>
+void multiply_side(Wave& wave, Instruction& i, const Shape& s) {
+  if (s.side == 32) return multiply_rows<Number, 32>(wave, i, s);
+  if (s.side == 16) return multiply_rows<Number, 16>(wave, i, s);
+  multiply_rows<Number, 4>(wave, i, s);
+}
+
+double double_at(Wave& wave, uint32_t row, uint32_t lane) {
+  return bits_as<double>(joined(wave.v(row)[lane], wave.v(row + 1)[lane]));
+}
+
+void multiply_doubles(Wave& wave, Instruction& i, const Shape& s) {
+  const uint32_t a = i.source[0].row(), b = i.source[1].row();
+  const Source& source = i.source[2];
+  Results out;
+  uint32_t items = 0;
+  for (uint32_t block = 0; block < s.blocks; ++block)
+    for (uint32_t row = 0; row < s.side; ++row)
+      for (uint32_t column = 0; column < s.side; ++column) {
+        const Place place = result_place(s, block, row, column);
+        double sum = source.is_vector() ? double_at(wave, source.row() + 2 * place.item, place.lane)
+                                        : bits_as<double>(scalar_long(wave, i, source.code, Kind::kF64));
+        for (uint32_t k = 0; k < s.depth; ++k)
+          sum = std::fma(double_at(wave, a, factor_place(s, block, row, k).lane),
+                         double_at(wave, b, factor_place(s, block, column, k).lane), sum);
+        const uint64_t result = bits_as<uint64_t>(sum);
+        out.words[place.item * 2][place.lane] = low_half(result);
+        out.words[place.item * 2 + 1][place.lane] = high_half(result);
+        items = std::max(items, place.item + 1);
+      }
+  for (uint32_t n = 0; n < items * 2; ++n) std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));
+}
+
+void multiply(Wave& wave, Instruction& i) {
+  const Shape& s = *static_cast<const Shape*>(i.semantics);
+  if (i.immediate) throw Stop("a broadcast or permutation of matrix blocks");
+  if (s.element == Element::kDouble) return multiply_doubles(wave, i, s);
+  if (s.element == Element::kByte) return multiply_side<int32_t>(wave, i, s);
+  multiply_side<float>(wave, i, s);
+}
+
+void read_accumulator(Wave& wave, Instruction& i) {
+  LaneValues copy;
+  std::memcpy(copy.bytes, wave.v(i.source[0].row() % kVectorRegisters + kVectorRegisters), sizeof(Row));
+  write_words(wave, i.destination, copy.words(), wave.exec());
+}
+
+void write_accumulator(Wave& wave, Instruction& i) {
+  LaneValues buffer;
+  const void* values = fetch(wave, i, 0, Kind::kB32, buffer);
+  write_words(wave, i.destination % kVectorRegisters + kVectorRegisters, static_cast<const uint32_t*>(values),
+              wave.exec());
+}
+
+void move_accumulator(Wave& wave, Instruction& i) {
+  LaneValues copy;
+  std::memcpy(copy.bytes, wave.v(i.source[0].row() + kVectorRegisters), sizeof(Row));
+  write_words(wave, i.destination + kVectorRegisters, copy.words(), wave.exec());
+}
+
+}  // namespace
+
+bool bind_matrix(const std::string& mnemonic, Instruction& i) {
+  static const std::map<std::string, Execute> moves = {{"v_accvgpr_read_b32", read_accumulator},
+                                                       {"v_accvgpr_write_b32", write_accumulator},
+                                                       {"v_accvgpr_mov_b32", move_accumulator}};
+  const auto move = moves.find(mnemonic);
+  if (move != moves.end()) {
+    i.execute = move->second;
+    return true;
+  }
+  const auto shape = shapes().find(mnemonic);
+  if (shape == shapes().end()) return false;
+  i.semantics = &shape->second;
+  i.execute = multiply;
+  return true;
+}
+
+}  // namespace machine

@@ -1,0 +1,278 @@
+// Flat, global, scratch and buffer instructions.
+#include "vector_memory.h"
+
+#include <map>
+
+#include "decode.h"
+#include "operands.h"
+
+namespace machine {
+namespace {
+
+using Table = std::map<std::string, MemoryOperation>;
+
+constexpr uint16_t kNoScalarAddress = 0x7F;
+enum Segment : uint8_t { kFlatSegment, kScratchSegment, kGlobalSegment };
+enum BufferMode : uint8_t { kOffsetRegister = 1, kIndexRegister = 2 };
+constexpr uint32_t kSwizzled = 1u << 31;
+
+Table make_operations() {
+  Table table;
+  const auto add = [&](const char* name, Access access, Width width, uint8_t bytes) {
+    table[name] = MemoryOperation{access, width, bytes};
+  };
+  const auto add_atomic = [&](const std::string& name, AtomicKind kind, uint8_t bytes) {
+    table["atomic_" + name] = MemoryOperation{Access::kAtomic, Width::kWords, bytes, kind};
+  };
+  add("load_ubyte", Access::kLoad, Width::kU8, 1);
+  add("load_sbyte", Access::kLoad, Width::kI8, 1);
+  add("load_ushort", Access::kLoad, Width::kU16, 2);
+  add("load_sshort", Access::kLoad, Width::kI16, 2);
+  add("load_ubyte_d16", Access::kLoad, Width::kU8Low, 1);
+  add("load_ubyte_d16_hi", Access::kLoad, Width::kU8High, 1);
+  add("load_sbyte_d16", Access::kLoad, Width::kI8Low, 1);
+  add("load_sbyte_d16_hi", Access::kLoad, Width::kI8High, 1);
+  add("load_short_d16", Access::kLoad, Width::kLow, 2);
+  add("load_short_d16_hi", Access::kLoad, Width::kHigh, 2);
+  add("store_byte", Access::kStore, Width::kU8, 1);
+  add("store_byte_d16_hi", Access::kStore, Width::kU8High, 1);
+  add("store_short", Access::kStore, Width::kU16, 2);
+  add("store_short_d16_hi", Access::kStore, Width::kHigh, 2);
+  for (uint8_t words = 1; words <= 4; ++words) {
+    const std::string suffix = words == 1 ? "" : "x" + std::to_string(words);
+    table["load_dword" + suffix] = MemoryOperation{Access::kLoad, Width::kWords, uint8_t(4 * words)};
+    table["store_dword" + suffix] = MemoryOperation{Access::kStore, Width::kWords, uint8_t(4 * words)};
+  }
+  const std::pair<const char*, AtomicKind> integers[] = {
+      {"swap", AtomicKind::kSwap},        {"cmpswap", AtomicKind::kCompareSwap}, {"add", AtomicKind::kAdd},
+      {"sub", AtomicKind::kSub},          {"smin", AtomicKind::kMinSigned},      {"umin", AtomicKind::kMinUnsigned},
+      {"smax", AtomicKind::kMaxSigned},   {"umax", AtomicKind::kMaxUnsigned},    {"and", AtomicKind::kAnd},
+      {"or", AtomicKind::kOr},            {"xor", AtomicKind::kXor},             {"inc", AtomicKind::kIncrement},
+      {"dec", AtomicKind::kDecrement}};
+  for (const auto& [name, kind] : integers) {
+    add_atomic(name, kind, 4);
+    add_atomic(std::string(name) + "_x2", kind, 8);
+  }
+  add_atomic("add_f32", AtomicKind::kAddFloat, 4);
+  add_atomic("pk_add_f16", AtomicKind::kAddPackedHalf, 4);
+  add_atomic("add_f64", AtomicKind::kAddFloat, 8);
+  add_atomic("min_f64", AtomicKind::kMinFloat, 8);
+  add_atomic("max_f64", AtomicKind::kMaxFloat, 8);
+  return table;
+}
+
+struct Parts {
+  LaneAddresses global, lds, scratch;
+};
+
+uint64_t flat_address(Wave& wave, const Instruction& i, uint32_t lane) {
+  const uint32_t row = i.source[0].row(), scalar = i.source[2].code;
+  const uint64_t offset = uint64_t(int64_t(i.immediate));
+  if (i.op_sel == kScratchSegment)
+    return uint32_t((i.vector_address ? wave.v(row)[lane] : 0) + (scalar == kNoScalarAddress ? 0 : wave.s[scalar]) + offset);
+  if (i.op_sel == kFlatSegment || scalar == kNoScalarAddress)
+    return joined(wave.v(row)[lane], wave.v(row + 1)[lane]) + offset;
+  return wave.pair(scalar) + wave.v(row)[lane] + offset;
+}
+
+// A flat address tells by its aperture what it means.
+Parts flat_parts(Wave& wave, const Instruction& i) {
+  Parts parts;
+  parts.global.mask = parts.lds.mask = parts.scratch.mask = 0;
+  for (uint64_t rest = wave.exec(); rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    const uint64_t address = flat_address(wave, i, lane), one = 1ull << lane;
+    LaneAddresses* part = i.op_sel == kScratchSegment ? &parts.scratch : &parts.global;
+    if (i.op_sel == kFlatSegment) {
+      const uint64_t aperture = address & ~(kApertureBytes - 1);
+      if (aperture == kSharedAperture) part = &parts.lds;
+      if (aperture == kPrivateAperture) part = &parts.scratch;
+    }
+    part->mask |= one;
+    part->at[lane] = part == &parts.global ? address : uint32_t(address);
+  }
+  return parts;
+}
+
+bool is_scratch(const uint32_t* descriptor) {
+  return descriptor[1] == kSwizzled && descriptor[0] == 0;  // as begin_group sets it
+}
+
+// Scratch through a buffer: the scalar offset counts whole waves.
+Parts scratch_parts(Wave& wave, const Instruction& i) {
+  if (i.op_sel & kIndexRegister) throw Stop("an index into scratch memory");
+  Parts parts;
+  parts.global.mask = parts.lds.mask = 0;
+  parts.scratch.mask = wave.exec();
+  const uint32_t base = scalar_word(wave, i, i.source[2].code) / kWave + uint32_t(i.immediate);
+  const uint32_t* row = wave.v(i.source[0].row());
+  for (uint32_t lane = 0; lane < kWave; ++lane)
+    parts.scratch.at[lane] = uint32_t(base + (i.op_sel & kOffsetRegister ? row[lane] : 0));
+  return parts;
+}
+
+// Lanes of a buffer access (ISA, "Buffer Addressing" and "Range Checking", linear buffers): words beyond the descriptor's
+// bound read as zero and are not written.
+struct Bounded {
+  Parts parts;           // lanes that are within whole
+  uint64_t partly = 0;   // lanes of which only the first `bytes` are
+  uint64_t at[kWave];
+  uint8_t bytes[kWave];
+};
+
+void find_lanes(Wave& wave, const Instruction& i, Bounded& found) {
+  const uint32_t* const descriptor = &wave.s[i.scalar_destination];
+  constexpr uint32_t kAddsLane = 1u << 23;
+  if ((descriptor[1] & kSwizzled) || (descriptor[3] & kAddsLane)) throw Stop("a swizzled buffer");
+  const bool indexed = i.op_sel & kIndexRegister, offset = i.op_sel & kOffsetRegister;
+  const uint64_t base = joined(descriptor[0], descriptor[1] & 0xFFFF), stride = descriptor[1] >> 16 & 0x3FFF;
+  const uint64_t records = indexed && stride ? descriptor[2] * stride : descriptor[2];
+  const uint64_t scalar = scalar_word(wave, i, i.source[2].code);
+  const uint32_t* row = wave.v(i.source[0].row());
+  const uint32_t* second = wave.v(i.source[0].row() + (indexed && offset));
+  found.parts.global.mask = found.parts.lds.mask = found.parts.scratch.mask = 0;
+  const uint32_t bytes = i.access_bytes, word = bytes < 4 ? bytes : 4;
+  for (uint64_t rest = wave.exec(); rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    const uint64_t at = scalar + uint64_t(i.immediate) + (offset ? second[lane] : 0) + (indexed ? row[lane] * stride : 0);
+    const uint64_t left = at < records ? records - at : 0;
+    if (left >= bytes) {
+      found.parts.global.mask |= 1ull << lane;
+      found.parts.global.at[lane] = base + at;
+    } else {
+      found.partly |= 1ull << lane;
+      found.at[lane] = base + at;
+      found.bytes[lane] = uint8_t(left / word * word);
+    }
+  }
+}
+
+uint8_t* scratch_at(Wave& wave, uint32_t lane, uint64_t offset, uint32_t bytes) {
+  if (offset + bytes > wave.scratch_bytes)
+    throw Stop("access to scratch at byte " + std::to_string(offset) + " of a work-item that has " +
+               std::to_string(wave.scratch_bytes));
+  return wave.scratch.data() + size_t(lane) * wave.scratch_bytes + offset;
+}
+
+void touch(Wave& wave, Instruction& i, const MemoryOperation& operation, uint32_t lane, uint8_t* where) {
+  const uint32_t data = i.source[1].row();
+  if (operation.access == Access::kLoad) return load_lane(wave, i.destination, lane, where, operation);
+  if (operation.access == Access::kStore) return store_lane(wave, data, lane, where, operation);
+  const uint32_t words = operation.bytes / 4;
+  const uint64_t value = data_of(wave, data, lane, operation.bytes);
+  const bool compares = operation.atomic == AtomicKind::kCompareSwap;
+  const uint64_t comparand = compares ? data_of(wave, data + words, lane, operation.bytes) : 0;
+  const uint64_t old = run_atomic(operation.atomic, operation.bytes, where, value, comparand);
+  if (i.glc) set_data(wave, i.destination, lane, operation.bytes, old);
+}
+
+void run_parts(Wave& wave, Instruction& i, const Parts& parts) {
+  const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
+  if (wave.observer) {
+    if (parts.global.mask) observe(wave, i, Space::kGlobal, parts.global, operation.bytes);
+    if (parts.scratch.mask) observe(wave, i, Space::kScratch, parts.scratch, operation.bytes);
+    if (parts.lds.mask) observe(wave, i, Space::kLds, parts.lds, operation.bytes);
+  }
+  for (uint64_t rest = parts.global.mask; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    require_mapped(i, parts.global.at[lane], operation.bytes, lane);
+    touch(wave, i, operation, lane, reinterpret_cast<uint8_t*>(parts.global.at[lane]));
+  }
+  for (uint64_t rest = parts.lds.mask; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    touch(wave, i, operation, lane, lds_at(wave, parts.lds.at[lane], operation.bytes));
+  }
+  for (uint64_t rest = parts.scratch.mask; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    touch(wave, i, operation, lane, scratch_at(wave, lane, parts.scratch.at[lane], operation.bytes));
+  }
+}
+
+void run_flat(Wave& wave, Instruction& i) { run_parts(wave, i, flat_parts(wave, i)); }
+
+void run_buffer(Wave& wave, Instruction& i) {
+  const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
+  if (is_scratch(&wave.s[i.scalar_destination])) return run_parts(wave, i, scratch_parts(wave, i));
+  Bounded found;
+  find_lanes(wave, i, found);
+  if (found.parts.global.mask) run_parts(wave, i, found.parts);
+  for (uint64_t rest = found.partly; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest)), inside = found.bytes[lane];
+    uint8_t* const where = reinterpret_cast<uint8_t*>(found.at[lane]);
+    uint8_t copy[16] = {};
+    if (inside) require_mapped(i, found.at[lane], inside, lane);
+    if (operation.access == Access::kLoad) {
+      if (inside) std::memcpy(copy, where, inside);
+      load_lane(wave, i.destination, lane, copy, operation);
+    } else if (operation.access == Access::kStore) {
+      store_lane(wave, i.source[1].row(), lane, copy, operation);
+      if (inside) std::memcpy(where, copy, inside);
+    } else if (i.glc) {
+      set_data(wave, i.destination, lane, operation.bytes, 0);
+    }
+  }
+}
+
+void nothing(Wave&, Instruction&) {}
+
+}  // namespace
+
+void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from, const MemoryOperation& operation) {
+  if (operation.width == Width::kWords) {
+    for (uint32_t n = 0; n < operation.bytes / 4u; ++n)
+      std::memcpy(&wave.v(destination + n)[lane], static_cast<const uint8_t*>(from) + 4 * n, 4);
+    return;
+  }
+  uint16_t raw = 0;
+  std::memcpy(&raw, from, operation.bytes);
+  uint32_t& word = wave.v(destination)[lane];
+  const uint32_t low = word & 0xFFFF, high = word & 0xFFFF0000u;
+  const uint16_t extended = uint16_t(int16_t(int8_t(raw)));
+  switch (operation.width) {
+    case Width::kU8: case Width::kU16: word = raw; break;
+    case Width::kI8: word = uint32_t(int32_t(int8_t(raw))); break;
+    case Width::kI16: word = uint32_t(int32_t(int16_t(raw))); break;
+    case Width::kU8Low: case Width::kLow: word = high | raw; break;
+    case Width::kU8High: case Width::kHigh: word = low | uint32_t(raw) << 16; break;
+    case Width::kI8Low: word = high | extended; break;
+    default: word = low | uint32_t(extended) << 16; break;
+  }
+}
+
+void store_lane(Wave& wave, uint32_t source, uint32_t lane, void* to, const MemoryOperation& operation) {
+  if (operation.width == Width::kWords) {
+    for (uint32_t n = 0; n < operation.bytes / 4u; ++n)
+      std::memcpy(static_cast<uint8_t*>(to) + 4 * n, &wave.v(source + n)[lane], 4);
+    return;
+  }
+  const bool upper = operation.width == Width::kHigh || operation.width == Width::kU8High;
+  const uint32_t word = wave.v(source)[lane] >> (upper ? 16 : 0);
+  std::memcpy(to, &word, operation.bytes);
+}
+
+uint64_t data_of(Wave& wave, uint32_t row, uint32_t lane, uint32_t bytes) {
+  return joined(wave.v(row)[lane], bytes == 8 ? wave.v(row + 1)[lane] : 0);
+}
+
+void set_data(Wave& wave, uint32_t row, uint32_t lane, uint32_t bytes, uint64_t value) {
+  wave.v(row)[lane] = low_half(value);
+  if (bytes == 8) wave.v(row + 1)[lane] = high_half(value);
+}
+
+bool bind_memory(const std::string& mnemonic, Instruction& i) {
+  static const Table* const table = new Table(make_operations());
+  if (mnemonic == "buffer_wbl2" || mnemonic == "buffer_inv" || mnemonic == "buffer_invl2" || mnemonic.compare(0, 14, "buffer_wbinvl1") == 0) {
+    i.execute = nothing;
+    return true;
+  }
+  const auto found = table->find(mnemonic.substr(mnemonic.find('_') + 1));
+  if (found == table->end()) return false;
+  i.semantics = &found->second;
+  i.execute = i.format == Format::kBuffer ? run_buffer : run_flat;
+  i.space = i.format == Format::kFlat && i.op_sel == kScratchSegment ? Space::kScratch : Space::kGlobal;
+  i.access = found->second.access;
+  i.access_bytes = found->second.bytes;
+  return true;
+}
+
+}  // namespace machine

@@ -1,0 +1,62 @@
+// Runs blocks whose kernel is a GPU's own code: their waves, instruction by instruction.
+//
+// Waves of a block take turns of some thousand instructions, and so do blocks that only wait: a wave that makes the
+// same requests over and over, some of them atomic, and finds the same values, waits for another.
+#pragma once
+#include <vector>
+
+#include "device_memory.h"
+#include "executor.h"
+#include "group.h"
+#include "launch.h"
+#include "program.h"
+
+namespace simt {
+
+class Analysis;
+
+class MachineExecutor final : public Executor, machine::Observer, machine::Path {
+ public:
+  MachineExecutor(const LaunchRequest& request, Analysis* analysis);  // `analysis` may be null: nothing is counted
+  ~MachineExecutor() override;
+
+  void prepare(Block& block, uint64_t number, bool traced, bool analyzed, bool counted) override;
+  BlockStop run(Block& block) override;
+  void release_grid_barrier(Block&) override {}
+  void abandon(Block&) override {}
+
+  bool spun() const override { return false; }
+  bool out_of_memory() const override { return false; }
+
+ private:
+  void request(machine::Wave& wave, machine::Instruction& instruction, machine::Space space,
+               const machine::LaneAddresses& lanes, uint32_t bytes) override;
+  void enter(machine::Wave& wave, const machine::Instruction& first) override;
+
+  void begin(Block& block);
+  void advance(Block& block, Wave& wave, uint64_t most);
+  void settle(Block& block, Wave& wave);
+  bool release_barrier(Block& block);
+  void gather(const machine::Wave& wave, const machine::Instruction& i, machine::Space space, const machine::LaneAddresses& lanes);
+  void count(Block& block, uint32_t site);
+  void note_repeat(Wave& wave, const machine::Instruction& i);
+  void fail(const Wave& wave, const machine::Stopped& stopped);
+  void say(const machine::Stopped& stopped) const;
+
+  const LaunchRequest& request_;
+  Analysis* analysis_;
+  machine::Program& program_;
+  std::vector<char> arguments_, packet_;
+  machine::Dispatch dispatch_;
+  std::vector<Lane> lanes_;  // of the block that runs
+  Group group_;              // the request at hand
+  Block* block_ = nullptr;
+  Wave* wave_ = nullptr;     // that runs
+  uint64_t chance_ = 0;      // 0: turns are all alike
+  uint64_t waited_ = 0;      // requests in a row that only repeated earlier ones
+  uint64_t fruitless_ = 0;   // instructions since the last one that did not
+  bool waiting_ = false;     // some of the repeated ones synchronise
+  int rounding_before_;
+};
+
+}  // namespace simt

@@ -1,0 +1,102 @@
+"""A GPU's own code objects, loaded by the runtime's HIP API and executed instruction by instruction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from machine_programs import code_object, launch
+
+from intelliperf.emulator.lines import kernel_lines
+from intelliperf.emulator.tracefiles import Trace
+from intelliperf.records import AccessKind, MemorySpace, Metric
+
+_SOURCE = """
+KERNEL void strided(const float* in, float* out, int n, int stride) {
+  if (thread() < n) out[thread()] = in[thread() * stride];
+}
+__device__ inline float twice(const float* from) {
+  return *from * 2;
+}
+KERNEL void reverse(const float* in, float* out) {
+  __shared__ float tile[256];
+  tile[lane()] = twice(in + thread());
+  meet();
+  out[thread()] = tile[255 - lane()];
+}
+KERNEL void beyond(float* out) { out[thread() + 64] = 1; }
+"""
+_STRIDED = """
+numbers = np.arange(40000, dtype=np.float32)
+source, target = device(numbers), device(np.zeros(10000, np.float32))
+launch("strided", 40, 256, source, target, ctypes.c_int(9999), ctypes.c_int(4))
+found = host(target, np.empty(10000, np.float32))
+assert (found[:9999] == numbers[:39996:4]).all() and found[9999] == 0
+"""
+_REVERSE = """
+numbers = np.arange(1024, dtype=np.float32)
+source, target = device(numbers), device(numbers)
+launch("reverse", 4, 256, source, target)
+assert (host(target, numbers).reshape(4, 256) == numbers.reshape(4, 256)[:, ::-1] * 2).all()
+"""
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return code_object(_SOURCE, "gfx90a", tmp_path_factory.mktemp("image"))
+
+
+@pytest.mark.parametrize("architecture", ["gfx90a", "gfx942"])
+def test_kernels_of_a_code_object_compute_what_they_say(architecture: str, tmp_path: Path) -> None:
+    done = launch(_STRIDED + _REVERSE, code_object(_SOURCE, architecture, tmp_path), tmp_path)
+    assert done.returncode == 0, done.err
+
+
+def test_requests_are_counted_at_the_lines_of_the_debug_information(image: Path, tmp_path: Path) -> None:
+    trace = Trace(launch(_STRIDED, image, tmp_path).records)
+    lines = {line.access: line for line in kernel_lines(trace, "strided", image.parent)}
+    load = lines[AccessKind.LOAD]
+    assert (load.file.name, load.text) == ("kernel.hip", "if (thread() < n) out[thread()] = in[thread() * stride];")
+    requests = load.quantities[Metric.REQUESTS].value
+    assert requests == 157  # waves with a lane below 9999
+    assert load.quantities[Metric.SECTORS].value == pytest.approx(
+        32 * requests, rel=0.02
+    )  # of 32 bytes, 16 bytes apart
+    assert lines[AccessKind.STORE].quantities[Metric.SECTORS].value == 1250
+
+
+def test_an_inlined_access_has_the_chain_of_its_callers(image: Path, tmp_path: Path) -> None:
+    trace = Trace(launch(_REVERSE, image, tmp_path).records)
+    lines = kernel_lines(trace, "reverse", image.parent)
+    load = next(line for line in lines if line.access is AccessKind.LOAD and line.space is MemorySpace.GLOBAL)
+    assert [
+        image.parent.joinpath("kernel.hip").read_text().splitlines()[frame.line - 1].strip() for frame in load.chain
+    ] == [
+        "return *from * 2;",
+        "tile[lane()] = twice(in + thread());",
+    ]
+    shared = [line for line in lines if line.space is MemorySpace.SHARED]
+    assert [line.quantities[Metric.LDS_REQUESTS].value for line in shared] == [16, 16]
+    facts = trace.modules[0].kernels["reverse"]
+    assert facts.static_lds == 1024
+    assert facts.static is not None and facts.static.vgprs > 0
+
+
+def test_an_access_beyond_an_allocation_is_named_with_its_instruction(image: Path, tmp_path: Path) -> None:
+    program = 'target = device(np.zeros(64, np.float32))\nlaunch("beyond", 1, 64, target)\n'
+    done = launch(program, image, tmp_path)
+    assert done.out + done.err and "status 700" in done.err
+    assert "kernel beyond, code at 0x" in done.err
+    assert "by 'global_store_dword" in done.err
+    trace = Trace(done.records, cut_off=True)
+    (fault,) = [one for one in trace.faults if one.kind == "out_of_bounds"]
+    assert fault.site is not None
+    place = trace.modules[0].sites[fault.site].locations[0]
+    assert image.parent.joinpath("kernel.hip").read_text().splitlines()[place.line - 1].startswith("KERNEL void beyond")
+    assert (fault.allocation_bytes, fault.address_offset) == (256, 256)
+
+
+def test_code_for_another_chip_is_refused_by_its_name(tmp_path: Path) -> None:
+    done = launch("", code_object("KERNEL void none() {}", "gfx1100", tmp_path), tmp_path)
+    assert "it is for gfx1100, whose code cannot be executed; gfx90a and gfx942 can" in done.err
+    assert done.returncode != 0
