@@ -41,7 +41,6 @@ class RunJudge:
         self._options = options
         self._backend = backend
         self._sandbox = sandbox
-        self._reading = lru_cache(maxsize=4)(_reading)
 
     def __call__(
         self,
@@ -55,7 +54,6 @@ class RunJudge:
     ) -> Verdict:
         from intelliperf.validation.trial import Case
 
-        place = baseline.workspace
         given = sources(baseline, evidence)
         return self._judge.judge(
             Case(
@@ -67,7 +65,7 @@ class RunJudge:
                 allowed=frozenset(given),
                 build=lambda: _application_of(*build()),
                 logs=logs,
-                reading=self._reading(place.root, place.tree) if reads_compiled(candidate) else None,
+                reading=reading_of(baseline.workspace) if reads_compiled(candidate) else None,
                 rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
                 standing=baseline.declares,
             )
@@ -92,8 +90,13 @@ class RunJudge:
         return Judge(self._backend, self._sandbox, settings, Recorder(*places, self._record_limit))
 
 
+def reading_of(workspace: Workspace) -> Reading:
+    """What the edit gate reads a built version with: its units as they were compiled. Kept, with what was read."""
+    return _reading(workspace.root, workspace.tree)
+
+
+@lru_cache(maxsize=4)
 def _reading(root: Path, tree: Path) -> Reading:
-    """What the edit gate reads a version with: its units as they were compiled."""
     from intelliperf.validation.edits.reading import Reading
     from intelliperf.validation.edits.units import logged_units
 

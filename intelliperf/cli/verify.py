@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.improve import conclude, finish_report, open_run, scratch
+from intelliperf.cli.judging import reading_of, reads_compiled
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
-from intelliperf.codegen.syntax.outline import functions
 from intelliperf.project.journal import Journal
 from intelliperf.project.patches import given_change
 from intelliperf.project.scratch import read_text
@@ -19,13 +18,15 @@ from intelliperf.records import (
     Attempt,
     Candidate,
     Declaration,
-    FileEdit,
     Finding,
+    Kernel,
     KernelProfile,
     Metric,
     Origin,
     OriginKind,
 )
+from intelliperf.validation.edits.names import base_name, plain_name
+from intelliperf.validation.edits.targets import Touched, python_functions, touched
 
 
 class GivenPatch:
@@ -49,8 +50,8 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         Journal.create(run_root(options, application.project), "verify", view) as journal,
         scratch(options, journal),
     ):
-        journal.event("note", text=f"run directory: {journal.directory}")
         given = given_change(patch, application, journal.directory / "work" / "patched")
+        journal.event("note", text=f"run directory: {journal.directory}")
         application, edits = given.application, given.edits
         candidate = Candidate(edits, f"the patch {given.name}", Origin(OriginKind.USER, given.name), declares)
         run = open_run(options, application, journal)
@@ -59,18 +60,22 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         originals = {
             edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
         }
-        run.attempt(GivenPatch(candidate), run.adopt(_target(profile, originals, edits)))
+        change = python_functions(edits, originals)
+        if reads_compiled(candidate):
+            change = touched(reading_of(run.reference.workspace), edits, originals)
+        run.attempt(GivenPatch(candidate), run.adopt(target(profile, change)))
         report = finish_report(run, run.finish(run.ending()))
     return conclude(options, report, journal.directory)
 
 
-def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Sequence[FileEdit]) -> Finding:
-    """The kernel whose body the patch changes, or whose launch, else the one that takes the most time."""
-    texts = [(originals.get(edit.path, ""), edit.text) for edit in edits]
-    changed = {name for before, after in texts for name in _changed_kernels(before, after)}
-    touched = [k for k in profile.kernels if _plain_name(k.kernel.name) in changed]
-    launched = [k for k in profile.kernels if _launched_otherwise(texts, _plain_name(k.kernel.name))]
-    chosen = (touched or launched or list(profile.kernels))[0]
+def target(profile: ApplicationProfile, change: Touched) -> Finding:
+    """The kernel whose own code the patch changes, or code that it calls, or its launch; of several the slowest.
+
+    Where it changes none of these, the kernel that takes the most time.
+    """
+    known = list(profile.kernels)
+    found = ([kernel for kernel in known if _is_among(kernel.kernel, symbols)] for symbols in change.levels)
+    chosen = next(filter(None, found), known)[0]
     return Finding(
         formula="verify",
         profile=chosen,
@@ -83,44 +88,8 @@ def _target(profile: ApplicationProfile, originals: Mapping[str, str], edits: Se
     )
 
 
-def _changed_kernels(before: str, after: str) -> set[str]:
-    bodies = {
-        region.name: before.encode("utf-8", "surrogateescape")[region.start : region.end]
-        for region in functions(before)
-        if region.is_kernel
-    }
-    now = {
-        region.name: after.encode("utf-8", "surrogateescape")[region.start : region.end] for region in functions(after)
-    }
-    return {name for name, body in bodies.items() if now.get(name) != body}
-
-
-def _launched_otherwise(texts: Sequence[tuple[str, str]], name: str) -> bool:
-    return any(launch_changes(before, after, name) for before, after in texts)
-
-
-def launch_changes(before: str, after: str, name: str) -> bool:
-    """Is the kernel launched with another grid, block or LDS, as far as the text of one file shows?"""
-    return _configurations(before, name) != _configurations(after, name)
-
-
-def _configurations(text: str, name: str) -> list[str]:
-    """Of each launch of the kernel, with the definitions of the names in it."""
-    launch = rf"\b{re.escape(name)}\b[^;{{}}]*?<<<(.*?)>>>|LaunchKernelGGL\s*\([^;,]*\b{re.escape(name)}\b([^;]*);"
-    found = []
-    for match in re.finditer(launch, text, re.DOTALL):
-        words = set(re.findall(r"[A-Za-z_]\w*", match[1] or match[2]))
-        defined = [
-            re.findall(rf"(?:#\s*define\s+{w}\b.*|\b{w}\s*(?:\(|=(?!=)|\{{)[^;]*;)", text) for w in sorted(words)
-        ]
-        found.append(f"{match[1] or match[2]} {defined}")
-    return found
-
-
-def _plain_name(display: str) -> str:
-    """`void ns::kernel<int>(float*)` → `kernel`."""
-    head = display.partition("(")[0].partition("<")[0]
-    return head.split()[-1].rpartition("::")[2] if head.split() else display
+def _is_among(kernel: Kernel, symbols: Collection[str]) -> bool:
+    return kernel.symbol in symbols or any(plain_name(symbol) == base_name(kernel.name) for symbol in symbols)
 
 
 def _total_ns(profile: KernelProfile) -> float:

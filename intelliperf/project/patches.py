@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import email
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.errors import UsageError
@@ -28,7 +28,7 @@ _ENCODED = re.compile(rb"^Content-Transfer-Encoding: *(?:base64|quoted-printable
 _MAIL = re.compile(rb"^(?=From [0-9a-f]{40} )", re.MULTILINE)
 _HEADERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:rename|copy) (?:from|to) (.*)"), "the patch renames or copies {}; only text in files may change"),
-    (re.compile(r"(?:old|new) mode (\d+)"), "the patch changes the mode of {file} to {}; only text may change"),
+    (re.compile(r"new mode (\d+)"), "the patch changes the mode of {file} to {}; only text may change"),
     (re.compile(r"(?:new|deleted) file mode (120000|160000)"), "the patch adds or removes a link or submodule, {file}"),
     (re.compile(r"GIT binary patch|Binary files (.*) differ"), "the patch holds a binary file, {file}"),
     (re.compile(r"[-+]Subproject commit (.*)"), "the patch changes a submodule, {file}"),
@@ -211,10 +211,19 @@ def _way_to_apply(patch: bytes, tree: Path, environment: Mapping[str, str], scra
             done, _, err = output_of(["git", "apply", "--check", *options], _GIT_DEADLINE_S, environment, tree)
             if done.ok:
                 return options
-            complaint = complaint or (err.strip().splitlines() or [done.describe()])[0]
             if _NO_PATCH in err:
-                break
-    raise UsageError(f"the patch does not apply: {complaint}")
+                raise UsageError("the patch does not apply: there is no patch in it")
+            complaint = complaint or (err.strip().splitlines() or [done.describe()])[0]
+    if _applied(tree, environment, (as_given, unix)):
+        raise UsageError("the patch does not apply: the project holds the change already; give its range of commits")
+    raise UsageError(f"the patch does not apply: {complaint.removeprefix('error: ')}")
+
+
+def _applied(tree: Path, environment: Mapping[str, str], forms: Sequence[Path]) -> bool:
+    """Is what the patch makes there already?"""
+    ways = [["-R", "--unidiff-zero", f"-p{strip}", str(form)] for form in forms for strip in (1, 0)]
+    checks = (["git", "apply", "--check", *way] for way in ways)
+    return any(output_of(check, _GIT_DEADLINE_S, environment, tree)[0].ok for check in checks)
 
 
 def _git(arguments: list[str], directory: Path, environment: Mapping[str, str]) -> str:

@@ -121,14 +121,18 @@ def of(text: str) -> str:
 HUNK = "--- a/k.cu\n+++ b/k.cu\n@@ -2 +2 @@\n-  a[0] = 1;\n+  a[0] = 3;\n"
 REFUSED = {
     "a rename": (of("similarity index 100%\nrename from k.cu\nrename to j.cu\n"), "renames or copies"),
-    "a mode": (of("old mode 100644\nnew mode 100755\n"), "mode of k.cu"),
+    "a mode": (of("old mode 100644\nnew mode 100755\n"), "mode of k.cu to 100755"),
     "a link": (of("new file mode 120000\n--- /dev/null\n+++ b/k.cu\n@@ -0,0 +1 @@\n+/etc/passwd\n"), "link"),
     "a binary file": (of("index 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ\n\n"), "binary file, k.cu"),
     "binary files that differ": (of("Binary files a/k.cu and b/k.cu differ\n"), "binary file, k.cu"),
     "a submodule": (of("--- a/m\n+++ b/m\n@@ -1 +1 @@\n-Subproject commit 11\n+Subproject commit 22\n"), "submodule"),
     "a file outside": (HUNK.replace("b/k.cu", "b/../../k.cu").replace("a/k.cu", "a/../../k.cu"), "leaves the project"),
-    "nothing": ("", "does not apply"),
-    "prose": ("please make it faster\n", "does not apply"),
+    "nothing": ("", "does not apply: there is no patch in it"),
+    "prose": ("please make it faster\n", "does not apply: there is no patch in it"),
+    "a change that is there": (
+        "--- a/k.cu\n+++ b/k.cu\n@@ -2 +2 @@\n-  a[0] = 3;\n+  a[0] = 1;\n",
+        "holds the change already",
+    ),
     "another text": (HUNK.replace("a[0] = 1;", "a[0] = 7;"), "does not apply"),
     "no difference": (HUNK.replace("= 3;", "= 1;"), "changes nothing"),
 }

@@ -192,14 +192,18 @@ def _handles(module: Module) -> set[str]:
     return stubs | named
 
 
+def kernel_of(stub: str) -> str | None:
+    """The symbol of the kernel that this function of the host launches; None where it is no such stub."""
+    if not _STUB.match(stub):
+        return None
+    length = re.search(r"(\d+)__device_stub__", stub)
+    given = f"{length[1] if length else ''}__device_stub__"
+    return stub.replace(given, str(int(length[1]) - len("__device_stub__")) if length else "", 1)
+
+
 def kernel_names(ir: str) -> frozenset[str]:
     """Symbols of a unit's kernels, as the device side calls them."""
-    found = set()
-    for stub in _stubs(parse(ir)):
-        length = re.search(r"(\d+)__device_stub__", stub)
-        given = f"{length[1] if length else ''}__device_stub__"
-        found.add(stub.replace(given, str(int(length[1]) - len("__device_stub__")) if length else "", 1))
-    return frozenset(found)
+    return frozenset(kernel for stub in _stubs(parse(ir)) if (kernel := kernel_of(stub)) is not None)
 
 
 def _unit_difference(old: _Side, new: _Side, needs: Needs) -> str:
