@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,18 @@ def write(report: Report, journal: Journal) -> None:
         journal.write(f"patches/{number:04d}-{name}.diff", attempt.diff.encode("utf-8", "surrogateescape"))
     journal.write("verdict.json", to_json(verdicts(report)))
     journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
-    journal.write("report.html", page(report).encode("utf-8", "replace"))
+    journal.write("report.html", page(report, _sources(report)).encode("utf-8", "replace"))
     journal.write("report.json", to_json(report))
+
+
+def _sources(report: Report) -> dict[Path, str]:
+    """The files with blamed lines, as far as they can still be read."""
+    evidence = (*report.evidence, *(item for diagnosis in report.diagnoses for item in diagnosis.evidence))
+    found: dict[Path, str] = {}
+    for file in dict.fromkeys(item.file for item in evidence):
+        with contextlib.suppress(OSError):
+            found[file] = (report.application.project / file).read_text("utf-8", "replace")
+    return found
 
 
 def read(directory: Path) -> Report:

@@ -1,4 +1,4 @@
-"""The last words on the terminal: what was found, what was won, where the rest lies."""
+"""What the terminal shows at the end: what was found, what was gained, where the rest is."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from intelliperf.report import wording
 _SHOWN_LINES = 3
 
 
-def closing(report: Report, directory: Path) -> str:
-    """Plain text, ends with a newline."""
-    return "\n".join(_lines(report, directory)) + "\n"
+def closing(report: Report, directory: Path, apply: str = "intelliperf apply") -> str:
+    """Plain text, ends with a newline. `apply`: the command that applies the patch from here."""
+    return "\n".join(_lines(report, directory, apply)) + "\n"
 
 
-def _lines(report: Report, directory: Path) -> Iterator[str]:
+def _lines(report: Report, directory: Path, apply: str) -> Iterator[str]:
     yield ""
     yield wording.headline(report)
     yield from (f"  {title}: {text}" for title, text in wording.shown_first(report))
@@ -33,7 +33,7 @@ def _lines(report: Report, directory: Path) -> Iterator[str]:
     for note in report.notes:
         yield f"  note: {note}"
     if report.patch:
-        yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `intelliperf apply`)"
+        yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `{apply}`)"
     yield f"report:  {directory / 'summary.md'}, report.html, report.json, verdict.json"
     if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report)):
         yield f"next:    {command}"

@@ -90,10 +90,14 @@ def device_time(report: Report) -> Iterator[tuple[str, str, str, str, KernelProf
     shown = iter(shares(report))
     for profile in report.profiles:
         time = f"{duration(sum(profile.device_time_ns))} {profile.time_provenance.value}"
-        yield next(shown), time, f"{profile.dispatches} dispatches", profile.kernel.name, profile
+        yield next(shown), time, _times(profile.dispatches, "dispatch", "dispatches"), profile.kernel.name, profile
     for other in report.other_time:
         time = f"{duration(other.time_ns)} {other.provenance.value}"
-        yield next(shown), time, f"{other.count} times", other.what, None
+        yield next(shown), time, _times(other.count, "time", "times"), other.what, None
+
+
+def _times(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def duration(ns: float) -> str:

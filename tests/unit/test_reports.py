@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -88,7 +89,10 @@ def test_a_table_names_each_gate_what_it_saw_where_and_what_it_rejects_as_a_cont
     check = Check("buffers", CheckStatus.PASSED, "400 bytes | 1 point", "the emulator, as MI300X", "a flipped bit")
     text = summary(_judged(report, checks=(check,)))
     assert "| buffers | passed | 400 bytes \\| 1 point | the emulator, as MI300X | a flipped bit |" in text
-    assert "<td>the emulator, as MI300X</td><td>a flipped bit</td>" in page(_judged(report, checks=(check,)))
+    assert (
+        '<td data-of="on">the emulator, as MI300X</td><td data-of="rejects, as a control">a flipped bit</td>'
+        in page(_judged(report, checks=(check,)))
+    )
 
 
 def test_what_was_accepted_on_a_gpu_without_the_emulators_gates_says_so_in_its_headline(report: Report) -> None:
@@ -154,6 +158,45 @@ def test_the_page_is_whole_and_shows_hostile_text_as_text(report: Report) -> Non
     assert checker.open == []
     assert "script" not in checker.seen and "details" in checker.seen
     assert "http" not in page(report), "nothing comes from the network"
+
+
+def _colours() -> Iterator[tuple[str, dict[str, str]]]:
+    style = (Path(files.__file__).parent / "page.css").read_text()
+    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    shown = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", light))
+    yield "light", shown
+    yield "dark", {**shown, **dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", dark))}
+
+
+def _luminance(colour: str) -> float:
+    """Of sRGB, as WCAG 2.2 defines relative luminance."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_every_text_of_the_page_can_be_read_in_light_and_in_dark(mode: int) -> None:
+    name, colours = list(_colours())[mode]
+    for text in ("text", "muted", "good", "bad", "link"):
+        for ground in ("page", "soft"):
+            brighter, darker = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)
+            assert (brighter + 0.05) / (darker + 0.05) >= 4.5, f"{text} on {ground}, {name}"
+    for drawn in ("before", "after", "heat"):  # 3:1 is what WCAG asks of graphics
+        brighter, darker = sorted((_luminance(colours[drawn]), _luminance(colours["soft"])), reverse=True)
+        assert (brighter + 0.05) / (darker + 0.05) >= 3, f"{drawn}, {name}"
+
+
+def test_the_page_draws_gains_and_blamed_lines_and_shows_the_patch_once(report: Report) -> None:
+    (item,) = report.evidence
+    text = "\n".join(["#include <x>", *[""] * (item.line - 2), item.text, "}"])
+    shown = page(report, {item.file: text})
+    assert shown.count("&lt;/pre&gt;&lt;script&gt;") == 1, "the patch, and not again under its attempt"
+    assert '<rect class="before" width="100.00%"' in shown and '<rect class="after" width="25.00%"' in shown
+    assert f'<span class="at">{item.line}</span><svg role="img" aria-label="100 % of what is blamed">' in shown
+    assert f'<span class="at">{item.line + 1}</span><span></span><span>}}</span>' in shown
+    changed = page(report, {item.file: text.replace(item.text, "other")})
+    assert f'<span class="at">{item.line + 1}</span>' not in changed, "a file that is another by now is no context"
 
 
 def test_the_last_words_name_the_patch_and_what_was_not_checked(report: Report, tmp_path: Path) -> None:
