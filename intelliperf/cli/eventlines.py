@@ -12,6 +12,8 @@ def describe(event: dict[str, Any], verbose: bool) -> str:
     name = event["event"]
     if name == "stage":
         return _stage_line(event, verbose)
+    if name == "progress":
+        return f"  {event['text']}" if verbose else ""
     if name == "note":
         return str(event["text"])
     if name == "finding":

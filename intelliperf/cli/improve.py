@@ -18,8 +18,8 @@ from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.options import Options, RunOptions
-from intelliperf.cli.runs import find_run, is_resumable, name_of, write_in_place
-from intelliperf.cli.view import view_for
+from intelliperf.cli.runs import by_name, find_run, is_resumable, name_of, write_in_place
+from intelliperf.cli.view import show, view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, ProviderError, StorageFull, UsageError
 from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
@@ -234,7 +234,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         backend=backend,
         formula=formula,
         rewriters=rewriters,
-        judge=RunJudge(options, backend, sandbox, journal.directory),
+        judge=RunJudge(options, backend, sandbox, journal),
         journal=journal,
         while_building=_preparation(sandbox),
         read_ahead=rules.read_ahead if rewriters else lambda version: None,
@@ -326,7 +326,8 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
     from intelliperf.report.terminal import closing
 
     out = sys.stderr if options.json_events else sys.stdout
-    print(closing(report, directory), end="", file=out)
+    command = "intelliperf apply" if by_name(directory) else f"intelliperf apply {name_of(directory)}"
+    show(closing(report, directory, command), out)
     if options.output_file is not None:
         with storage_errors(options.output_file):
             shutil.copyfile(directory / "report.json", options.output_file)

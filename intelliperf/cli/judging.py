@@ -13,6 +13,7 @@ from intelliperf.errors import UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory
 from intelliperf.project.builder import COMPILE_LOG
+from intelliperf.project.journal import Journal
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.scratch import Built, Workspace
 from intelliperf.project.versions import Version, sources
@@ -32,11 +33,12 @@ _HEADERS = 24  # two for each list of includes: some 100 MB at most
 class RunJudge:
     """Judges the candidates of one run; keeps the original's calibration for all, and is loaded with the first.
 
-    `directory` is the run's own and takes recordings.
+    The run's directory takes recordings; its listener is told of each gate.
     """
 
-    def __init__(self, options: Options, backend: Backend, sandbox: Sandbox, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, options: Options, backend: Backend, sandbox: Sandbox, journal: Journal) -> None:
+        self._directory = journal.directory
+        self._journal = journal
         self._record_limit = record_limit(options)
         self._options = options
         self._backend = backend
@@ -68,8 +70,12 @@ class RunJudge:
                 reading=reading_of(baseline.workspace) if reads_compiled(candidate) else None,
                 rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
                 standing=baseline.declares,
+                begun=self._begun,
             )
         )
+
+    def _begun(self, name: str, number: int, gates: int) -> None:
+        self._journal.tell(f"gate {number} of {gates}: {name}", "progress")
 
     @cached_property
     def _judge(self) -> Judge:

@@ -16,35 +16,41 @@ STAGES = ("build", "profile", "diagnose", "locate", "propose", "validate", "time
 
 
 class LiveView:
-    """The stages on one line with elapsed time and the budget left; finished findings scroll above."""
+    """One line that never wraps: the stage, what it is doing, time spent and budget left; findings scroll above."""
 
-    def __init__(self, budget_minutes: float | None, verbose: bool = False) -> None:
-        self._console = Console(stderr=True)
+    def __init__(self, budget_minutes: float | None, verbose: bool = False, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
         self._live = Live(self, console=self._console, refresh_per_second=4, transient=True)
         self._started = time.monotonic()
         self._budget_s = budget_minutes * 60 if budget_minutes is not None else None
-        self._stage = ""
+        self._stage = "start"
         self._attempt: int | None = None
+        self._doing = ""
         self._verbose = verbose
 
     def __call__(self, event: dict[str, Any]) -> None:
         if event["event"] == "stage" and event["state"] == "begin":
-            self._stage = event["stage"]
-            self._attempt = event.get("attempt", self._attempt)
+            self._stage, self._doing = event["stage"], ""
+            self._attempt = event.get("attempt")
+        elif event["event"] == "progress":
+            self._doing = event["text"]
         elif line := describe(event, self._verbose):
             self._console.print(Text(line))
 
     def __rich__(self) -> Text:
-        text = Text()
-        for stage in STAGES:
-            name = f"propose {self._attempt}" if stage == "propose" and self._attempt else stage
-            text.append(f" {name} ", "reverse" if stage == self._stage else "dim")
-            text.append("▸" if stage != STAGES[-1] else "", "dim")
         elapsed = time.monotonic() - self._started
-        text.append(f"  {elapsed:.0f} s")
+        clock = f"  {elapsed:.0f} s"
         if self._budget_s is not None:
-            text.append(f", {max(0.0, self._budget_s - elapsed) / 60:.1f} min left")
-        return text
+            clock += f", {max(0.0, self._budget_s - elapsed) / 60:.1f} min left"
+        shown = Text(no_wrap=True, overflow="ellipsis", end="")
+        if self._stage in STAGES:
+            shown.append(f" {STAGES.index(self._stage) + 1}/{len(STAGES)} ", "dim")
+        name = f"{self._stage} {self._attempt}" if self._attempt is not None else self._stage
+        shown.append(f" {name} ", "reverse")
+        if self._doing:
+            shown.append(f" {self._doing}")
+        shown.truncate(max(1, min(self._console.width, 80) - len(clock)), overflow="ellipsis")
+        return shown.append(clock)
 
     def __enter__(self) -> LiveView:
         self._live.__enter__()

@@ -94,8 +94,12 @@ def apply_run(options: RunOptions) -> int:
 
 def name_of(run: Path) -> str:
     """What to type for the run: its name where it is found by that, else its directory."""
-    by_name = any((root / RUNS).resolve() == run.parent.resolve() for root in upwards(Path.cwd()))
-    return shlex.quote(run.name if by_name else str(run))
+    return shlex.quote(run.name if by_name(run) else str(run))
+
+
+def by_name(run: Path) -> bool:
+    """Is the run found from here without its directory?"""
+    return any((root / RUNS).resolve() == run.parent.resolve() for root in upwards(Path.cwd()))
 
 
 def write_in_place(report: Report) -> tuple[str, ...]:

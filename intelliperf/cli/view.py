@@ -58,3 +58,33 @@ def view_for(json_events: bool, verbose: bool, budget_minutes: float | None) -> 
 
         return LiveView(budget_minutes, verbose)
     return PlainView(verbose=verbose)
+
+
+_STYLES = (("next:", "bold cyan"), ("patch:", "bold"), ("  not checked:", "yellow"), ("  shown,", "green"))
+
+
+def show(text: str, out: TextIO) -> None:
+    """What a command found: on a terminal in colour and wrapped below its own indent, elsewhere as it is.
+
+    rich leaves colour out where NO_COLOR asks for that or the terminal has none.
+    """
+    if not out.isatty():
+        out.write(text)
+        return
+    import textwrap
+
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=out, highlight=False)
+    headline = True
+    for line in text.splitlines():
+        style = next((style for start, style in _STYLES if line.startswith(start)), "")
+        if line and headline:
+            style, headline = "bold", False
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        folded = textwrap.wrap(
+            line, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        for part in folded or [""]:
+            console.print(Text(part, style), soft_wrap=True)

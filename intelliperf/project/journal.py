@@ -93,10 +93,10 @@ class Journal:
         if self._listener:
             self._listener(entry)
 
-    def tell(self, text: str) -> None:
-        """A note for the listener alone: the disk may be full."""
+    def tell(self, text: str, name: str = "note", **details: object) -> None:
+        """For the listener alone: the disk may be full, or nobody would read it later."""
         if self._listener:
-            self._listener({"time": round(time.time(), 3), "event": "note", "text": text})
+            self._listener({"time": round(time.time(), 3), "event": name, "text": text, **details})
 
     def record(self, name: str, **details: object) -> dict[str, Any]:
         """Write the event down, and no more."""

@@ -91,10 +91,11 @@ class Judge:
             replays, again = self._replays, (self._compare, self._orders, self._strictness, self._safety)
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         rejection: Rejection | None = None
-        for name, gate in named:
+        for number, (name, gate) in enumerate(named, 1):
             if rejection is not None:
                 trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
                 continue
+            case.begun(name, number, len(named))
             rejection = gate(trial)
             if rejection is not None:
                 trial.note(name, CheckStatus.FAILED, rejection.detail)
