@@ -15,9 +15,19 @@ from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, stat
 from intelliperf.codegen.rules.row_per_wave import RowPerWave
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
+from intelliperf.codegen.rules.triton import PREFIX
+from intelliperf.codegen.rules.triton_block_loop import TritonBlockLoop
+from intelliperf.codegen.rules.triton_lane_order import TritonLaneOrder
+from intelliperf.codegen.rules.triton_launch import TritonLargerBlock, TritonStages, TritonWarps
+from intelliperf.codegen.rules.triton_reduce_lanes import TritonReduceLanes
+from intelliperf.codegen.rules.triton_reuse_load import TritonReuseLoad
+from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
+from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
+from intelliperf.codegen.rules.triton_unit_stride import TritonUnitStride
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.rules.whole_waves import WholeWaves
 from intelliperf.codegen.syntax.clang import ClangParser
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 
@@ -33,6 +43,16 @@ RULES: tuple[Rule, ...] = (
     TransposeThroughLds(),
     BoundBlockSize(),
     WholeWaves(),
+    TritonReduceLanes(),
+    TritonBlockLoop(),
+    TritonLaneOrder(),
+    TritonSplitPairs(),
+    TritonUnitStride(),
+    TritonStoreLayout(),
+    TritonReuseLoad(),
+    TritonWarps(),
+    TritonLargerBlock(),
+    TritonStages(),
 )
 
 
@@ -52,12 +72,15 @@ class RuleRewriter:
         """Parse what `propose` will want, as far as that can be known before a finding: the only unit of a project."""
         if len(arguments) == 1:
             (path,) = arguments
+            if path.endswith(SUFFIX):
+                return
             self._parser.read_ahead(unit_of(path, arguments[path], project), state_of(sources))
 
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
         tried = {name for attempt in _on_these_sources(attempts) if (name := _rule_of(attempt)) is not None}
+        python = any(evidence.file.suffix == SUFFIX for evidence in task.evidence)
         for name in task.rules:
-            if name not in tried and name in self._rules:
+            if name not in tried and name in self._rules and name.startswith(PREFIX) == python:
                 return self._apply(self._rules[name], task)
         return None
 

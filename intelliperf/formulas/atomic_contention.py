@@ -43,7 +43,10 @@ class AtomicContention(Formula):
     )
     instead = (Metric.ATOMIC_STALL_NS, Metric.ATOMIC_REQUESTS, Metric.DEVICE_TIME_NS)
     own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
-    rules = ("block_reduce_atomics", "privatize_atomics", "wave_aggregate_atomics")
+    rules = (
+        *("block_reduce_atomics", "privatize_atomics", "wave_aggregate_atomics"),
+        *("triton_reduce_lanes", "triton_block_loop", "triton_larger_block"),
+    )
     knowledge = (
         "The memory system performs atomics on one address one after another, so that the time is the length of the "
         "longest queue, whatever the rest of the chip could do. Fewer operations is the cure: combine the lanes of a "

@@ -55,7 +55,7 @@ class LaunchConfig(Formula):
         "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake",
     )
     blames_kernel = True
-    rules = ("row_per_wave", "whole_waves")
+    rules = ("row_per_wave", "whole_waves", "triton_warps", "triton_larger_block")
     knowledge = (
         "A block is cut into waves of 32 or 64 lanes; a block size that is no multiple leaves lanes empty in the last "
         "wave of every block, and a size of 128 or 256 is a good default. A grid should bring several blocks per "

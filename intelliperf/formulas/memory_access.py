@@ -44,7 +44,10 @@ class MemoryAccess(Formula):
         Metric.DEVICE_TIME_NS,
     )
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
-    rules = ("row_per_wave", "interleave_chunks", "stage_rows", "interchange_index", "transpose_through_lds")
+    rules = (
+        *("row_per_wave", "interleave_chunks", "stage_rows", "interchange_index", "transpose_through_lds"),
+        *("triton_lane_order", "triton_split_pairs", "triton_unit_stride", "triton_store_layout"),
+    )
     knowledge = (
         "Memory moves in sectors of 32 bytes and lines of 64 or 128; a wave's access is cheap when neighbouring lanes "
         "touch neighbouring addresses. Lanes that walk down columns or each own a row, and records whose fields are "

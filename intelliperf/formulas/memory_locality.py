@@ -45,6 +45,7 @@ class MemoryLocality(Formula):
         "can be reached, or that is not known; the emulator counts them"
     }
     own_parts = (Metric.DRAM_TIME_NS,)
+    rules = ("triton_reuse_load",)
     knowledge = (
         "Data that several blocks use should meet them while it is in the cache. Blocks start in the order of their "
         "index, a few per compute unit at a time; on chips of several dies (AMD's XCDs) block i runs on die "

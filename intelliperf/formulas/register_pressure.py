@@ -29,7 +29,7 @@ class RegisterPressure(Formula):
     }
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.LATENCY_TIME_NS)
     blames_kernel = True
-    rules = ("bound_block_size",)
+    rules = ("bound_block_size", "triton_warps")
     knowledge = (
         "A thread's values that find no register are stored to memory of its own (scratch, local memory) and loaded "
         "again; so are arrays whose index is not known when the kernel is compiled. A compiler that is not told the "

@@ -1,0 +1,150 @@
+# ruff: noqa: E501
+"""Rules for Triton kernels: each on a program that shows its bottleneck, and on ones that it has to leave alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.protocols import Proposal
+from intelliperf.records import Candidate
+from intelliperf.validation.edits.gate import examine
+from tests.unit.triton_task import proposed, sources_of, triton_task
+
+SUM, LANES, MAX, DOT = "contended_sum.py", "contended_lanes.py", "contended_max.py", "dot_product.py"
+
+CURED = (
+    ("triton_block_loop", (SUM,), "total", "tl.atomic_add", [
+        "    first = tl.program_id(0)\n    if first >= 1024:\n        return\n",
+        "    partial = tl.zeros((BLOCK,), dtype=out_ptr.dtype.element_ty)\n",
+        "    for pid in range(first, tl.num_programs(0), 1024):\n        offsets = pid * BLOCK + tl.arange(0, BLOCK)\n",
+        "    tl.atomic_add(out_ptr, tl.sum(partial))\n",
+    ]),
+    ("triton_block_loop", (DOT, "helpers.py"), "scalar_product", "tl.atomic_add", [
+        "        first = block * BLOCK\n",
+        '    tl.atomic_add(out_ptr + 0, tl.sum(partial_sum, axis=0), sem="relaxed")\n',
+    ]),
+    ("triton_reduce_lanes", (LANES,), "squares", "tl.atomic_add", [
+        "    # one address for all lanes\n    tl.atomic_add(out_ptr, tl.sum(tl.where(mask, x * x, 0)))\n",
+    ]),
+    ("triton_reduce_lanes", (MAX,), "largest", "tl.atomic_max", [
+        "    tl.atomic_max(out_ptr + group, tl.max(x), mask=tl.max(keep.to(tl.int32)) > 0)\n",
+    ]),
+    ("triton_lane_order", ("lane_chunks.py",), "block_sums", "tl.load", [
+        "x_ptr + start + tl.arange(0, BLOCK) + k * BLOCK)",
+    ]),
+    ("triton_lane_order", ("scaled_chunks.py",), "scale", "tl.load", ["where = base + lanes + step * BLOCK\n"]),
+    ("triton_split_pairs", ("complex_magnitude.py",), "magnitude", "im = tl.load", [
+        "    re, im = tl.split(tl.reshape(both, (BLOCK, 2)))\n    tl.store",
+    ]),
+    ("triton_unit_stride", ("unit_stride.py",), "doubled", "tl.load", [
+        "    elif stride_m == 1:\n        x = tl.load(x_ptr + m + n * stride_n, mask=inside)\n    else:\n",
+    ]),
+    ("triton_store_layout", ("product.py",), "product", "tl.store", [
+        "    tl.store(tl.reshape(c, (BM * BN,)), tl.reshape(acc, (BM * BN,)))\n",
+    ]),
+    ("triton_reuse_load", ("fetched_again.py",), "normalise", "mean = tl.sum", ["tl.sum(tl.where(live, x, 0.0), axis=0)"]),
+    ("triton_warps", ("few_lanes.py",), "add", "def add", ["BLOCK=32, num_warps=1)"]),
+    ("triton_warps", ("spilled_rows.py",), "softmax", "def softmax", ["BLOCK=16384, num_warps=16)"]),
+    ("triton_larger_block", (SUM,), "total", "def total", ["(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)"]),
+    ("triton_larger_block", ("few_lanes.py",), "add", "def add", ["BLOCK=256, num_warps=8)"]),
+    ("triton_stages", ("product.py",), "product", "def product", ["num_warps=4, num_stages=1)"]),
+)  # fmt: skip
+
+
+def judged_text(proposal: Proposal, sources: dict[str, str], kernel: str) -> tuple[Candidate, dict[str, str]]:
+    assert proposal.candidate is not None, proposal.declined
+    verdict = examine(proposal.candidate, sources, set(sources), kernel, None)
+    assert verdict.refusal == ""
+    return proposal.candidate, {edit.path: edit.text for edit in proposal.candidate.edits}
+
+
+@pytest.mark.parametrize(("rule", "files", "kernel", "line", "expected"), CURED, ids=lambda value: str(value)[:40])
+def test_a_rule_rewrites_the_program_that_shows_its_bottleneck(
+    rule: str, files: tuple[str, ...], kernel: str, line: str, expected: list[str]
+) -> None:
+    sources = sources_of(*files)
+    _, texts = judged_text(proposed(triton_task(sources, kernel, line, rule=rule)), sources, kernel)
+    (text,) = texts.values()
+    for part in expected:
+        assert part in text
+
+
+def changed(file: str, *pairs: tuple[str, str]) -> dict[str, str]:
+    (text,) = sources_of(file).values()
+    for old, new in pairs:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return {file: text}
+
+
+_CHUNKS = "        acc += tl.load(x_ptr + start + tl.arange(0, BLOCK) * CHUNK + k)\n"
+_PAIR = "    im = tl.load(z_ptr + 2 * i + 1, mask=ok, other=0.0)\n"
+
+LEFT_ALONE = (
+    ("triton_block_loop", "total", "tl.atomic_add", changed(SUM, ("out_ptr, tl.sum", "out_ptr + pid % 2, tl.sum")), "of its own"),
+    ("triton_block_loop", "total", "tl.atomic_add", changed(SUM, ("    mask =", "    tl.store(out_ptr + 1 + offsets, 1)\n    mask =")), "beside the atomic"),
+    ("triton_block_loop", "total", "tl.atomic_add", changed(SUM, ("    tl.atomic_add(out_ptr", "    old = tl.atomic_add(out_ptr")), "old value"),
+    ("triton_block_loop", "total", "tl.atomic_add", changed(SUM, ("    mask =", "    x_ptr += 0 * pid\n    mask =")), "goes from statement to statement"),
+    ("triton_block_loop", "total", "tl.atomic_add", changed(SUM, ("other=0)\n", "other=0) + tl.num_programs(0)\n")), "number of programs"),
+    ("triton_block_loop", "largest", "tl.atomic_max", sources_of(MAX), "neutral element"),
+    ("triton_reduce_lanes", "total", "tl.atomic_add", sources_of(SUM), "only one lane"),
+    ("triton_reduce_lanes", "squares", "tl.atomic_add", changed(LANES, ("tl.zeros((BLOCK,), dtype=tl.int32)", "offsets % 7")), "addresses of their own"),
+    ("triton_reduce_lanes", "largest", "tl.atomic_max", changed(MAX, ("other=-2147483648", "other=0")), "no neutral element"),
+    ("triton_lane_order", "block_sums", "tl.load", changed("lane_chunks.py", ("* CHUNK + k)", "* CHUNK + k) * k")), "apart from the index"),
+    ("triton_lane_order", "block_sums", "tl.load", changed("lane_chunks.py", (_CHUNKS, _CHUNKS.replace("+=", "= 0.5 * acc +"))), "order of rounds"),
+    ("triton_lane_order", "block_sums", "tl.load", changed("lane_chunks.py", ("out_ptr + pid, tl.sum(acc, axis=0)", "out_ptr + pid * BLOCK + tl.arange(0, BLOCK), acc")), "used by itself"),
+    ("triton_lane_order", "block_sums", "tl.load", changed("lane_chunks.py", ("* CHUNK + k)", "* (CHUNK + 1) + k)")), "no lane has a run"),
+    ("triton_lane_order", "scale", "tl.load", changed("scaled_chunks.py", ("tl.load(x_ptr + where,", "tl.load(y_ptr + where - 1,")), "another lane reads"),
+    ("triton_lane_order", "scale", "tl.load", changed("scaled_chunks.py", ("value * factor", "tl.cumsum(value, 0)")), "mix"),
+    ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", (_PAIR, _PAIR.replace("+ 1,", "+ 2,"))), "other half"),
+    ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", ("ok = i < n", "ok = i != n")), "no comparison"),
+    ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", (_PAIR, "    tl.store(out_ptr + i, re)\n" + _PAIR)), "stands between"),
+    ("triton_unit_stride", "doubled", "tl.load", changed("unit_stride.py", ('(do_not_specialize=["stride_m", "stride_n"])', "")), "kept from the compiler"),
+    ("triton_store_layout", "add", "tl.store", sources_of("few_lanes.py"), "no product"),
+    ("triton_reuse_load", "normalise", "mean = tl.sum", changed("fetched_again.py", ('other=-float("inf")', "other=0.0")), "joins loads"),
+    ("triton_reuse_load", "normalise", "mean = tl.sum", changed("fetched_again.py", ("    top =", "    c += 1\n    top =")), "stands between"),
+    ("triton_warps", "total", "def total", changed(SUM, ("BLOCK=128)", "BLOCK=1024)")), "fits"),
+    ("triton_larger_block", "softmax", "def softmax", sources_of("spilled_rows.py"), "no constant sizes both"),
+    ("triton_stages", "softmax", "def softmax", sources_of("spilled_rows.py"), "no product"),
+    ("triton_warps", "scalar_product", "def scalar_product", sources_of(DOT), "tunes its launches itself"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "kernel", "line", "sources", "reason"), LEFT_ALONE, ids=lambda value: str(value)[:30])
+def test_a_rule_declines_with_the_reason(
+    rule: str, kernel: str, line: str, sources: dict[str, str], reason: str
+) -> None:
+    proposal = proposed(triton_task(sources, kernel, line, rule=rule))
+    assert proposal.declined is not None, proposal.candidate
+    assert reason in proposal.declined.reason
+
+
+def test_few_programs_are_no_reason_to_loop() -> None:
+    proposal = proposed(
+        triton_task(sources_of(SUM), "total", "tl.atomic_add", grid=(300, 1, 1), rule="triton_block_loop")
+    )
+    assert proposal.declined is not None and "only 300 programs" in proposal.declined.reason
+
+
+def test_narrow_sums_are_not_made_longer() -> None:
+    task = triton_task(sources_of(LANES), "squares", "tl.atomic_add", rule="triton_reduce_lanes", element_bytes=2)
+    declined = proposed(task).declined
+    assert declined is not None and "lose precision" in declined.reason
+
+
+def test_line_ends_and_comments_are_kept() -> None:
+    (text,) = sources_of(SUM).values()
+    text = text.replace("    mask = offsets", "    # the last block is short\n    mask = offsets").replace("\n", "\r\n")
+    sources = {SUM: text}
+    task = triton_task(sources, "total", "tl.atomic_add", rule="triton_block_loop")
+    _, texts = judged_text(proposed(task), sources, "total")
+    assert "        # the last block is short\r\n        mask = offsets < n\r\n" in texts[SUM]
+    assert "\n" not in texts[SUM].replace("\r\n", "")
+
+
+def test_only_rules_of_the_file_s_language_are_asked() -> None:
+    task = triton_task(sources_of(SUM), "total", "tl.atomic_add", rule="privatize_atomics")
+    from intelliperf.codegen.rulebook import RuleRewriter
+    from intelliperf.codegen.syntax.clang import ClangParser
+
+    assert RuleRewriter(ClangParser(("false",))).propose(task, []) is None
