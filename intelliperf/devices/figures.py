@@ -1,497 +1,91 @@
-"""The chips that the emulator can stand in for: every figure under the source that states it.
-
-`TARGETS[name]` maps a source to the figures taken from it; keys are those of the device file and
-carry their unit. `l2_bytes` and `l2_slices` are of the whole device, shared out over `xcds`;
-`l1_bytes` on NVIDIA is the unified array of which shared memory takes its part; rates are peaks.
-`issue_per_cycle` counts wave instructions per cycle and compute unit. `atomic_same_address_ns` is
-the time that each lane adds to a queue on one address, for floats; `atomic_lane_ns` for integers, and
-for either in the queue of a slice of the L2, which takes a sector in `atomic_sector_ns`; as many
-`atomic_queues` are served at once. `block_start_ns` is from one block's start to the next one's,
-`wave_start_cycles` likewise for waves on one compute unit. A source that begins with "assumption" is ours.
-"""
+"""The chips of `chips.toml`, each with all that it takes from another, and the figures that follow from others."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Figure = str | int | float
+Sourced = Mapping[str, tuple[Figure, str]]  # key → figure and its source
 
-_CDNA_ISSUE = "AMD CDNA ISA guides: four SIMD units of 16 lanes, a 64-lane wave takes four cycles"
-_LLVM_AMDGPU = "LLVM AMDGPUUsage and AMDGPUBaseInfo: waves per SIMD, groups per compute unit"
-_ROCM_SPECS = "AMD ROCm documentation, GPU hardware specifications table"
-_CDNA3 = "AMD CDNA 3 architecture white paper"
-_CDNA2 = "AMD CDNA 2 architecture white paper"
-_CDNA4 = "AMD CDNA 4 architecture white paper"
-_CHIPS_CHEESE = "approximate: pointer chasing by Chips and Cheese (charts), in cycles at the peak clock"
-_HOPPER_PAPER = "Luo et al., Benchmarking and Dissecting the Nvidia Hopper GPU Architecture, arXiv:2402.13499"
-_CUDA_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
-_SAME_CYCLES = "assumption: as many cycles per lane on one address as measured on the H100 (3.5)"
-_MEASURED = "measured on an H200 by benchmarks/hardware/rates.cu"
-_LIKE_H200 = "assumption: as many cycles as an H200 takes, measured by benchmarks/hardware/rates.cu"
-_LAUNCH_AMD = "assumption: constant part of one published MI300X kernel time pair, 3.4 us"
-_LAUNCH_NVIDIA = "an empty kernel on an H200, measured: 0.55 us by CUPTI, about 1.5 us by Nsight Compute"
-_PCIE = "PCI Express base specification, 16 lanes, nominal rate in one direction"
-
-
-def _cycles_of_h200(clock_hz: float, l2_slices: int, dies: int = 1) -> Mapping[str, Figure]:
-    """Empty kernels start a block each 0.61 ns, and on each compute unit a wave each 10.5 cycles.
-
-    One warp's atomics on one word take 0.74 ns for each lane, on neighbouring words 0.60 ns for each sector; spread
-    out they go as fast as by 64 queues, two for three slices. A compute unit takes in 64 bytes per cycle.
-    """
-    return {
-        "atomic_lane_ns": round(0.74 * 1.98e9 / clock_hz, 3),
-        "atomic_sector_ns": round(0.60 * 1.98e9 / clock_hz, 3),
-        "atomic_queues": l2_slices * 2 // 3,
-        "block_start_ns": round(0.61 * 1.98e9 / clock_hz / dies, 3),
-        "wave_start_cycles": 10.5,
-        "l2_bytes_per_cycle_and_unit": 64,
-    }
-
-
-TARGETS: Mapping[str, Mapping[str, Mapping[str, Figure]]] = {
-    "mi300x": {
-        "AMD Instinct MI300X data sheet": {
-            "name": "AMD Instinct MI300X",
-            "vendor": "amd",
-            "architecture": "gfx942",
-            "compute_units": 304,
-            "clock_hz": 2.1e9,
-            "dram_bytes_per_s": 5.3e12,
-            "dram_total_bytes": 192 * 1024**3,
-            "fp32_flops_per_s": 163.4e12,
-            "fp64_flops_per_s": 81.7e12,
-        },
-        _ROCM_SPECS: {
-            "wave_size": 64,
-            "registers_per_compute_unit": 131072,
-            "lds_bytes_per_compute_unit": 65536,
-            "lds_bytes_per_block": 65536,
-            "lds_bytes_per_block_optin": 65536,
-            "l1_bytes": 32768,
-            "l2_bytes": 32 * 1024**2,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 4,
-        },
-        _CDNA3: {
-            "xcds": 8,
-            "simds_per_compute_unit": 4,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 64,
-            "l2_slices": 128,
-            "l2_line_bytes": 128,
-            "l2_bytes_per_s": 128 * 128 * 2.1e9,
-        },
-        _CDNA_ISSUE: {"issue_per_cycle": 1},
-        _LLVM_AMDGPU: {
-            "max_waves_per_compute_unit": 32,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-        },
-        _CHIPS_CHEESE: {
-            "lds_latency_cycles": 64,
-            "l1_latency_cycles": 125,
-            "l2_latency_cycles": 250,
-            "dram_latency_cycles": 750,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 1.65},
-        _LIKE_H200: _cycles_of_h200(2.1e9, 128, 8),
-        _LAUNCH_AMD: {"launch_overhead_ns": 3400},
-        _PCIE: {"pcie_bytes_per_s": 63e9},
-    },
-    "mi250x": {
-        "AMD Instinct MI250X data sheet, one of its two dies, which is one HIP device": {
-            "name": "AMD Instinct MI250X",
-            "vendor": "amd",
-            "architecture": "gfx90a",
-            "compute_units": 110,
-            "clock_hz": 1.7e9,
-            "dram_bytes_per_s": 1.6384e12,
-            "dram_total_bytes": 64 * 1024**3,
-            "fp32_flops_per_s": 23.95e12,
-            "fp64_flops_per_s": 23.95e12,
-        },
-        _ROCM_SPECS: {
-            "wave_size": 64,
-            "registers_per_compute_unit": 131072,
-            "lds_bytes_per_compute_unit": 65536,
-            "lds_bytes_per_block": 65536,
-            "lds_bytes_per_block_optin": 65536,
-            "l1_bytes": 16384,
-            "l2_bytes": 8 * 1024**2,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 0,
-        },
-        _CDNA2: {
-            "xcds": 1,
-            "simds_per_compute_unit": 4,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 64,
-            "l1_bytes_per_cycle": 64,
-            "l2_slices": 32,
-            "l2_line_bytes": 128,
-            "l2_bytes_per_s": 32 * 128 * 1.7e9,
-        },
-        _CDNA_ISSUE: {"issue_per_cycle": 1},
-        _LLVM_AMDGPU: {
-            "max_waves_per_compute_unit": 32,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-        },
-        _CHIPS_CHEESE: {
-            "lds_latency_cycles": 64,
-            "l1_latency_cycles": 120,
-            "l2_latency_cycles": 220,
-            "dram_latency_cycles": 600,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 2.04},
-        _LIKE_H200: _cycles_of_h200(1.7e9, 32),
-        _LAUNCH_AMD: {"launch_overhead_ns": 3400},
-        _PCIE: {"pcie_bytes_per_s": 31.5e9},
-    },
-    "mi210": {
-        "AMD Instinct MI210 data sheet": {
-            "name": "AMD Instinct MI210",
-            "vendor": "amd",
-            "architecture": "gfx90a",
-            "compute_units": 104,
-            "clock_hz": 1.7e9,
-            "dram_bytes_per_s": 1.6384e12,
-            "dram_total_bytes": 64 * 1024**3,
-            "fp32_flops_per_s": 22.6e12,
-            "fp64_flops_per_s": 22.6e12,
-        },
-        _ROCM_SPECS: {
-            "wave_size": 64,
-            "registers_per_compute_unit": 131072,
-            "lds_bytes_per_compute_unit": 65536,
-            "lds_bytes_per_block": 65536,
-            "lds_bytes_per_block_optin": 65536,
-            "l1_bytes": 16384,
-            "l2_bytes": 8 * 1024**2,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 0,
-        },
-        _CDNA2: {
-            "xcds": 1,
-            "simds_per_compute_unit": 4,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 64,
-            "l1_bytes_per_cycle": 64,
-            "l2_slices": 32,
-            "l2_line_bytes": 128,
-            "l2_bytes_per_s": 32 * 128 * 1.7e9,
-        },
-        _CDNA_ISSUE: {"issue_per_cycle": 1},
-        _LLVM_AMDGPU: {
-            "max_waves_per_compute_unit": 32,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-        },
-        _CHIPS_CHEESE: {
-            "lds_latency_cycles": 64,
-            "l1_latency_cycles": 120,
-            "l2_latency_cycles": 220,
-            "dram_latency_cycles": 600,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 2.04},
-        _LIKE_H200: _cycles_of_h200(1.7e9, 32),
-        _LAUNCH_AMD: {"launch_overhead_ns": 3400},
-        _PCIE: {"pcie_bytes_per_s": 31.5e9},
-    },
-    "mi350x": {
-        "AMD Instinct MI350X data sheet": {
-            "name": "AMD Instinct MI350X",
-            "vendor": "amd",
-            "architecture": "gfx950",
-            "compute_units": 256,
-            "clock_hz": 2.2e9,
-            "dram_bytes_per_s": 8.0e12,
-            "dram_total_bytes": 288 * 1024**3,
-            "fp32_flops_per_s": 144.2e12,
-            "fp64_flops_per_s": 72.1e12,
-        },
-        _ROCM_SPECS: {
-            "wave_size": 64,
-            "registers_per_compute_unit": 131072,
-            "lds_bytes_per_compute_unit": 163840,
-            "lds_bytes_per_block": 163840,
-            "lds_bytes_per_block_optin": 163840,
-            "l1_bytes": 32768,
-            "l2_bytes": 32 * 1024**2,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 5,
-        },
-        _CDNA4: {
-            "xcds": 8,
-            "simds_per_compute_unit": 4,
-            "lds_banks": 64,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 64,
-            "l2_slices": 128,
-            "l2_line_bytes": 128,
-            "l2_bytes_per_s": 128 * 128 * 2.2e9,
-        },
-        _CDNA_ISSUE: {"issue_per_cycle": 1},
-        _LLVM_AMDGPU: {
-            "max_waves_per_compute_unit": 32,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-        },
-        "assumption: the MI300X figures": {
-            "lds_latency_cycles": 64,
-            "l1_latency_cycles": 125,
-            "l2_latency_cycles": 250,
-            "dram_latency_cycles": 750,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 1.59},
-        _LIKE_H200: _cycles_of_h200(2.2e9, 128, 8),
-        _LAUNCH_AMD: {"launch_overhead_ns": 3400},
-        _PCIE: {"pcie_bytes_per_s": 63e9},
-    },
-    "rx7900xtx": {
-        "AMD Radeon RX 7900 XTX product page": {
-            "name": "AMD Radeon RX 7900 XTX",
-            "vendor": "amd",
-            "architecture": "gfx1100",
-            "compute_units": 96,
-            "clock_hz": 2.5e9,
-            "dram_bytes_per_s": 960e9,
-            "dram_total_bytes": 24 * 1024**3,
-            "fp32_flops_per_s": 61.4e12,
-            "fp64_flops_per_s": 1.92e12,
-        },
-        _ROCM_SPECS: {
-            "wave_size": 32,
-            "registers_per_compute_unit": 98304,
-            "lds_bytes_per_compute_unit": 65536,
-            "lds_bytes_per_block": 65536,
-            "lds_bytes_per_block_optin": 65536,
-            "l1_bytes": 32768,
-            "l2_bytes": 6 * 1024**2,
-            "compute_capability_major": 11,
-            "compute_capability_minor": 0,
-        },
-        "AMD RDNA 3 ISA guide and RDNA white paper, half a work-group processor": {
-            "xcds": 1,
-            "simds_per_compute_unit": 2,
-            "issue_per_cycle": 2,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 128,
-            "l2_line_bytes": 128,
-        },
-        "assumption: 24 L2 slices of 128 bytes per cycle": {"l2_slices": 24, "l2_bytes_per_s": 24 * 128 * 2.5e9},
-        _LLVM_AMDGPU: {
-            "max_waves_per_compute_unit": 32,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-        },
-        _CHIPS_CHEESE: {
-            "lds_latency_cycles": 50,
-            "l1_latency_cycles": 100,
-            "l2_latency_cycles": 240,
-            "dram_latency_cycles": 700,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 1.4},
-        _LIKE_H200: _cycles_of_h200(2.5e9, 24),
-        _LAUNCH_AMD: {"launch_overhead_ns": 3400},
-        _PCIE: {"pcie_bytes_per_s": 31.5e9},
-    },
-    "h100": {
-        "NVIDIA H100 Tensor Core GPU Architecture white paper, SXM5": {
-            "name": "NVIDIA H100 80GB HBM3",
-            "vendor": "nvidia",
-            "architecture": "sm_90",
-            "compute_units": 132,
-            "clock_hz": 1.98e9,
-            "dram_bytes_per_s": 3.35e12,
-            "dram_total_bytes": 80 * 1024**3,
-            "fp32_flops_per_s": 66.9e12,
-            "fp64_flops_per_s": 33.5e12,
-            "simds_per_compute_unit": 4,
-            "issue_per_cycle": 4,
-            "l1_bytes": 262144,
-            "l2_bytes": 50 * 1024**2,
-        },
-        _CUDA_GUIDE: {
-            "wave_size": 32,
-            "max_waves_per_compute_unit": 64,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-            "registers_per_compute_unit": 65536,
-            "lds_bytes_per_compute_unit": 233472,
-            "lds_bytes_per_block": 49152,
-            "lds_bytes_per_block_optin": 232448,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 128,
-            "l2_line_bytes": 128,
-            "xcds": 1,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 0,
-        },
-        _HOPPER_PAPER: {"lds_latency_cycles": 29, "l1_latency_cycles": 41},
-        "measured on an H200 by benchmarks/hardware/rates.cu: pointer chasing, reads that hit the L2": {
-            "l2_latency_cycles": 288,
-            "dram_latency_cycles": 667,
-            "l2_bytes_per_s": 4.6e12,
-        },
-        "assumption: 96 L2 slices": {"l2_slices": 96},
-        "measured on an H100 80GB HBM3: float atomicAdd of 10 M lanes on one address took 17.55 ms": {
-            "atomic_same_address_ns": 1.75
-        },
-        _MEASURED: _cycles_of_h200(1.98e9, 96),
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
-        _PCIE: {"pcie_bytes_per_s": 63e9},
-    },
-    "h200": {
-        "NVIDIA H200 data sheet, SXM, and H100 Tensor Core GPU Architecture white paper": {
-            "name": "NVIDIA H200",
-            "vendor": "nvidia",
-            "architecture": "sm_90",
-            "compute_units": 132,
-            "clock_hz": 1.98e9,
-            "dram_bytes_per_s": 4.8e12,
-            "dram_total_bytes": 141 * 10**9,
-            "fp32_flops_per_s": 66.9e12,
-            "fp64_flops_per_s": 33.5e12,
-            "simds_per_compute_unit": 4,
-            "issue_per_cycle": 4,
-            "l1_bytes": 262144,
-            "l2_bytes": 60 * 1024**2,
-        },
-        _CUDA_GUIDE: {
-            "wave_size": 32,
-            "max_waves_per_compute_unit": 64,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-            "registers_per_compute_unit": 65536,
-            "lds_bytes_per_compute_unit": 233472,
-            "lds_bytes_per_block": 49152,
-            "lds_bytes_per_block_optin": 232448,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 128,
-            "l2_line_bytes": 128,
-            "xcds": 1,
-            "compute_capability_major": 9,
-            "compute_capability_minor": 0,
-        },
-        _HOPPER_PAPER: {"lds_latency_cycles": 29, "l1_latency_cycles": 41},
-        "measured on an H200 by benchmarks/hardware/rates.cu: pointer chasing, reads that hit the L2": {
-            "l2_latency_cycles": 288,
-            "dram_latency_cycles": 667,
-            "l2_bytes_per_s": 4.6e12,
-        },
-        "assumption: 96 L2 slices": {"l2_slices": 96},
-        "measured on an H100 80GB HBM3: float atomicAdd of 10 M lanes on one address took 17.55 ms": {
-            "atomic_same_address_ns": 1.75
-        },
-        _MEASURED: _cycles_of_h200(1.98e9, 96),
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
-        _PCIE: {"pcie_bytes_per_s": 63e9},
-    },
-    "a100": {
-        "NVIDIA A100 Tensor Core GPU Architecture white paper and A100 80GB SXM data sheet": {
-            "name": "NVIDIA A100-SXM4-80GB",
-            "vendor": "nvidia",
-            "architecture": "sm_80",
-            "compute_units": 108,
-            "clock_hz": 1.41e9,
-            "dram_bytes_per_s": 2.039e12,
-            "dram_total_bytes": 80 * 1024**3,
-            "fp32_flops_per_s": 19.5e12,
-            "fp64_flops_per_s": 9.7e12,
-            "simds_per_compute_unit": 4,
-            "issue_per_cycle": 4,
-            "l1_bytes": 196608,
-            "l2_bytes": 40 * 1024**2,
-            "l2_slices": 80,
-            "l2_bytes_per_s": 5120 * 1.41e9,
-        },
-        _CUDA_GUIDE: {
-            "wave_size": 32,
-            "max_waves_per_compute_unit": 64,
-            "max_blocks_per_compute_unit": 32,
-            "max_threads_per_block": 1024,
-            "registers_per_compute_unit": 65536,
-            "lds_bytes_per_compute_unit": 167936,
-            "lds_bytes_per_block": 49152,
-            "lds_bytes_per_block_optin": 166912,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 128,
-            "l2_line_bytes": 128,
-            "xcds": 1,
-            "compute_capability_major": 8,
-            "compute_capability_minor": 0,
-        },
-        _HOPPER_PAPER: {
-            "lds_latency_cycles": 29,
-            "l1_latency_cycles": 38,
-            "l2_latency_cycles": 262,
-            "dram_latency_cycles": 466,
-        },
-        _SAME_CYCLES: {"atomic_same_address_ns": 2.46},
-        _LIKE_H200: _cycles_of_h200(1.41e9, 80),
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
-        _PCIE: {"pcie_bytes_per_s": 31.5e9},
-    },
-    "rtx4090": {
-        "NVIDIA Ada GPU Architecture white paper, GeForce RTX 4090": {
-            "name": "NVIDIA GeForce RTX 4090",
-            "vendor": "nvidia",
-            "architecture": "sm_89",
-            "compute_units": 128,
-            "clock_hz": 2.52e9,
-            "dram_bytes_per_s": 1.008e12,
-            "dram_total_bytes": 24 * 1024**3,
-            "fp32_flops_per_s": 82.6e12,
-            "fp64_flops_per_s": 1.29e12,
-            "simds_per_compute_unit": 4,
-            "issue_per_cycle": 4,
-            "l1_bytes": 131072,
-            "l2_bytes": 72 * 1024**2,
-        },
-        _CUDA_GUIDE: {
-            "wave_size": 32,
-            "max_waves_per_compute_unit": 48,
-            "max_blocks_per_compute_unit": 24,
-            "max_threads_per_block": 1024,
-            "registers_per_compute_unit": 65536,
-            "lds_bytes_per_compute_unit": 102400,
-            "lds_bytes_per_block": 49152,
-            "lds_bytes_per_block_optin": 101376,
-            "lds_banks": 32,
-            "lds_bytes_per_cycle": 128,
-            "l1_line_bytes": 128,
-            "l1_bytes_per_cycle": 128,
-            "l2_line_bytes": 128,
-            "xcds": 1,
-            "compute_capability_major": 8,
-            "compute_capability_minor": 9,
-        },
-        _HOPPER_PAPER: {
-            "lds_latency_cycles": 30,
-            "l1_latency_cycles": 43,
-            "l2_latency_cycles": 273,
-            "dram_latency_cycles": 542,
-        },
-        "approximate: L2 read bandwidth by Chips and Cheese (chart)": {"l2_bytes_per_s": 5.0e12},
-        "assumption: 48 L2 slices of 1.5 MiB": {"l2_slices": 48},
-        _SAME_CYCLES: {"atomic_same_address_ns": 1.4},
-        _LIKE_H200: _cycles_of_h200(2.52e9, 48),
-        _LAUNCH_NVIDIA: {"launch_overhead_ns": 1500},
-        _PCIE: {"pcie_bytes_per_s": 31.5e9},
-    },
+# What people type for a chip beside its name: architectures stand for their best-known chip.
+ALIASES: Mapping[str, str] = {
+    "gfx90a": "mi250x",
+    "mi250": "mi250x",
+    "gfx942": "mi300x",
+    "gfx950": "mi350x",
+    "gfx1100": "rx7900xtx",
+    "radeonprow7900": "w7900",
+    "gfx1151": "radeon8060s",
+    "strixhalo": "radeon8060s",
+    "gfx1201": "rx9070xt",
+    "sm80": "a100",
+    "sm89": "rtx4090",
+    "sm90": "h100",
 }
+# Chips that people have and of which too little is published for a model.
+UNPUBLISHED: Mapping[str, str] = {"mi308x": "mi300x"}  # → the nearest chip that is modelled
+
+
+@cache
+def _document() -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "chips.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def chips() -> tuple[str, ...]:
+    """Names of all chips, sorted."""
+    return tuple(sorted(name for name in _document() if not name.startswith("_")))
+
+
+@cache
+def figures_of(chip: str) -> Sourced:
+    """All figures of a chip, those that it takes from another and those that follow from others included."""
+    stated = _stated(chip)
+    return {**_following({key: figure for key, (figure, _) in stated.items()}), **stated}
+
+
+def _stated(name: str) -> dict[str, tuple[Figure, str]]:
+    table = _document()[name]
+    found = dict(_stated(table["like"])) if "like" in table else {}
+    for source, figures in table.items():
+        if source != "like":
+            found.update({key: (figure, source) for key, figure in figures.items()})
+    return found
+
+
+def _following(stated: Mapping[str, Any]) -> dict[str, tuple[Figure, str]]:
+    """What no source states of a chip, from its clock, its slices of L2 and its dies.
+
+    Empty kernels on an H200 start a block each 0.61 ns, and on each compute unit a wave each 10.5 cycles. One warp's
+    atomics on one word take 0.74 ns for each lane, on neighbouring words 0.60 ns for each sector; spread out they go
+    as fast as by 64 queues, two for three slices. A compute unit takes in 64 bytes per cycle.
+    """
+    nvidia = stated["vendor"] == "nvidia"
+    measured = "measured on an H200 by benchmarks/hardware/rates.cu"
+    like_h200 = "assumption: as many cycles as an H200 takes, measured by benchmarks/hardware/rates.cu"
+    cycles = measured if stated["architecture"] == "sm_90" else like_h200
+    clock, slices = stated["clock_hz"], stated["l2_slices"]
+    scale = 1.98e9 / clock
+    same = "assumption: as many cycles per lane on one address as measured on the H100 (3.465)"
+    found: dict[str, tuple[Figure, str]] = {
+        "atomic_lane_ns": (round(0.74 * scale, 3), cycles),
+        "atomic_sector_ns": (round(0.60 * scale, 3), cycles),
+        "atomic_queues": (slices * 2 // 3, cycles),
+        "block_start_ns": (round(0.61 * scale / stated["xcds"], 3), cycles),
+        "wave_start_cycles": (10.5, cycles),
+        "l2_bytes_per_cycle_and_unit": (64, cycles),
+        "atomic_same_address_ns": (round(1.75 * scale, 2), same),
+    }
+    if not nvidia:
+        each = "AMD CDNA white papers and RDNA ISA guides: a slice of the L2 delivers a line per cycle"
+        found["l2_bytes_per_s"] = (slices * stated["l2_line_bytes"] * clock, each)
+    return found

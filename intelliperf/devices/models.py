@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from intelliperf.devices.figures import TARGETS
+from intelliperf.devices.figures import ALIASES, UNPUBLISHED, chips, figures_of
 from intelliperf.errors import UsageError
 from intelliperf.records import Device, DeviceLimits
 
@@ -61,28 +61,37 @@ KEYS = (
 
 
 def target_names() -> tuple[str, ...]:
-    return tuple(sorted(TARGETS))
+    """Every chip by its name; `resolve` takes architectures and other spellings, too."""
+    return chips()
 
 
 def resolve(target: str) -> str:
-    """The table's spelling of `target`, in any case and with separators. Raises `UsageError`."""
+    """The name of the chip that `target` means: a name in any case and with separators, or an architecture.
+
+    Raises `UsageError` for any other word, with what may have been meant.
+    """
     spelled = target.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
-    if spelled not in TARGETS:
-        near = get_close_matches(spelled, target_names(), 1, cutoff=0.5)
+    spelled = ALIASES.get(spelled, spelled)
+    if spelled in UNPUBLISHED:
+        raise UsageError(
+            f"{target} is not modelled: too little is published of it; the nearest is {UNPUBLISHED[spelled]}"
+        )
+    if spelled not in chips():
+        near = get_close_matches(spelled, [*chips(), *ALIASES], 1, cutoff=0.5)
         meant = f"did you mean {near[0]}? It is one of" if near else "choose one of:"
-        raise UsageError(f"unknown target {target!r}; {meant} {', '.join(target_names())}")
+        raise UsageError(f"unknown target {target!r}; {meant} {', '.join(chips())}; or an architecture such as gfx942")
     return spelled
 
 
 def device_file_values(target: str) -> dict[str, str | int | float]:
     """Every key of the device file, in the order of `KEYS`; units are in the names."""
-    merged = {key: value for figures in TARGETS[resolve(target)].values() for key, value in figures.items()}
-    return {key: merged[key] for key in KEYS}
+    figures = figures_of(resolve(target))
+    return {key: figures[key][0] for key in KEYS}
 
 
 def sources(target: str) -> dict[str, str]:
     """Per key of the device file, where its figure comes from."""
-    return {key: source for source, figures in TARGETS[resolve(target)].items() for key in figures}
+    return {key: source for key, (_, source) in figures_of(resolve(target)).items()}
 
 
 def write_device_file(target: str, path: Path) -> None:

@@ -5,16 +5,14 @@ from pathlib import Path
 import pytest
 
 from intelliperf.devices import models as devices
-from intelliperf.devices.figures import TARGETS
+from intelliperf.devices.figures import ALIASES, figures_of
 from intelliperf.errors import UsageError
 
 
 @pytest.mark.parametrize("target", devices.target_names())
-def test_every_target_has_every_key_of_the_device_file_exactly_once_with_a_source(target: str) -> None:
-    stated = [key for figures in TARGETS[target].values() for key in figures]
-    assert sorted(stated) == sorted(devices.KEYS)
-    assert set(devices.sources(target)) == set(devices.KEYS)
-    assert all(len(source) > 8 for source in TARGETS[target])
+def test_every_target_has_every_key_of_the_device_file_with_a_source(target: str) -> None:
+    assert sorted(figures_of(target)) == sorted(devices.KEYS)
+    assert all(len(source) > 8 for source in devices.sources(target).values())
 
 
 @pytest.mark.parametrize("target", devices.target_names())
@@ -44,6 +42,20 @@ def test_the_device_file_is_one_plain_line_per_key(tmp_path: Path) -> None:
 def test_a_target_is_recognised_in_any_spelling() -> None:
     assert devices.resolve("MI300X") == "mi300x"
     assert devices.resolve("RX-7900-XTX") == "rx7900xtx"
+
+
+@pytest.mark.parametrize("word", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201", "sm_80", "sm_90"])
+def test_an_architecture_is_a_target(word: str) -> None:
+    assert devices.record(word).architecture == word
+
+
+def test_every_other_spelling_leads_to_a_chip() -> None:
+    assert set(ALIASES.values()) <= set(devices.target_names())
+
+
+def test_a_chip_without_published_figures_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"MI308X is not modelled.*nearest is mi300x"):
+        devices.resolve("MI308X")
 
 
 def test_an_unknown_target_is_refused_with_the_list_of_known_ones() -> None:

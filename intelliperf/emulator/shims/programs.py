@@ -20,13 +20,15 @@ case "$1" in
      printf 'HIP_COMPILER : clang\\nHIP_PLATFORM : amd\\nHIP_RUNTIME  : rocclr\\n' ;;
 esac
 """
-_ARCHITECTURE = """case "${INTELLIPERF_TARGET:-mi300x}" in
-  mi2*) architecture=gfx90a ;;
-  mi35*) architecture=gfx950 ;;
-  rx7*) architecture=gfx1100 ;;
-  *) architecture=gfx942 ;;
-esac
-"""
+def _architecture() -> str:
+    """Shell text that sets `architecture` to the chip's of the run, or to the default chip's."""
+    architectures = {name: str(device_file_values(name)["architecture"]) for name in target_names()}
+    cases = [f"  {name}) architecture={found} ;;\n" for name, found in architectures.items() if found.startswith("gfx")]
+    default = architectures[DEFAULT_TARGETS["hip"]]
+    return f'case "${{INTELLIPERF_TARGET:-}}" in\n{"".join(cases)}  *) architecture={default} ;;\nesac\n'
+
+
+_ARCHITECTURE = _architecture()
 _ENUMERATOR = f"""#!/bin/sh
 {_ARCHITECTURE}printf 'gfx000\\n%s\\n' "$architecture"
 """
