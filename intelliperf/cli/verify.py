@@ -10,6 +10,7 @@ from intelliperf.cli.judging import reading_of, reads_compiled
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
 from intelliperf.project.journal import Journal
+from intelliperf.project.kernelnames import unqualified
 from intelliperf.project.patches import given_change
 from intelliperf.project.scratch import read_text
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
@@ -25,7 +26,7 @@ from intelliperf.records import (
     Origin,
     OriginKind,
 )
-from intelliperf.validation.edits.names import base_name, plain_name
+from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.targets import Touched, python_functions, touched
 
 
@@ -89,7 +90,7 @@ def target(profile: ApplicationProfile, change: Touched) -> Finding:
 
 
 def _is_among(kernel: Kernel, symbols: Collection[str]) -> bool:
-    return kernel.symbol in symbols or any(plain_name(symbol) == base_name(kernel.name) for symbol in symbols)
+    return kernel.symbol in symbols or any(plain_name(symbol) == unqualified(kernel.name) for symbol in symbols)
 
 
 def _total_ns(profile: KernelProfile) -> float:

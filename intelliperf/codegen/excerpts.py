@@ -9,6 +9,7 @@ from pathlib import Path
 
 from intelliperf.codegen.disclosure import fenced, shown_lines
 from intelliperf.codegen.syntax.outline import Region, functions, launch_sites
+from intelliperf.project.kernelnames import unqualified
 from intelliperf.protocols import Task
 from intelliperf.sentences import main_reading
 
@@ -23,23 +24,6 @@ def source_path(file: Path, sources: Iterable[str]) -> str | None:
     whole = file.as_posix()
     fitting = [path for path in sources if whole == path or whole.endswith(f"/{path}")]
     return max(fitting, key=len, default=None)
-
-
-def unqualified(kernel_name: str) -> str:
-    """`scale` from a demangled `void app::scale<float, 4>(float*, int)`."""
-    name = re.sub(r"\(anonymous namespace\)", "anonymous", kernel_name)
-    depth, kept = 0, []
-    for character in name:
-        if character == "<":
-            depth += 1
-        elif character == ">" and depth:
-            depth -= 1
-        elif depth == 0:
-            if character == "(":
-                break
-            kept.append(character)
-    words = "".join(kept).replace("::", " ").split()
-    return words[-1] if words else kernel_name
 
 
 @dataclass(frozen=True)

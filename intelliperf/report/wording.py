@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from intelliperf.project.kernelnames import unqualified
 from intelliperf.records import (
     SHELL,
     Application,
@@ -14,7 +14,6 @@ from intelliperf.records import (
     Device,
     Diagnosis,
     Ending,
-    Kernel,
     KernelProfile,
     Measurement,
     MemorySpace,
@@ -227,13 +226,7 @@ def finding_in_short(diagnosis: Diagnosis) -> str:
     """ "atomicContention in signal_energy, signal_energy.hip:25"."""
     finding = diagnosis.finding
     where = f", {place_of(diagnosis.evidence[0])}" if diagnosis.evidence else ""
-    return f"{finding.formula} in {plain_name(finding.profile.kernel)}{where}"
-
-
-def plain_name(kernel: Kernel) -> str:
-    """The kernel's name without template arguments, parameters and return type: what `--kernel` takes."""
-    head = re.split(r"[<(]", kernel.name, maxsplit=1)[0].split()
-    return head[-1] if head else kernel.name
+    return f"{finding.formula} in {unqualified(finding.profile.kernel.name)}{where}"
 
 
 def next_command(report: Report) -> str:
@@ -241,7 +234,7 @@ def next_command(report: Report) -> str:
     if not report.diagnoses:
         return ""
     finding = report.diagnoses[0].finding
-    words = ["intelliperf", "-f", finding.formula, "-k", plain_name(finding.profile.kernel)]
+    words = ["intelliperf", "-f", finding.formula, "-k", unqualified(finding.profile.kernel.name)]
     return command_line([*words, "--", *report.application.command])
 
 

@@ -8,7 +8,6 @@ from readers import Gate
 from intelliperf.records import Candidate, Declaration, FileEdit, Origin, OriginKind, content_hash
 from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.edits.hostcode import Needs
-from intelliperf.validation.edits.names import base_name
 
 SOURCE = """\
 // A small program.
@@ -206,12 +205,6 @@ def test_only_named_files_may_change(gate):
     candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"))
     sources = {"Makefile": SOURCE, "app.hip": SOURCE}
     assert "Makefile" in examine(candidate, sources, {"app.hip"}, "scale(float*)", gate.reading).refusal
-
-
-def test_the_name_of_a_kernel_is_read_from_its_demangled_form():
-    assert base_name("void ns::scale<float, (anonymous namespace)::Op<4>>(float*, int)") == "scale"
-    assert base_name("scale(float*)") == "scale"
-    assert base_name("(anonymous namespace)::sum(int)") == "sum"
 
 
 def test_what_the_original_uses_may_be_used_again(tmp_path):

@@ -10,9 +10,10 @@ import pytest
 from rewrite_task import HOT_LINE, ORIGINAL, SCRATCH, SOURCE, evidence, task
 
 from intelliperf.codegen.disclosure import fenced, shown_lines, shown_text
-from intelliperf.codegen.excerpts import source_path, unqualified
+from intelliperf.codegen.excerpts import source_path
 from intelliperf.codegen.exchange import Prompt
 from intelliperf.codegen.prompts import COMPACT, language, rewrite_prompt
+from intelliperf.project.kernelnames import unqualified
 from intelliperf.records import (
     Attempt,
     Candidate,
@@ -163,6 +164,7 @@ def test_logs_lose_what_a_terminal_would_obey() -> None:
         ("tally(int const*, int*, int)", "tally"),
         ("void app::scale<float, (int)4>(float*, int)", "scale"),
         ("void (anonymous namespace)::run<std::vector<int>>(int)", "run"),
+        ("linalg::(anonymous namespace)::transposed(float const*)", "transposed"),
         ("plain", "plain"),
     ],
 )

@@ -20,6 +20,8 @@ case "$1" in
      printf 'HIP_COMPILER : clang\\nHIP_PLATFORM : amd\\nHIP_RUNTIME  : rocclr\\n' ;;
 esac
 """
+
+
 def _architecture() -> str:
     """Shell text that sets `architecture` to the chip's of the run, or to the default chip's."""
     architectures = {name: str(device_file_values(name)["architecture"]) for name in target_names()}

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.project.kernelnames import unqualified
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
 from intelliperf.validation.edits.hostcode import HostDifference, Needs, compare
-from intelliperf.validation.edits.names import base_name, plain_name
+from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.tokens import Token, oddity, tokens
 from intelliperf.validation.edits.units import Unit, Unreadable
@@ -180,7 +181,9 @@ def _needs(devices: Devices, kernel_name: str, host: HostDifference) -> tuple[Ne
     changed = {plain_name(name) for _, pair in devices.pairs() for name in devicecode.changed_kernels(*pair)}
     others = changed - {plain_name(name) for name in _targets(devices, kernel_name)}
     if others:
-        told = f"the kernel {', '.join(sorted(others))} changes beside the one that is judged, {base_name(kernel_name)}"
+        told = (
+            f"the kernel {', '.join(sorted(others))} changes beside the one that is judged, {unqualified(kernel_name)}"
+        )
         return Needs.KERNELS, told
     return host.needs, host.where
 
@@ -198,7 +201,7 @@ def _undeclared(needs: Needs, why: str, declares: Declaration) -> str:
 def _targets(devices: Devices, kernel_name: str) -> set[str]:
     """Symbols of the kernel that is judged; of a lambda's kernel all that are made of lambdas."""
     closure = "lambda" in kernel_name or "$_" in kernel_name
-    wanted = base_name(kernel_name)
+    wanted = unqualified(kernel_name)
     kernels = {name for device in devices.old.values() for name in device.kernels}
     return {name for name in kernels if (closure and re.search(r"\$_|Ul", name)) or plain_name(name) == wanted}
 

@@ -8,23 +8,6 @@ from contextlib import suppress
 from functools import cache
 
 
-def base_name(demangled: str) -> str:
-    """`void ns::scale<float, 4>(float*, int)` → `scale`."""
-    text = demangled.replace("(anonymous namespace)", "")
-    depth, kept = 0, []
-    for character in text:
-        if character == "<":
-            depth += 1
-        elif character == ">":
-            depth -= 1
-        elif depth == 0:
-            if character in "([":
-                break
-            kept.append(character)
-    words = "".join(kept).replace("::", " ").split()
-    return words[-1] if words else ""
-
-
 def without_mangling(text: str) -> str:
     """With the plain names of functions in place of their symbols, for people."""
     return re.sub(r"\b_Z\w+", lambda found: plain_name(found[0]), text)
