@@ -212,12 +212,24 @@ def with_places(row: Mapping[str, Any], directory: Path) -> Mapping[str, Any]:
         "sites": [{**site, "locations": code.chain(int(site["address"]))} for site in row["sites"]],
         "blocks": blocks,
         "locations": places,
-        "kernels": {symbol: _defined(kernel, code.definition(symbol)) for symbol, kernel in row["kernels"].items()},
+        "kernels": {
+            symbol: _local_places(_defined(kernel, code.definition(symbol)), code)
+            for symbol, kernel in row["kernels"].items()
+        },
     }
 
 
 def _defined(kernel: Mapping[str, Any], place: Place | None) -> Mapping[str, Any]:
     return kernel if place is None else {**kernel, "file": place[0], "line": place[1]}
+
+
+def _local_places(kernel: Mapping[str, Any], code: CodeObject) -> Mapping[str, Any]:
+    def located(access: Mapping[str, Any]) -> Mapping[str, Any]:
+        chain = code.chain(int(access["address"]))
+        return {**access, "chain": [(place["file"], place["line"], place["column"]) for place in chain]}
+
+    static = kernel["static"]
+    return {**kernel, "static": {**static, "local": [located(access) for access in static["local"]]}}
 
 
 def _location(place: Place, function: str) -> dict[str, str | int]:

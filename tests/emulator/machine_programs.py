@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from intelliperf.devices.models import write_device_file
 from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.emulator.native import runtime_library
 
@@ -88,9 +89,17 @@ def launch(program: str, image: Path, directory: Path, environment: Mapping[str,
     """Runs Python statements with `launch`, `device` and `host` in a process of its own, recorded."""
     records = directory / "records"
     records.mkdir()
+    model = directory / "device"
+    write_device_file("mi300x" if "gfx942" in image.name else "mi250x", model)
     done = subprocess.run(
         [sys.executable, "-c", _LAUNCHER + program, str(runtime_library()), str(image)],
-        env={**os.environ, **tool_environment(), "INTELLIPERF_TRACE_DIR": str(records), **(environment or {})},
+        env={
+            **os.environ,
+            **tool_environment(),
+            "INTELLIPERF_TRACE_DIR": str(records),
+            "INTELLIPERF_DEVICE": str(model),
+            **(environment or {}),
+        },
         capture_output=True,
         text=True,
         timeout=120,

@@ -100,3 +100,82 @@ def test_code_for_another_chip_is_refused_by_its_name(tmp_path: Path) -> None:
     done = launch("", code_object("KERNEL void none() {}", "gfx1100", tmp_path), tmp_path)
     assert "it is for gfx1100, whose code cannot be executed; gfx90a and gfx942 can" in done.err
     assert done.returncode != 0
+
+
+_WAITING = """
+KERNEL void chain(int* turn, int* data) {
+  if (lane() == 0) {  // each block waits for the one before it
+    while (__hip_atomic_load(turn, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) != group()) __builtin_amdgcn_s_sleep(1);
+    data[0] = data[0] * 3 + group();
+    __hip_atomic_store(turn, group() + 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+  }
+}
+KERNEL void backwards(int* turn, int* data, int blocks) {
+  if (lane() == 0) {  // or for the one after it
+    while (__hip_atomic_load(turn, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) != blocks - 1 - group()) {}
+    __hip_atomic_fetch_add(turn, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  }
+}
+KERNEL void locked(int* lock, int* data) {
+  if (lane() == 0) {
+    for (int held = 1; held;) {
+      held = 0;
+      __hip_atomic_compare_exchange_strong(
+          lock, &held, 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    }
+    data[0] += 1;
+    __hip_atomic_store(lock, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+  }
+}
+KERNEL void unlocked(int* data) {
+  if (lane() == 0) data[0] += 1;
+}
+KERNEL void forever(int* flag, int* data) {
+  while (__hip_atomic_load(flag, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) == 0) data[1] += 1;
+}
+"""
+
+
+@pytest.fixture(scope="module", params=["gfx90a", "gfx942"])
+def waiting(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return code_object(_WAITING, request.param, tmp_path_factory.mktemp("waiting"))
+
+
+def test_blocks_that_wait_for_each_other_make_progress(waiting: Path, tmp_path: Path) -> None:
+    program = """
+turn, data = device(np.zeros(1, np.int32)), device(np.zeros(1, np.int32))
+launch("chain", 20, 64, turn, data)
+wanted = 0
+for block in range(20):
+    wanted = (wanted * 3 + block) % 2**32
+assert int(host(data, np.empty(1, np.uint32))[0]) == wanted
+turn = device(np.zeros(1, np.int32))
+launch("backwards", 20, 64, turn, data, ctypes.c_int(20))
+assert host(turn, np.empty(1, np.int32))[0] == 20
+"""
+    done = launch(program, waiting, tmp_path)
+    assert done.returncode == 0, done.err
+    trace = Trace(done.records)
+    assert not trace.faults
+    (load,) = [line for line in kernel_lines(trace, "backwards", waiting.parent) if line.access is AccessKind.LOAD]
+    assert load.quantities[Metric.REQUESTS].value <= 20 * 21 / 2  # each value once: what is read again is no work
+
+
+@pytest.mark.parametrize(("kernel", "races"), [("locked", 0), ("unlocked", 1)])
+def test_a_race_between_blocks_is_told_from_a_lock(kernel: str, races: int, waiting: Path, tmp_path: Path) -> None:
+    arguments = "lock, data" if kernel == "locked" else "data"
+    program = f"""
+lock, data = device(np.zeros(1, np.int32)), device(np.zeros(1, np.int32))
+launch("{kernel}", 8, 64, {arguments})
+"""
+    done = launch(program, waiting, tmp_path)
+    assert done.returncode == 0, done.err
+    found = [fault for fault in Trace(done.records).faults if fault.kind in ("race", "unacquired")]
+    assert bool(found) == bool(races), found
+
+
+def test_an_endless_loop_ends_with_its_name(waiting: Path, tmp_path: Path) -> None:
+    program = "data = device(np.zeros(2, np.int32))\nlaunch('forever', 2, 64, data, data)\n"
+    done = launch(program, waiting, tmp_path)
+    assert "status 702" in done.err
+    assert [fault.kind for fault in Trace(done.records, cut_off=True).faults if fault.kind != "race"] == ["deadlock"]

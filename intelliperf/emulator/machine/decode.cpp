@@ -154,6 +154,7 @@ void read_flat(Instruction& i, Family family) {
   i.op_sel = uint8_t(field(word, 14, 15));  // segment: flat, scratch, global
   i.immediate = i.op_sel == 0 ? int32_t(field(word, 0, 11)) : sign_extended(field(word, 0, 12), 13);
   i.glc = bit(word, 16);
+  i.system = family == Family::kGfx942 && bit(word, 25);
   i.source[0] = vector_source(field(more, 0, 7));
   i.source[1] = vector_source(data_register(field(more, 8, 15), accumulator));
   i.source[2] = any_source(field(more, 16, 22));  // scalar address; 0x7F: none
@@ -161,11 +162,12 @@ void read_flat(Instruction& i, Family family) {
   i.destination = data_register(field(more, 24, 31), accumulator);
 }
 
-void read_buffer(Instruction& i) {
+void read_buffer(Instruction& i, Family family) {
   const uint32_t word = i.words[0], more = i.words[1];
   const bool accumulator = bit(more, 23);
   i.immediate = int32_t(field(word, 0, 11));
   i.glc = bit(word, 14);
+  i.system = family == Family::kGfx942 && bit(word, 15);
   i.op_sel = uint8_t(field(word, 12, 13));  // offen, idxen
   if (bit(word, 16)) throw Stop("buffer access to LDS");
   i.source[0] = vector_source(field(more, 0, 7));
@@ -263,7 +265,7 @@ void read_fields(Instruction& i, Family family) {
     case Format::kVop3: case Format::kMfma: read_vop_long(i); break;
     case Format::kDs: read_lds(i); break;
     case Format::kFlat: read_flat(i, family); break;
-    case Format::kBuffer: read_buffer(i); break;
+    case Format::kBuffer: read_buffer(i, family); break;
     case Format::kFormats: break;
   }
   if (i.bytes > 4) i.literal = i.words[i.bytes / 4 - 1];

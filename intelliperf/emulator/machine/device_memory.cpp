@@ -83,6 +83,14 @@ void require_mapped(Instruction& i, uint64_t address, uint32_t bytes, uint32_t l
   throw Fault(text + i.text + "'", address, lane);
 }
 
+void observe_uniform(Wave& wave, Instruction& i, uint64_t address, uint32_t bytes) {
+  if (!wave.observer || i.site == ~0u) return;
+  LaneAddresses lanes;
+  lanes.mask = wave.exec();
+  std::fill(std::begin(lanes.at), std::end(lanes.at), address);
+  observe(wave, i, Space::kGlobal, lanes, bytes);
+}
+
 uint64_t device_cycles() { return cycles; }
 void advance_device_cycles(uint64_t more) { cycles += more; }
 

@@ -28,9 +28,18 @@ struct LaneAddresses {
 
 // Told of each request of a wave before it is made, with what its lanes go to: addresses of global memory, offsets in
 // LDS or in each lane's own scratch.
+enum class Order : uint8_t {
+  kWaited,       // for all its requests to global memory so far
+  kWrittenBack,  // a cache that others do not see
+  kInvalidated,  // what it may have kept of others' memory
+};
+
 class Observer {
  public:
   virtual void request(Wave& wave, Instruction& instruction, Space space, const LaneAddresses& lanes, uint32_t bytes) = 0;
+
+  // What orders a wave's accesses; `wide`: not only within its group.
+  virtual void order(Wave& wave, Order what, bool wide) = 0;
 
  protected:
   ~Observer() = default;
@@ -38,6 +47,11 @@ class Observer {
 
 inline void observe(Wave& wave, Instruction& i, Space space, const LaneAddresses& lanes, uint32_t bytes) {
   if (wave.observer && lanes.mask) wave.observer->request(wave, i, space, lanes, bytes);
+}
+// A load by the scalar unit, for all lanes.
+void observe_uniform(Wave& wave, Instruction& instruction, uint64_t address, uint32_t bytes);
+inline void observe_order(Wave& wave, Order what, bool wide) {
+  if (wave.observer) wave.observer->order(wave, what, wide);
 }
 
 // Read-modify-write of 4 or 8 bytes; answers what was there.

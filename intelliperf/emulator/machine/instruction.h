@@ -56,6 +56,7 @@ struct Instruction {
   uint32_t literal = 0;
   int32_t immediate = 0;            // SIMM16, memory offset
   bool clamp = false, glc = false, sdwa = false, dpp = false;
+  bool system = false;              // gfx942's SC1: seen by other groups
   bool vector_address = true;       // scratch: the address has a part in a vector register
   uint8_t output_modifier = 0;      // 1: times 2, 2: times 4, 3: half
   uint8_t op_sel = 0, op_sel_high = 7, negate_high = 0;
@@ -64,6 +65,8 @@ struct Instruction {
   Space space = Space::kNone;
   Access access = Access::kNone;
   uint8_t access_bytes = 0;         // per lane
+  uint8_t scalar_bytes = 0;         // of a scalar load
+  uint8_t passes = 0;               // of a matrix product: how many vector instructions last as long
   uint8_t addresses = 1;            // of a lane, each with its part of the bytes: two of ds_read2
   Counts counts;
   uint64_t range_begin = 0, range_end = 0;  // the allocation that it touched last

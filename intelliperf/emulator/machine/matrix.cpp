@@ -17,6 +17,7 @@ enum class Element : uint8_t { kFloat, kHalf, kBrain, kByte, kDouble, kShortened
 struct Shape {
   uint8_t side, depth, blocks, together;
   Element element;
+  uint16_t rate = 0;  // products of two numbers in the time of a vector instruction; 0: that of gfx90a
 };
 
 const std::map<std::string, Shape>& shapes_of_gfx90a() {
@@ -60,17 +61,19 @@ std::map<std::string, Shape> all_shapes() {
     const size_t type = name.find_first_not_of("0123456789x", name.find('_', 7) + 1);
     const std::string blocks = shape.blocks > 1 ? "_" + std::to_string(shape.blocks) + "b_" : "_";
     const size_t end = name.find("_1k");
-    if (!older) all[name.substr(0, type) + blocks + name.substr(type, end == std::string::npos ? end : end - type)] = shape;
+    Shape newer = shape;
+    if (shape.element != Element::kFloat && shape.element != Element::kDouble) newer.rate = 1024;
+    if (!older) all[name.substr(0, type) + blocks + name.substr(type, end == std::string::npos ? end : end - type)] = newer;
   }
-  all["v_mfma_i32_32x32x16_i8"] = {32, 16, 1, 8, Element::kByte};
-  all["v_mfma_i32_16x16x32_i8"] = {16, 32, 1, 8, Element::kByte};
-  all["v_mfma_f32_16x16x8_xf32"] = {16, 8, 1, 2, Element::kShortened};
-  all["v_mfma_f32_32x32x4_xf32"] = {32, 4, 1, 2, Element::kShortened};
+  all["v_mfma_i32_32x32x16_i8"] = {32, 16, 1, 8, Element::kByte, 2048};
+  all["v_mfma_i32_16x16x32_i8"] = {16, 32, 1, 8, Element::kByte, 2048};
+  all["v_mfma_f32_16x16x8_xf32"] = {16, 8, 1, 2, Element::kShortened, 512};
+  all["v_mfma_f32_32x32x4_xf32"] = {32, 4, 1, 2, Element::kShortened, 512};
   const std::pair<const char*, Element> minis[] = {{"fp8_fp8", Element::kMini44}, {"fp8_bf8", Element::kMini45},
                                                    {"bf8_fp8", Element::kMini54}, {"bf8_bf8", Element::kMini55}};
   for (const auto& [name, element] : minis) {
-    all[std::string("v_mfma_f32_16x16x32_") + name] = {16, 32, 1, 8, element};
-    all[std::string("v_mfma_f32_32x32x16_") + name] = {32, 16, 1, 8, element};
+    all[std::string("v_mfma_f32_16x16x32_") + name] = {16, 32, 1, 8, element, 2048};
+    all[std::string("v_mfma_f32_32x32x16_") + name] = {32, 16, 1, 8, element, 2048};
   }
   return all;
 }
@@ -229,6 +232,14 @@ void multiply(Wave& wave, Instruction& i) {
   multiply_side<float>(wave, i, s);
 }
 
+// AMD CDNA2 and CDNA3 white papers, "peak rates": of gfx90a 512 products of halves in four cycles of a SIMD.
+uint8_t passes_of(const Shape& s) {
+  const uint32_t products = uint32_t(s.side) * s.side * s.depth * s.blocks;
+  const bool wide = s.element == Element::kFloat || s.element == Element::kDouble;
+  const uint32_t older = wide ? 128 : s.element == Element::kBrain && s.together == 2 ? 256 : 512;
+  return uint8_t(std::max(1u, products / (s.rate ? s.rate : older)));
+}
+
 void read_accumulator(Wave& wave, Instruction& i) {
   LaneValues copy;
   std::memcpy(copy.bytes, wave.v(i.source[0].row() % kVectorRegisters + kVectorRegisters), sizeof(Row));
@@ -263,6 +274,7 @@ bool bind_matrix(const std::string& mnemonic, Instruction& i) {
   if (shape == shapes().end()) return false;
   i.semantics = &shape->second;
   i.execute = multiply;
+  i.passes = passes_of(shape->second);
   return true;
 }
 

@@ -343,9 +343,14 @@ SCALAR(s_sendmsg) {
 // A wave sleeps where it waits for another or for the host, whose thread may need this very processor.
 SCALAR(s_sleep) { std::this_thread::yield(); }
 
+// Of the counters the one of requests to global memory (vmcnt) is in two parts.
+SCALAR(s_waitcnt) {
+  if ((i.immediate & 0xF) == 0 && (i.immediate >> 14 & 3) == 0) observe_order(w, Order::kWaited, true);
+}
+
 void nothing(Wave&, Instruction&) {}
 const Entry kIgnored[] = {
-    {"s_nop", nothing},          {"s_waitcnt", nothing},     {"s_setprio", nothing},
+    {"s_nop", nothing},          {"s_setprio", nothing},
     {"s_sethalt", nothing},     {"s_icache_inv", nothing},    {"s_dcache_wb", nothing},
     {"s_dcache_inv", nothing},   {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing}, {"s_ttracedata", nothing},
     {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
@@ -360,6 +365,7 @@ template <u32 kWords>
 void load_words(Wave& w, Instruction& i) {
   const u64 address = scalar_address(w, i);
   require_mapped(i, address, 4 * kWords);
+  observe_uniform(w, i, address, 4 * kWords);
   std::memcpy(&w.s[i.scalar_destination], reinterpret_cast<const void*>(address), 4 * kWords);
 }
 template <u32 kWords>
@@ -383,6 +389,9 @@ bool bind_scalar(const std::string& mnemonic, Instruction& i) {
   const auto found = table().find(mnemonic);
   if (found == table().end()) return false;
   i.execute = found->second;
+  const size_t words = mnemonic.find("_dword");
+  if (mnemonic.compare(0, 6, "s_load") == 0 && words != std::string::npos)
+    i.scalar_bytes = uint8_t(4 * std::max(1, std::atoi(mnemonic.c_str() + std::min(words + 7, mnemonic.size()))));
   return true;
 }
 

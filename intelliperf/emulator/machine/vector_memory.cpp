@@ -215,6 +215,11 @@ void run_buffer(Wave& wave, Instruction& i) {
 
 void nothing(Wave&, Instruction&) {}
 
+// On gfx942 bit 15 (SC1) tells whether other groups are meant.
+void write_back(Wave& wave, Instruction& i) { observe_order(wave, Order::kWrittenBack, i.words[0] >> 15 & 1); }
+void invalidate(Wave& wave, Instruction& i) { observe_order(wave, Order::kInvalidated, i.words[0] >> 15 & 1); }
+void invalidate_always(Wave& wave, Instruction&) { observe_order(wave, Order::kInvalidated, true); }
+
 }  // namespace
 
 void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from, const MemoryOperation& operation) {
@@ -261,8 +266,14 @@ void set_data(Wave& wave, uint32_t row, uint32_t lane, uint32_t bytes, uint64_t 
 
 bool bind_memory(const std::string& mnemonic, Instruction& i) {
   static const Table* const table = new Table(make_operations());
-  if (mnemonic == "buffer_wbl2" || mnemonic == "buffer_inv" || mnemonic == "buffer_invl2" || mnemonic.compare(0, 14, "buffer_wbinvl1") == 0) {
-    i.execute = nothing;
+  static const std::map<std::string, Execute> caches = {{"buffer_wbl2", write_back},
+                                                        {"buffer_inv", invalidate},
+                                                        {"buffer_wbinvl1", invalidate_always},
+                                                        {"buffer_wbinvl1_vol", invalidate_always},
+                                                        {"buffer_invl2", nothing}};
+  const auto cache = caches.find(mnemonic);
+  if (cache != caches.end()) {
+    i.execute = cache->second;
     return true;
   }
   const auto found = table->find(mnemonic.substr(mnemonic.find('_') + 1));

@@ -97,6 +97,7 @@ enum SiteOrder : uint32_t {
   kSiteReadOnly = 32,   // a load that need not see stores of the launch
   kSiteUpdate = 64,     // a store of what was computed from a load of the same place
   kSiteLoop = 128,      // an atomic or volatile access within a loop
+  kSiteMaybeAtomic = 256,  // a store of machine code, which does not say whether it is atomic
 };
 // In the same word: log2 of the bytes that the address is a multiple of, at most 128; of ranges no more than their width.
 constexpr uint32_t kSiteAlignmentShift = 13;

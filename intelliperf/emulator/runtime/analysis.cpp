@@ -325,6 +325,7 @@ RaceDetector::Access Analysis::access_of(const Request& request) {
   const uint32_t flags = request.site->order;
   if (is_atomic(kind) || flags & kSiteAtomic) access.manner = Manner::kAtomic;
   else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
+  else if (flags & kSiteMaybeAtomic && request.count == 1) access.manner = Manner::kMaybe;
   access.result = access.reads && kind != SiteKind::kReduction;
   if (flags & kSiteBlockScope) access.scope = OrderScope::kBlock;
   if (flags & kSiteWaveScope) access.scope = OrderScope::kWave;

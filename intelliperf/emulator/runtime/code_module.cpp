@@ -23,8 +23,21 @@ bool is_collective(const Instruction& i) {
   return i.format == Format::kDs && (begins(i.text, "ds_bpermute") || begins(i.text, "ds_permute") || begins(i.text, "ds_swizzle"));
 }
 
-bool is_site(const Instruction& i) {
-  const bool memory = i.access != Access::kNone && i.space != machine::Space::kScratch;
+// Whether it goes to memory private to a thread: before gfx940 through the buffer that such a kernel is given in s[0:3].
+bool in_scratch(const CodeKernel* kernel, const Instruction& i) {
+  if (i.access == Access::kNone) return false;
+  if (i.format != Format::kBuffer) return i.space == machine::Space::kScratch;
+  return kernel && kernel->scratch_bytes && (kernel->descriptor->properties & 1) && i.scalar_destination == 0;
+}
+
+const CodeKernel* kernel_around(const CodeObject& code, uint64_t address) {
+  for (const CodeKernel& kernel : code.kernels())
+    if (address >= kernel.entry && address < kernel.end) return &kernel;
+  return nullptr;
+}
+
+bool is_site(const CodeObject& code, const Instruction& i) {
+  const bool memory = (i.access != Access::kNone && !in_scratch(kernel_around(code, i.address), i)) || i.scalar_bytes;
   return memory || is_barrier(i) || is_collective(i);
 }
 
@@ -33,13 +46,17 @@ bool returns(const Instruction& i) { return i.glc || (i.format == Format::kDs &&
 Site site_of(const Instruction& i) {
   Site site{};
   if (is_barrier(i)) site.kind = uint16_t(SiteKind::kBarrier);
-  else if (i.access == Access::kLoad) site.kind = uint16_t(SiteKind::kLoad);
+  else if (i.access == Access::kLoad || i.scalar_bytes) site.kind = uint16_t(SiteKind::kLoad);
   else if (i.access == Access::kStore) site.kind = uint16_t(SiteKind::kStore);
   else if (i.access == Access::kAtomic) site.kind = uint16_t(returns(i) ? SiteKind::kAtomic : SiteKind::kReduction);
   else site.kind = uint16_t(SiteKind::kCollective);
   if (i.access == Access::kAtomic && i.text.find("_f") != std::string::npos) site.flags |= kSiteFloat;
   if (i.text.find("cmpswap") != std::string::npos || i.text.find("cmpst") != std::string::npos) site.flags |= kSiteCompareExchange;
-  site.bytes = i.access_bytes / i.addresses;
+  const bool memory = i.format == Format::kFlat || i.format == Format::kBuffer;
+  if (memory && i.access == Access::kLoad && (i.glc || i.system)) site.flags |= kSiteVolatile;
+  if (memory && i.access == Access::kStore && i.access_bytes <= 8) site.order |= kSiteMaybeAtomic;
+  site.bytes = i.scalar_bytes ? i.scalar_bytes : i.access_bytes / i.addresses;
+  if (i.scalar_bytes) site.flags |= kSiteUniform;
   return site;
 }
 
@@ -51,6 +68,15 @@ const char* kind_name(const Site& site) {
 bool ends_block(const Instruction& i) {
   if (i.format == Format::kSopp) return begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_endpgm") || is_barrier(i);
   return begins(i.text, "s_setpc") || begins(i.text, "s_swappc") || begins(i.text, "s_call");
+}
+
+bool jumps(const Instruction& i) {
+  return begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_call");
+}
+
+bool synchronises(const Site& site) {
+  const auto kind = SiteKind(site.kind);
+  return kind == SiteKind::kAtomic || kind == SiteKind::kReduction || (site.flags & kSiteVolatile);
 }
 
 bool changes_lanes(const Instruction& i) {
@@ -82,19 +108,12 @@ void number(CodeObject& code, uint32_t* sites, uint32_t* blocks) {
   for (const Instruction& i : instructions) {
     const uint64_t next = i.address + i.bytes;
     if (ends_block(i) || changes_lanes(i)) leads[next] = true;
-    const bool jumps = begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_call");
-    if (jumps) leads[next + uint64_t(int64_t(i.immediate) * 4)] = true;
+    if (jumps(i)) leads[next + uint64_t(int64_t(i.immediate) * 4)] = true;
   }
   for (Instruction& i : instructions) {
-    i.site = is_site(i) ? (*sites)++ : ~0u;
+    i.site = is_site(code, i) ? (*sites)++ : ~0u;
     i.block = leads.count(i.address) || &i == &instructions.front() ? (*blocks)++ : ~0u;
   }
-}
-
-const CodeKernel* kernel_around(const CodeObject& code, uint64_t address) {
-  for (const CodeKernel& kernel : code.kernels())
-    if (address >= kernel.entry && address < kernel.end) return &kernel;
-  return nullptr;
 }
 
 std::string function_at(const CodeObject& code, uint64_t address) {
@@ -115,22 +134,29 @@ void write_sites(JsonWriter& json, CodeObject& code) {
   json.end_array();
 }
 
-void write_block(JsonWriter& json, const CodeObject& code, uint64_t address, const std::map<std::string, uint32_t>& mix) {
-  json.begin_object().key("function").string(function_at(code, address)).key("mix").begin_object();
-  for (const auto& [kind, count] : mix) json.key(kind).number(count);
-  json.end_object().key("site").null().key("location").null().key("address").number(address - code.base()).end_object();
+struct CodeBlock {
+  uint64_t address = 0;  // 0: none yet
+  uint32_t passes = 0;
+  std::map<std::string, uint32_t> mix;
+};
+
+void write_block(JsonWriter& json, const CodeObject& code, const CodeBlock& block) {
+  json.begin_object().key("function").string(function_at(code, block.address)).key("mix").begin_object();
+  for (const auto& [kind, count] : block.mix) json.key(kind).number(count);
+  json.end_object().key("site").null().key("location").null().key("passes").number(block.passes);
+  json.key("address").number(block.address - code.base()).end_object();
 }
 
 void write_blocks(JsonWriter& json, CodeObject& code) {
   json.key("locations").begin_array().end_array().key("blocks").begin_array();
-  std::map<std::string, uint32_t> mix;
-  uint64_t begun = 0;
+  CodeBlock block;
   for (const Instruction& i : code.program().instructions()) {
-    if (i.block != ~0u && begun) write_block(json, code, begun, mix);
-    if (i.block != ~0u) begun = i.address, mix.clear();
-    if (std::strcmp(work_of(i), "none") != 0) ++mix[work_of(i)];
+    if (i.block != ~0u && block.address) write_block(json, code, block);
+    if (i.block != ~0u) block = CodeBlock{i.address, 0, {}};
+    block.passes += i.passes;
+    if (std::strcmp(work_of(i), "none") != 0) ++block.mix[work_of(i)];
   }
-  if (begun) write_block(json, code, begun, mix);
+  if (block.address) write_block(json, code, block);
   json.end_array();
 }
 
@@ -141,12 +167,31 @@ uint32_t instructions_of(const CodeObject& code, const CodeKernel& kernel) {
   return count;
 }
 
+// Loads and stores of memory private to a thread. Spilled registers have their place in a frame, arrays are indexed.
+void write_local(JsonWriter& json, const CodeObject& code, const CodeKernel& kernel) {
+  json.key("local").begin_array();
+  uint32_t block = 0;
+  for (const Instruction& i : code.program().instructions()) {
+    if (i.block != ~0u) block = i.block;
+    if (i.address < kernel.entry || i.address >= kernel.end || !in_scratch(&kernel, i)) continue;
+    const bool load = i.access == Access::kLoad;
+    const bool indexed = i.format == Format::kBuffer ? i.op_sel != 0 : i.vector_address;
+    json.begin_object().key("chain").begin_array().end_array().key("address").number(i.address - code.base());
+    json.key("blocks").begin_array().number(block).end_array().key("loads").number(load).key("stores").number(!load);
+    json.key("load_bytes").number(load ? i.access_bytes : 0).key("store_bytes").number(load ? 0 : i.access_bytes);
+    json.key("spills").number(kernel.vgpr_spills && !indexed).end_object();
+  }
+  json.end_array();
+}
+
 void write_facts(JsonWriter& json, const CodeObject& code, const CodeKernel& kernel) {
   json.key("static").begin_object().key("architecture").string(code.architecture());
   json.key("vgprs").number(kernel.vgprs).key("agprs").number(kernel.agprs).key("sgprs").number(kernel.sgprs);
   json.key("lds_bytes").number(kernel.lds_bytes).key("scratch_bytes").number(kernel.scratch_bytes);
   json.key("vgpr_spills").number(kernel.vgpr_spills).key("sgpr_spills").number(kernel.sgpr_spills);
-  json.key("instructions").number(instructions_of(code, kernel)).key("local").null().end_object();
+  json.key("instructions").number(instructions_of(code, kernel));
+  write_local(json, code, kernel);
+  json.end_object();
 }
 
 void write_parameters(JsonWriter& json, const CodeKernel& kernel) {
@@ -217,8 +262,18 @@ std::string describe_code(CodeObject& code, const std::string& file) {
 
 std::vector<Site> sites_of(const CodeObject& code) {
   std::vector<Site> sites;
-  for (const Instruction& i : code.program().instructions())
-    if (i.site != ~0u) sites.push_back(site_of(i));
+  std::vector<uint64_t> addresses;
+  for (const Instruction& i : code.program().instructions()) {
+    if (i.site == ~0u) continue;
+    sites.push_back(site_of(i));
+    addresses.push_back(i.address);
+  }
+  for (const Instruction& i : code.program().instructions()) {  // jumps back
+    const uint64_t target = i.address + i.bytes + uint64_t(int64_t(i.immediate) * 4);
+    if (!jumps(i) || target > i.address) continue;
+    for (size_t n = 0; n < sites.size(); ++n)
+      if (addresses[n] >= target && addresses[n] < i.address && synchronises(sites[n])) sites[n].order |= kSiteLoop;
+  }
   return sites;
 }
 

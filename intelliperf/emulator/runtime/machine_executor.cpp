@@ -19,6 +19,7 @@ constexpr uint64_t kTurn = 4000;               // instructions of a wave before 
 constexpr uint64_t kMostRounds = 32;           // before a block is preempted by chance
 constexpr uint64_t kMostByChance = 256;        // instructions of a turn, then
 constexpr uint64_t kSpinRequests = 64;         // repeated ones of each wave of a block that is held to be waiting
+constexpr uint64_t kRepeatsOfAWait = 16;       // requests of a block that only repeat what they did, in a loop that waits
 constexpr uint64_t kEndless = 400'000'000;     // instructions without a new request, of one block
 constexpr uint64_t kWindow = 16384;            // see scheduler.cpp
 
@@ -31,6 +32,12 @@ machine::Group& group_of(const Block& block) { return static_cast<Body&>(*block.
 // The arguments and the dispatch packet of the running launch are memory that kernels read, too.
 const MachineExecutor* running;
 uint64_t own_ranges[2][2];
+
+bool is_own(uint64_t address) {
+  for (const auto& range : own_ranges)
+    if (address >= range[0] && address < range[1]) return true;
+  return false;
+}
 
 bool find_range(uint64_t address, uint64_t& begin, uint64_t& end) {
   if (const Allocation* found = find(address)) {
@@ -91,6 +98,7 @@ MachineExecutor::MachineExecutor(const LaunchRequest& request, Analysis* analysi
   dispatch_.grid[2] = request.grid.z * request.block.z;
   dispatch_.group_bytes = dynamic_shared_bytes(request);
   dispatch_.private_bytes = code.scratch_bytes;
+  needs_write_back_ = request.kernel->module->code->family() != machine::Family::kGfx90a;
   dispatch_.architected_scratch = request.kernel->module->code->family() != machine::Family::kGfx90a;
   packet_ = packet_of(dispatch_);
   dispatch_.packet = address_of(packet_.data());
@@ -151,6 +159,7 @@ BlockStop MachineExecutor::run(Block& block) {
   if (block.state == BlockState::kFresh) begin(block);
   block.state = BlockState::kRunning;
   block_ = &block;
+  ordered_.assign(block.waves.size(), Ordered());
   waited_ = 0;
   waiting_ = false;
   const uint64_t most_waits = kSpinRequests * block.waves.size();
@@ -202,6 +211,8 @@ bool MachineExecutor::release_barrier(Block& block) {
     mixed |= site != ~0u && own != site;
     site = own;
     if (wave_counter.active()) wave_counter.barrier(wave, own, wave.live);
+    wave_ = &wave;
+    if (analysis_ && block.analyzed) release();
   }
   divergent_barriers += mixed;
   // Waves may wait at different instructions: a compiler has the same barrier on several paths.
@@ -239,15 +250,34 @@ void MachineExecutor::gather(const machine::Wave& wave, const machine::Instructi
 void MachineExecutor::request(machine::Wave& wave, machine::Instruction& i, machine::Space space,
                               const machine::LaneAddresses& lanes, uint32_t) {
   if (i.site == ~0u || space == machine::Space::kScratch) return;
+  if (i.scalar_bytes && is_own(lanes.at[0])) return;  // arguments
   gather(wave, i, space, lanes);
-  note_repeat(*wave_, i);
+  if (!note_progress(*wave_, i)) return;  // it only waits
   Block& block = *block_;
   if (!analysis_ || !(block.analyzed || block.counted)) return;
   count(block, i.site);
   wave_counter.together(*wave_, group_, !block.analyzed);
   if (!block.analyzed) return;
   pass_request(true);
+  if (i.access != machine::Access::kLoad) release();
   analysis_->request(wave_->index, group_);
+}
+
+// A release is what a wave had waited for when it writes the next time: until then nothing of its own is behind it.
+void MachineExecutor::release() {
+  Ordered& ordered = ordered_[wave_->index];
+  if (!ordered.waited) return;
+  const bool device = !needs_write_back_ || ordered.written_back;
+  analysis_->fence(wave_->index * machine::kWave, kFenceRelease | (device ? 0 : kFenceBlock));
+  ordered = Ordered();
+}
+
+void MachineExecutor::order(machine::Wave&, machine::Order what, bool wide) {
+  if (!analysis_ || !block_->analyzed) return;
+  Ordered& ordered = ordered_[wave_->index];
+  if (what == machine::Order::kWaited) ordered.waited = true;
+  if (what == machine::Order::kWrittenBack) ordered.written_back |= wide;
+  if (what == machine::Order::kInvalidated) analysis_->fence(wave_->index * machine::kWave, kFenceAcquire | (wide ? 0 : kFenceBlock));
 }
 
 // How much of a block is analysed, as in Scheduler: a window where it comes to an access that no block has made.
@@ -269,7 +299,8 @@ void MachineExecutor::count(Block& block, uint32_t site) {
   if (block.analyzed) wave_counter.in_lockstep(site);
 }
 
-void MachineExecutor::note_repeat(Wave& wave, const machine::Instruction& i) {
+// False: the request finds what an earlier one found, in a loop that waits for another wave.
+bool MachineExecutor::note_progress(Wave& wave, const machine::Instruction& i) {
   const Site& site = request_.kernel->module->sites[i.site];
   const bool meets = synchronises(site);
   uint64_t signature = (group_.address[0] * 0x9E3779B97F4A7C15ull) ^ (uint64_t(i.site) << 8) ^ group_.size;
@@ -283,12 +314,14 @@ void MachineExecutor::note_repeat(Wave& wave, const machine::Instruction& i) {
     if (seen != signature) continue;
     ++waited_;
     waiting_ |= meets;
-    return;
+    const bool polls = meets && (site.order & kSiteLoop) && (SiteKind(site.kind) == SiteKind::kLoad || (site.flags & kSiteCompareExchange));
+    return !polls && !(waiting_ && waited_ > kRepeatsOfAWait);
   }
   wave.recent[wave.recent_at++ & 7] = signature;
   waited_ = fruitless_ = 0;
   waiting_ = false;
   ++work;
+  return true;
 }
 
 void MachineExecutor::fail(const Wave& wave, const machine::Stopped& stopped) {

@@ -31,6 +31,7 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
  private:
   void request(machine::Wave& wave, machine::Instruction& instruction, machine::Space space,
                const machine::LaneAddresses& lanes, uint32_t bytes) override;
+  void order(machine::Wave& wave, machine::Order what, bool wide) override;
   void enter(machine::Wave& wave, const machine::Instruction& first) override;
 
   void begin(Block& block);
@@ -39,7 +40,8 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   bool release_barrier(Block& block);
   void gather(const machine::Wave& wave, const machine::Instruction& i, machine::Space space, const machine::LaneAddresses& lanes);
   void count(Block& block, uint32_t site);
-  void note_repeat(Wave& wave, const machine::Instruction& i);
+  void release();
+  bool note_progress(Wave& wave, const machine::Instruction& i);
   void fail(const Wave& wave, const machine::Stopped& stopped);
   void say(const machine::Stopped& stopped) const;
 
@@ -52,6 +54,11 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   Group group_;              // the request at hand
   Block* block_ = nullptr;
   Wave* wave_ = nullptr;     // that runs
+  struct Ordered {           // of a wave, since its last write
+    bool waited = false, written_back = false;
+  };
+  std::vector<Ordered> ordered_;  // by index within the block that runs
+  bool needs_write_back_ = false;  // before others see what a wave wrote
   uint64_t chance_ = 0;      // 0: turns are all alike
   uint64_t waited_ = 0;      // requests in a row that only repeated earlier ones
   uint64_t fruitless_ = 0;   // instructions since the last one that did not

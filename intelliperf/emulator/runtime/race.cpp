@@ -286,7 +286,10 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
   const Relation relation = this->relation(cell.write, thread, access.shared);
   if (relation.scope == FaultScope::kNone) return;
   Fault fault = fault_of(access, relation.scope, cell.write, cell.write_site, thread, address);
-  if (access.strong && manner != Manner::kPlain) {
+  const bool plain_pair = access.manner == Manner::kMaybe && manner == Manner::kMaybe;
+  // Its block has read what the other one wrote, as one reads a flag.
+  if (plain_pair && cell.read & kStrong && serial_of(cell.read) == state_->order.serial) return;
+  if (access.strong && manner != Manner::kPlain && !plain_pair) {
     const OrderScope narrower = access.scope > scope_of(cell.write) ? access.scope : scope_of(cell.write);
     const bool narrow = (relation.scope == FaultScope::kGrid && narrower != OrderScope::kDevice) ||
                         (relation.scope == FaultScope::kBlock && narrower == OrderScope::kWave);

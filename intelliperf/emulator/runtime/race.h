@@ -23,7 +23,8 @@ struct ShadowCell {
   uint16_t write_site, read_site;
 };
 
-enum class Manner : uint32_t { kPlain = 0, kVolatile = 1, kAtomic = 2 };  // of writes
+// Of writes. kMaybe: of machine code, which has one store for plain and atomic ones.
+enum class Manner : uint32_t { kPlain = 0, kVolatile = 1, kAtomic = 2, kMaybe = 3 };
 
 class RaceDetector {
  public:

@@ -19,7 +19,7 @@ constexpr Cost kCosts[] = {
     {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
     {"call", 4, 4, 4},
     // Of a GPU's own code; the scalar unit has its own issue port.
-    {"vector", 1, 1, 1},   {"scalar", 0, 0, 1},        {"matrix", 8, 8, 8},
+    {"vector", 1, 1, 1},   {"scalar", 0, 0, 1},        {"matrix", 0, 0, 0},  // see "passes"
 };
 // Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.
 constexpr double kCollectiveCost = 4, kBarrierCost = 8.4;
@@ -155,6 +155,8 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
       const auto count = double(mix[kind.kind].unsigned_or(0));
       cost += count * (d.amd() ? kind.amd : kind.nvidia), steps += count * kind.steps, all += count;
     }
+    const auto passes = double(blocks[i]["passes"].unsigned_or(0));  // of matrix products
+    cost += passes, steps += passes;
     work.instructions += cost * double(waves[i]);
     work.steps += steps * double(waves[i]);
     work.operations += all * double(waves[i]);
@@ -180,6 +182,7 @@ std::vector<double> issue_costs(const Module& module) {
   for (size_t i = 0; i < blocks.size() && i < costs.size(); ++i) {
     const JsonValue& mix = blocks[i]["mix"];
     costs[i] = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
+    costs[i] += double(blocks[i]["passes"].unsigned_or(0));
     for (const Cost& kind : kCosts) costs[i] += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
   }
   return costs;

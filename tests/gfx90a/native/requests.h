@@ -10,6 +10,7 @@ constexpr uint32_t kLineBytes = 64;
 class Counting final : public Observer {
  public:
   void request(Wave& wave, Instruction& instruction, Space space, const LaneAddresses& lanes, uint32_t bytes) override;
+  void order(Wave&, Order, bool) override {}
 };
 
 }  // namespace gfx90a
