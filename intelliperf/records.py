@@ -298,6 +298,9 @@ class CheckStatus(str, Enum):
 NEEDLESS = "an earlier gate refused the candidate"  # the detail of a gate that was not run for that
 
 
+EMULATED = "emulator: "  # before the names of gates that the emulator ran for sources that hardware times
+
+
 @record(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
@@ -413,7 +416,10 @@ class Verdict:
     def left_open(self) -> tuple[str, ...]:
         """What was not checked, or not sharply; gates that a refusal made needless are left out."""
         names: dict[str, list[str]] = {}
+        elsewhere = {check.name.removeprefix(EMULATED) for check in self.checks if check.status is CheckStatus.PASSED}
         for check in self.checks:
+            if check.status is CheckStatus.NOT_RUN and check.name in elsewhere:
+                continue  # the emulator has run it instead
             weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK) and check.detail != NEEDLESS
             for text in filter(None, [check.detail if weak else "", check.unseen]):
                 names.setdefault(text, []).append(check.name)

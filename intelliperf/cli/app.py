@@ -146,6 +146,7 @@ def check(options: CheckOptions) -> int:
         *DEVICE,
         "flush_l2",
         "record_limit",
+        "judge_run",
         *LIMITS,
         *OUTPUT,
         "output_file",

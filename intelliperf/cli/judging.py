@@ -21,10 +21,11 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
 
 if TYPE_CHECKING:
+    from intelliperf.cli.emulated import EmulatedGates
     from intelliperf.validation.edits.reading import Reading
     from intelliperf.validation.edits.units import Compiler
     from intelliperf.validation.judge import Judge
-    from intelliperf.validation.trial import BuildFailure
+    from intelliperf.validation.trial import BuildFailure, Settings
 
 _HEADERS_TIMEOUT_S = 120.0
 _HEADERS = 24  # two for each list of includes: some 100 MB at most
@@ -57,7 +58,7 @@ class RunJudge:
         from intelliperf.validation.trial import Case
 
         given = sources(baseline, evidence)
-        return self._judge.judge(
+        verdict = self._judge.judge(
             Case(
                 candidate=candidate,
                 finding=finding,
@@ -73,27 +74,41 @@ class RunJudge:
                 begun=self._begun,
             )
         )
+        if not verdict.accepted or self._backend.name == "emulator":
+            return verdict
+        return self._emulated.joined(verdict, candidate, finding, baseline)
 
     def _begun(self, name: str, number: int, gates: int) -> None:
         self._journal.tell(f"gate {number} of {gates}: {name}", "progress")
 
     @cached_property
-    def _judge(self) -> Judge:
+    def _emulated(self) -> EmulatedGates:
+        from intelliperf.cli.emulated import EmulatedGates
+
+        architecture = self._backend.probe().architecture
+        return EmulatedGates(self._options, self._sandbox, self._settings, self._directory, architecture, self._begun)
+
+    @cached_property
+    def _settings(self) -> Settings:
         from intelliperf.validation.buffers.tolerance import UserTolerance
-        from intelliperf.validation.judge import Judge
-        from intelliperf.validation.replaygate import RECORDINGS, Recorder
         from intelliperf.validation.trial import Settings
 
         options = self._options
         tests = ("/bin/sh", "-c", options.unittest_command) if options.unittest_command else ()
-        settings = Settings(
+        return Settings(
             run_deadline_s=options.run_timeout,
             unit_tests=tests,
             test_environment=self._backend.build_environment() if tests else {},
             tolerance=UserTolerance(options.rtol, options.atol),
         )
+
+    @cached_property
+    def _judge(self) -> Judge:
+        from intelliperf.validation.judge import Judge
+        from intelliperf.validation.replaygate import RECORDINGS, Recorder
+
         places = self._directory / RECORDINGS, self._directory / "work" / "replays"
-        return Judge(self._backend, self._sandbox, settings, Recorder(*places, self._record_limit))
+        return Judge(self._backend, self._sandbox, self._settings, Recorder(*places, self._record_limit))
 
 
 def reading_of(workspace: Workspace) -> Reading:

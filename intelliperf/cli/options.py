@@ -86,6 +86,14 @@ class Options:
         str | None,
         _option("--unittest-command", metavar="COMMAND", help="Must succeed on every accepted candidate."),
     ] = None
+    judge_run: Annotated[
+        str | None,
+        _option(
+            "--judge-run",
+            metavar="COMMAND",
+            help="On a GPU: a smaller command for the emulator's gates, run by a shell.",
+        ),
+    ] = None
     in_place: Annotated[bool, _option("-l", "--in-place", help="Write an accepted patch to the project at once.")] = (
         False
     )

@@ -54,7 +54,7 @@ from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
 from intelliperf.rocm.symbols import plain
 
 _NO_LAUNCHER = Launcher()
-_UNCHECKED = ("races", "accesses out of bounds", "uninitialised reads")
+_UNCHECKED = ("races", "out of bounds", "uninitialised reads")
 
 
 class RocmBackend:

@@ -7,6 +7,7 @@ learnt once per kernel and kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,7 @@ from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispat
 from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timing import time_refusal
-from intelliperf.validation.trial import GATES, BuildFailure, Case, Rejection, Settings, Trial
+from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
 
 _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
@@ -90,16 +91,19 @@ class Judge:
         if self._replays is not None:
             replays, again = self._replays, (self._compare, self._orders, self._strictness, self._safety)
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
-        rejection: Rejection | None = None
-        for number, (name, gate) in enumerate(named, 1):
-            if rejection is not None:
-                trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
-                continue
-            case.begun(name, number, len(named))
-            rejection = gate(trial)
-            if rejection is not None:
-                trial.note(name, CheckStatus.FAILED, rejection.detail)
+        rejection = _through(trial, named)
         return _verdict(trial, rejection, self._sandbox.check(), self._backend.probe())
+
+    def examine(self, case: Case) -> Examined:
+        """What the candidate computes here; not whether it may be edited so, its tests, or its time.
+
+        Raises `ApplicationFailed` as `judge`.
+        """
+        trial = Trial(case, case.standing.joined(case.candidate.declares))
+        gates = (self._build, self._compare, self._output, self._orders, self._numbers.judge)
+        rejection = _through(trial, [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety)])
+        _, proof = shown(trial) if rejection is None else (None, "")
+        return Examined(rejection, _placed(trial, self._backend.probe()), proof)
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
@@ -347,15 +351,33 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
     return Rejection(outcome, f"under {label}: {reason}{divergence.detail}")
 
 
+def _through(trial: Trial, gates: Sequence[tuple[str, Callable[[Trial], Rejection | None]]]) -> Rejection | None:
+    rejection: Rejection | None = None
+    for number, (name, gate) in enumerate(gates, 1):
+        if rejection is not None:
+            trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
+            continue
+        trial.case.begun(name, number, len(gates))
+        rejection = gate(trial)
+        if rejection is not None:
+            trial.note(name, CheckStatus.FAILED, rejection.detail)
+    return rejection
+
+
+def _placed(trial: Trial, device: Device) -> tuple[Check, ...]:
+    """The checks with the device that they ran on."""
+    place = device_in_short(device)
+    checks = [*trial.checks, *(trial.checker.checks() if trial.checker else ())]
+    return tuple(check if _needs_no_device(check) else replace(check, device=place) for check in checks)
+
+
 def _verdict(trial: Trial, rejection: Rejection | None, sandbox: Check, device: Device) -> Verdict:
     checker = trial.checker
-    checks = [*trial.checks, *(checker.checks() if checker else ()), sandbox]
-    place = device_in_short(device)
     strength, proof = shown(trial) if rejection is None else (None, "")
     return Verdict(
         outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
         detail=without_mangling(rejection.detail) if rejection else _summary(trial, proof),
-        checks=tuple(check if _needs_no_device(check) else replace(check, device=place) for check in checks),
+        checks=(*_placed(trial, device), sandbox),
         measurements=trial.timing.measurements,
         compared_bytes=max(0, checker.compared_bytes) if checker else 0,
         compared_dispatches=len(checker.syncs) if checker else 0,

@@ -91,6 +91,15 @@ class Rejection:
     detail: str
 
 
+@dataclass(frozen=True)
+class Examined:
+    """What the gates say of results alone, on one device."""
+
+    rejection: Rejection | None
+    checks: tuple[Check, ...]
+    proof: str  # what was shown, as `Verdict.proof`; empty where it was refused
+
+
 @dataclass
 class Trial:
     """What the gates find out about one candidate, as they go."""
