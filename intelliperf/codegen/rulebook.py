@@ -12,7 +12,9 @@ from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
+from intelliperf.codegen.rules.renumber_grid import RenumberGrid
 from intelliperf.codegen.rules.row_per_wave import RowPerWave
+from intelliperf.codegen.rules.stage_records import StageRecords
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.triton import PREFIX
@@ -39,7 +41,9 @@ RULES: tuple[Rule, ...] = (
     RowPerWave(),
     InterleaveChunks(),
     InterchangeIndex(),
+    RenumberGrid(),
     StageRows(),
+    StageRecords(),
     TransposeThroughLds(),
     BoundBlockSize(),
     WholeWaves(),

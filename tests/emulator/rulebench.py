@@ -20,6 +20,7 @@ from intelliperf.records import (
     Device,
     DeviceLimits,
     Finding,
+    Frame,
     Geometry,
     Kernel,
     KernelProfile,
@@ -30,13 +31,17 @@ from intelliperf.records import (
 )
 
 MARK = re.compile(r"//@ *(\w+)?")
+CALLER = re.compile(r"//\^ *(\w+)")
 _LIMITS = DeviceLimits(304, 2.1e9, 32, 65536, 65536, 32, 65536, 32768, 4 << 20, 5e12, 1e13, 1e14)
 _PARSERS: list[ClangParser] = []
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Files of one project; `blamed` marks lines with `//@`, or `//@ name` to choose among several."""
+    """Files of one project; lines to blame end with `//@`, or `//@ name` to choose among several.
+
+    `//^ name` marks the line of the kernel from which the blamed one of that name is called.
+    """
 
     root: Path
     files: dict[str, str]
@@ -52,7 +57,9 @@ class Bench:
         geometry = Geometry((4, 4, 1), self.block)
         profile = KernelProfile(kernel, 1, (geometry,), (1.0,), Provenance.MODELLED, 1.0)
         evidence = tuple(
-            SourceEvidence(kernel, self.root / path, number, 0, line, access, space, "", 4, (), {})
+            SourceEvidence(
+                kernel, self.root / path, number, 0, line, access, space, "", 4, self._chain(path, number, found[1]), {}
+            )
             for path, text in self.files.items()
             for number, line in enumerate(text.splitlines(), start=1)
             if (found := MARK.search(line)) and (mark is None or found.group(1) == mark)
@@ -71,6 +78,14 @@ class Bench:
             knowledge="",
             rules=(rule,),
         )
+
+    def _chain(self, path: str, number: int, name: str | None) -> tuple[Frame, ...]:
+        callers = [
+            Frame(self.root / path, line, 0, "k")
+            for line, text in enumerate(self.files[path].splitlines(), start=1)
+            if (found := CALLER.search(text)) and found[1] == name
+        ]
+        return (Frame(self.root / path, number, 0, ""), *callers) if callers else ()
 
     def propose(
         self, rule: str, access: AccessKind, space: MemorySpace = MemorySpace.GLOBAL, mark: str | None = None

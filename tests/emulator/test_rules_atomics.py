@@ -220,6 +220,13 @@ __global__ void taken(const int* in, int* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   atomicSub(&out[clamped(i < n ? in[i] : 0)], i);  //@ table
 }
+__device__ void put(const float what, float* t, unsigned char which) {
+  atomicAdd(t + which, what);  //@ table
+}
+__global__ void weighed(const unsigned char* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) put(in[i] * 0.5f, out, in[i]);  //^ table
+}
 int main() {
   const int n = 1000;
   static int in[n]; static unsigned char small[n]; static unsigned sums[1024];
@@ -317,7 +324,17 @@ __global__ void used(int* out, int* last) {
 __global__ void open_end(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ open
 __global__ void signed_rest(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x] % 8], 1); }  //@ signed
 __global__ void large(const unsigned short* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ large
-__global__ void fractions(const unsigned char* in, float* out) { atomicAdd(&out[in[threadIdx.x]], 1.f); }  //@ fractions
+__device__ void sure(int* o, int v) { if (v) atomicAdd(o, v); }  //@ several
+__global__ void several(int* o) { sure(o, 1); }
+__global__ void single(int* o) { if (threadIdx.x == 0 && blockIdx.x) atomicAdd(o, 1); }  //@ single
+__global__ void peeking(int* o) {
+  __shared__ int s;
+  s = 0;
+  for (int i = 0; i < 4; ++i) {
+    atomicAdd(&s, o[i]);  //@ peeking
+    o[i] = s;
+  }
+}
 __global__ void twofold(const unsigned char* in, int* out) {
   atomicAdd(&out[in[threadIdx.x]], 1);  //@ twofold
   out[256] = 1;
@@ -352,7 +369,7 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (WAVE, "two", "2 atomics"),
         (BLOCK, "uneven", "leave the kernel early"),
         (BLOCK, "varying", "may differ between the threads"),
-        (BLOCK, "device", "device function"),
+        (BLOCK, "device", "that is not known"),
         (BLOCK, "reads", "out is also used on line"),
         (BLOCK, "overlapping", "out is also used on line"),
         (BLOCK, "elsewhere", "out is also used on line"),
@@ -367,7 +384,9 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (TABLE, "signed", "no limit that is known"),
         (TABLE, "moved", "no limit that is known"),
         (TABLE, "large", "65536 values, too many"),
-        (TABLE, "fractions", "depend on the order"),
+        (BLOCK, "several", "device function, which need not"),
+        (BLOCK, "single", "one thread of a block issues the atomic already"),
+        (BLOCK, "peeking", "s is also used on line"),
         (TABLE, "twofold", "out is also used on line"),
         (TABLE, "watched", "other blocks may look at out"),
         (TABLE, "leaves", "leave the kernel"),

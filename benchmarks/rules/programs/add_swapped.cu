@@ -12,7 +12,7 @@ __global__ void add(const float* a, const float* b, float* c, int rows, int cols
 }
 
 int main() {
-  const int rows = 700, cols = 600;
+  const int rows = 2000, cols = 1500;
   std::vector<float> h(rows * cols);
   for (int i = 0; i < rows * cols; ++i) h[i] = i % 37;
   float *a, *b, *c;

@@ -13,7 +13,7 @@ __global__ void addBias(float* m, const float* bias, int height, int width) {
 }
 
 int main() {
-  const int height = 1000, width = 300;
+  const int height = 4000, width = 700;
   std::vector<float> h(height * width), b(width);
   for (int i = 0; i < height * width; ++i) h[i] = i % 21 - 10;
   for (int i = 0; i < width; ++i) b[i] = i % 3;

@@ -13,7 +13,7 @@ __global__ void axpy(double a, const double* x, double* y, size_t n, size_t shar
 }
 
 int main() {
-  const size_t n = 500000, threads = 128 * 64;
+  const size_t n = 4000000, threads = 128 * 256;
   std::vector<double> x(n), y(n);
   for (size_t i = 0; i < n; ++i) { x[i] = i % 31; y[i] = i % 7; }
   double *dx, *dy;
@@ -21,7 +21,7 @@ int main() {
   hipMalloc(&dy, n * 8);
   hipMemcpy(dx, x.data(), n * 8, hipMemcpyHostToDevice);
   hipMemcpy(dy, y.data(), n * 8, hipMemcpyHostToDevice);
-  axpy<<<64, 128>>>(2.0, dx, dy, n, (n + threads - 1) / threads);
+  axpy<<<256, 128>>>(2.0, dx, dy, n, (n + threads - 1) / threads);
   hipMemcpy(y.data(), dy, n * 8, hipMemcpyDeviceToHost);
   double s = 0;
   for (double v : y) s += v;

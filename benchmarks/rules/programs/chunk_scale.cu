@@ -12,7 +12,7 @@ __global__ void scale(const float* in, float* out, float factor, int n) {
 }
 
 int main() {
-  const int n = 1 << 19;
+  const int n = 1 << 22;
   std::vector<float> h(n);
   for (int i = 0; i < n; ++i) h[i] = i % 19;
   float *a, *b;

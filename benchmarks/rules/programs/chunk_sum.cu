@@ -20,7 +20,7 @@ __global__ void sumShares(const float* data, float* partial, int n) {
 }
 
 int main() {
-  const int n = 1000000;
+  const int n = 4000000;
   std::vector<float> h(n), p(BLOCKS);
   for (int i = 0; i < n; ++i) h[i] = (i % 8) * 0.125f;
   float *d, *o;

@@ -14,7 +14,7 @@ __global__ void toGray(const uint8_t* rgb, uint8_t* gray, int pixels) {
 }
 
 int main() {
-  const int width = 1000, height = 400, pixels = width * height;
+  const int width = 2000, height = 1500, pixels = width * height;
   std::vector<uint8_t> in(3 * pixels), out(pixels);
   for (int i = 0; i < 3 * pixels; ++i) in[i] = i * 5 % 251;
   uint8_t *a, *b;

@@ -22,7 +22,7 @@ __global__ void kick(Body *bodies, double *energy, double field, int count)
 
 int main()
 {
-    int count = 60000;
+    int count = 500000;
     Body *h = (Body *)malloc(count * sizeof(Body)), *d;
     double *e, *he = (double *)malloc(count * sizeof(double));
     for (int i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ __global__ void moments(const double* x, double* sums, int n) {
 }
 
 int main() {
-  const int n = 200000;
+  const int n = 4000000;
   std::vector<double> h(n);
   for (int i = 0; i < n; ++i) h[i] = (i % 17) * 0.25;
   double *d, *s, out[2];
@@ -22,7 +22,7 @@ int main() {
   hipMalloc(&s, 16);
   hipMemcpy(d, h.data(), n * 8, hipMemcpyHostToDevice);
   hipMemset(s, 0, 16);
-  moments<<<120, 256>>>(d, s, n);
+  moments<<<1024, 256>>>(d, s, n);
   hipMemcpy(out, s, 16, hipMemcpyDeviceToHost);
   printf("%.3f %.3f\n", out[0] / n, out[1] / n);
 }

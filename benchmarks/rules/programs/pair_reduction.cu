@@ -17,7 +17,7 @@ __global__ void reduce(const int* in, int* out, int n) {
 }
 
 int main() {
-  const int n = 500000, threads = 512, blocks = (n + threads - 1) / threads;
+  const int n = 4000000, threads = 512, blocks = (n + threads - 1) / threads;
   std::vector<int> h(n), o(blocks);
   for (int i = 0; i < n; ++i) h[i] = i % 71;
   int *a, *b;

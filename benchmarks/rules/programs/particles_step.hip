@@ -6,7 +6,9 @@
 struct Particle {
   float x, y, z;
   float vx, vy, vz;
-  float mass;
+  float mass, charge, age, heat;
+  float colour[4];
+  float padding[2];
 };
 
 __global__ void step(Particle* all, int n, float dt) {
@@ -26,9 +28,9 @@ __global__ void step(Particle* all, int n, float dt) {
 }
 
 int main() {
-  const int n = 100000;
+  const int n = 400000;
   std::vector<Particle> h(n);
-  for (int i = 0; i < n; ++i) h[i] = {i % 10 * 1.f, i % 7 * .1f, i % 3 * 1.f, 1, 2, 3, 1};
+  for (int i = 0; i < n; ++i) h[i] = {i % 10 * 1.f, i % 7 * .1f, i % 3 * 1.f, 1, 2, 3, 1, 0, 0, 0};
   Particle* d;
   hipMalloc(&d, n * sizeof(Particle));
   hipMemcpy(d, h.data(), n * sizeof(Particle), hipMemcpyHostToDevice);

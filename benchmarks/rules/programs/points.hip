@@ -15,7 +15,7 @@ __global__ void distance(const float* __restrict__ points, float* __restrict__ o
 }
 
 int main() {
-  int n = 150000;
+  int n = 1000000;
   std::vector<float> h(6 * n), o(n);
   for (int i = 0; i < 6 * n; ++i) h[i] = (i * 17 % 100) / 10.f;
   float *p, *out;

@@ -13,7 +13,7 @@ __global__ void dot(const float* a, const float* b, float* result, int n) {
 }
 
 int main() {
-  const int n = 400000;
+  const int n = 4000000;
   std::vector<float> h(n);
   for (int i = 0; i < n; ++i) h[i] = (i % 5) * 0.1f;
   float *a, *b, *r, out;

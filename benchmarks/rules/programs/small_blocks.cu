@@ -8,7 +8,7 @@ __global__ void square(const float* in, float* out, int n) {
 }
 
 int main() {
-  const int n = 400000, threads = 20;
+  const int n = 3000000, threads = 20;
   std::vector<float> h(n);
   for (int i = 0; i < n; ++i) h[i] = i % 91;
   float *a, *b;

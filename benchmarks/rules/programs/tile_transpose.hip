@@ -16,7 +16,7 @@ __global__ void transposeTile(const float* in, float* out, int n) {
 }
 
 int main() {
-  const int n = 640;
+  const int n = 2048;
   std::vector<float> h(n * n);
   for (int i = 0; i < n * n; ++i) h[i] = i % 57;
   float *a, *b;

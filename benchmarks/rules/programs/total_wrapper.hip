@@ -26,5 +26,5 @@ int main() {
   hipMemset(t, 0, 4);
   energy<<<(n + 255) / 256, 256>>>(d, t, n);
   hipMemcpy(&total, t, 4, hipMemcpyDeviceToHost);
-  printf("%.1f\n", total);
+  printf("%.0f\n", total);
 }

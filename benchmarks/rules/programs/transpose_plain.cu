@@ -9,7 +9,7 @@ __global__ void transpose(const double* in, double* out, int w, int h) {
 }
 
 int main() {
-  const int w = 640, h = 480;
+  const int w = 1280, h = 960;
   std::vector<double> v(w * h);
   for (int i = 0; i < w * h; ++i) v[i] = i % 101;
   double *a, *b;

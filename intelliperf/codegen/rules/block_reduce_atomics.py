@@ -16,19 +16,20 @@ from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.statements import callee, callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
-from intelliperf.codegen.rules.wave import CUDA, HIP, block_atomic
+from intelliperf.codegen.rules.wave import block_atomic
 from intelliperf.codegen.rules.wave_aggregate_atomics import (
     FLOATS,
-    atomic_calls,
     defines,
     element_type,
     snake_case,
 )
+from intelliperf.codegen.rules.wrappers import Atomic, atomics
 from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import Source, without_comments
+from intelliperf.codegen.syntax.source import without_comments
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, SourceEvidence
 
@@ -74,8 +75,8 @@ class BlockReduceAtomics:
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
-        place = problem.place(evidence)
-        found = atomic_calls(problem, place)
+        seen = atomics(problem, evidence)
+        place, found = seen[0].place, [one.call for one in seen]
         types = {element_type(call) for call in found}
         function = callee_name(found[0])
         if any(value_used(call) for call in found):
@@ -86,7 +87,7 @@ class BlockReduceAtomics:
         spans = {(plan.region.start_offset, plan.region.end_offset, plan.guard is None) for plan in plans}
         if len(spans) != 1:
             raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-        _apply(problem, place, plans[0], types)
+        _apply(problem, place, plans[0], seen[0], types)
         rounding = " (reassociates floating-point additions: results differ by rounding)" if types & FLOATS else ""
         return f"{function} at {place}{rounding}"
 
@@ -110,10 +111,16 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     kernel = _kernel_of(place, call)
     uniform = Uniformity(kernel)
     address = call.children[1]
+    _check_many(place, call)
     if uniform.varying(address):
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
     own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
-    root = pointer_root(place, kernel, address, own)
+    shared = _shared_root(place, kernel, address)
+    root = shared.name if shared is not None else pointer_root(place, kernel, address, own)
+
+    def element() -> str:
+        return shared.type if shared is not None else written_element(place, kernel, root)
+
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
         raise NotApplicable(f"{place}: the kernel has a goto")
     chain = [call, *call.ancestors()]
@@ -122,7 +129,8 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
     if guard is not None:
         if not _fixed(kernel, address, guard.end_offset, top.end_offset):
             raise NotApplicable(f"{place}: the address is computed after the early return")
-        return Plan(call, top, guard, written_element(place, kernel, root), root)
+        _check_alone(place, shared, top, call)
+        return Plan(call, top, guard, element(), root)
     levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
     for region in reversed(levels):
         if uniform.divergent(region) or any(
@@ -130,8 +138,48 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
         ):
             break
         if _fixed(kernel, address, region.start_offset, region.end_offset):
-            return Plan(call, region, None, written_element(place, kernel, root), root)
+            _check_alone(place, shared, region, call)
+            return Plan(call, region, None, element(), root)
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
+
+
+def _check_many(place: Place, call: Node) -> None:
+    """Raise `NotApplicable` where a condition leaves the atomic to one thread of the block."""
+    for parent in call.ancestors():
+        tests = [parent.children[0].bare()] if parent.kind == "IfStmt" else []
+        while tests:
+            test = tests.pop()
+            tests += [child.bare() for child in test.children] if test.opcode == "&&" else []
+            sides = [child.bare() for child in test.children] if test.opcode == "==" else []
+            if any(side.kind == "Coordinate" and side.name == "threadIdx.x" for side in sides):
+                raise NotApplicable(f"{place}: one thread of a block issues the atomic already (line {parent.line})")
+
+
+def _shared_root(place: Place, kernel: Node, address: Node) -> Node | None:
+    """The number in LDS that all threads of the block work on, if the address is one's."""
+    declared = {node.id: node for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
+    names = [node.reference.id for node in address.walk() if node.reference is not None]
+    found = [declared[name] for name in names if name in declared]
+    if not found:
+        return None
+    node = address.bare()
+    if len(names) != 1 or node.kind != "UnaryOperator" or "[" in found[0].canonical:
+        raise NotApplicable(f"{place}: the address is not that of one variable in LDS")
+    if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
+        raise NotApplicable(f"{place}: {found[0].name} is a variable in LDS of a template")
+    return found[0]
+
+
+def _check_alone(place: Place, shared: Node | None, region: Node, call: Node) -> None:
+    """Raise `NotApplicable` where the variable in LDS is looked at while the threads' shares are collected."""
+    if shared is None:
+        return
+    inside = {id(node) for node in call.walk()}
+    for node in region.walk():
+        if node.reference is not None and node.reference.id == shared.id and id(node) not in inside:
+            raise NotApplicable(f"{place}: {shared.name} is also used on line {node.line}")
+        if node.kind == "CallExpr" and _BARRIERS.search(callee_name(node)):
+            raise NotApplicable(f"{place}: there is a barrier on line {node.line}, among the atomics on {shared.name}")
 
 
 def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str]) -> str:
@@ -178,6 +226,8 @@ def written_element(place: Place, kernel: Node, root: str) -> str:
 def _fixed(kernel: Node, address: Node, start: int, end: int) -> bool:
     """Are all variables of the address declared before `start` and unmodified until `end`?"""
     names = {node.reference.id for node in address.walk() if node.kind == "DeclRefExpr" and node.reference is not None}
+    if address.bare().kind == "UnaryOperator" and address.bare().children[0].bare().kind == "DeclRefExpr":
+        return True  # of a variable itself, which stays where it is
     for node in kernel.walk():
         if node.kind == "VarDecl" and node.id in names and node.start_offset >= start:
             return False
@@ -255,15 +305,14 @@ def _contribution(function: str, name: str, element: str, cast: bool) -> tuple[s
     return f"{name} = {function.removeprefix('atomic').lower()}({name}, static_cast<{element}>(", "))"
 
 
-def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
+def _apply(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: set[str]) -> None:
     source = problem.source(place.path)
     call = plan.call
     function = callee_name(call)
-    target = callee(call)
-    if target is None or target.in_macro or call.in_macro or plan.region.in_macro:
+    if callee(call) is None or call.in_macro or plan.region.in_macro:
         raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
     identity = _identity(place, function, types)
-    dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
+    dialect = problem.dialect
     helper = declare(
         problem,
         source,
@@ -271,16 +320,14 @@ def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
         "block_" + snake_case(function),
         lambda name: block_atomic(name, function, identity, dialect),
     )
+    address, operand = atomic.address, atomic.operand
     if plan.region is call:
-        source.replace(target.start_offset, target.end_offset, helper)
+        source.replace(call.start_offset, call.end_offset, f"{helper}({address}, {operand})")
         return
     part = unused_name(problem, "block_part")
-    first, operand = call.children[1], call.children[2]
-    address = source.slice(first.start_offset, _argument_end(source, place, first, operand)).strip()
-    cast = operand.bare().canonical != element_type(call)
+    cast = call.children[2].bare().canonical != element_type(call)
     before, after = _contribution(function, part, plan.element, cast)
-    source.replace(call.start_offset, operand.start_offset, before)
-    source.replace(call.end_offset - 1, call.end_offset, after)
+    source.replace(call.start_offset, call.end_offset, f"{before}{operand}{after}")
     declared = f"{plan.element} {part} = {identity};  // this thread's share of *({address})\n"
     flush = f"{helper}({address}, {part});"
     if plan.guard is not None:
@@ -289,11 +336,3 @@ def _apply(problem: Problem, place: Place, plan: Plan, types: set[str]) -> None:
     indent = source.indentation(plan.region.start_offset)
     source.insert(plan.region.start_offset, declared + indent)
     source.insert(statement_end(source, plan.region), f"\n{indent}{flush}")
-
-
-def _argument_end(source: Source, place: Place, first: Node, operand: Node) -> int:
-    """End of the address's text: the last comma in front of the operand."""
-    gap = source.data.rfind(b",", first.start_offset, operand.start_offset)
-    if gap < 0 or first.begin is None or first.begin.macro:
-        raise NotApplicable(f"{place}: the address is written by a macro")
-    return gap

@@ -69,11 +69,20 @@ class Bounds:
         if node.kind == "DeclRefExpr":
             return self._by_name(node)
         if node.kind == "CallExpr" and callee_name(node) in ("min", "umin") and len(node.children) == 3:
-            limits = [self.limit(child) for child in node.children[1:]]
-            return None if None in limits else min(limit for limit in limits if limit is not None)
+            known = [limit for child in node.children[1:] if (limit := self.limit(child)) is not None]
+            return min(known, default=None) if all(map(self.from_zero, node.children[1:])) else None
         if node.kind in ("CallExpr", "CXXOperatorCallExpr"):
             return self._by_call(node)
         return None
+
+    def from_zero(self, expression: Node) -> bool:
+        """Is it known not to be negative?"""
+        node = expression.bare()
+        while node.kind in _CASTS and _plain(node) == _plain(node.children[-1].bare()):
+            node = node.children[-1].bare()
+        if node.kind == "CallExpr" and callee_name(node) in ("max", "umax") and len(node.children) == 3:
+            return any(map(self.from_zero, node.children[1:]))
+        return self.limit(node) is not None
 
     def _by_operator(self, node: Node) -> int | None:
         left, right = node.children

@@ -1,7 +1,7 @@
 """Atomics on a small table in global memory go to a copy per block in LDS, added up at the end.
 
-For integers and operations in which order and grouping do not matter. Proof obligations: the index
-has a compile-time limit, so that the copy is large enough; nothing else in the kernel uses the
+For operations in which order and grouping do not matter, floating-point sums up to rounding. Proof obligations: the
+index has a compile-time limit, so that the copy is large enough; nothing else in the kernel uses the
 table; the beginning and the end of the kernel are reached by all threads. Entries that are still
 neutral are not written back, so no memory is touched that the original leaves alone.
 """
@@ -18,7 +18,8 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rew
 from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
-from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, atomic_calls, element_type
+from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, element_type
+from intelliperf.codegen.rules.wrappers import Atomic, atomics
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, MemorySpace, Metric, SourceEvidence
 
@@ -26,7 +27,13 @@ MAX_BYTES = 16 * 1024  # of LDS for one copy: more would cost the occupancy that
 # Operations of a block for each that it still sends to global memory; below, the copies do not pay.
 MIN_OPERATIONS_PER_ENTRY = 2.0
 # Operations whose neutral value is 0 → how a block's share joins the rest: a sum of -x is added.
-_JOINED_BY = {"atomicAdd": "atomicAdd", "atomicSub": "atomicAdd", "atomicOr": "atomicOr", "atomicXor": "atomicXor"}
+_JOINED_BY = {
+    "atomicAdd": "atomicAdd",
+    "unsafeAtomicAdd": "unsafeAtomicAdd",
+    "atomicSub": "atomicAdd",
+    "atomicOr": "atomicOr",
+    "atomicXor": "atomicXor",
+}
 _ELEMENT_BYTES = {"long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8}
 _OBSERVERS = re.compile(r"fence|volatile|grid\.sync|this_grid|\batomic_ref|asm\b")
 
@@ -43,15 +50,13 @@ class PrivatizeAtomics:
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
-        place = problem.place(evidence)
-        calls = atomic_calls(problem, place)
+        seen = atomics(problem, evidence)
+        place, calls = seen[0].place, [one.call for one in seen]
         function = callee_name(calls[0])
         types = {element_type(call) for call in calls}
         if any(value_used(call) for call in calls):
             raise NotApplicable(f"{place}: the old value that {function} returns is used")
-        if types & FLOATS:
-            raise NotApplicable(f"{place}: sums of {min(types & FLOATS)} depend on the order, and LDS copies change it")
-        if function not in _JOINED_BY:
+        if function not in _JOINED_BY or (types & FLOATS and not function.endswith("Add")):
             raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
         kernel = kernel_of(place)
         tables = [_entry(place, call)[0] for call in calls]
@@ -62,9 +67,10 @@ class PrivatizeAtomics:
             raise NotApplicable(f"{place}: the index may take {entries} values, too many for a copy per block")
         _pays(problem, place, entries)
         _check_size(problem, place, entries * size)
-        _apply(problem, place, calls[0], kernel, entries)
+        _apply(problem, seen[0], kernel, entries)
+        rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
         name = tables[0].reference.name if tables[0].reference else ""
-        return f"{function} at {place} on {entries} entries of {name}"
+        return f"{function} at {place} on {entries} entries of {name}{rounding}"
 
 
 def _entry(place: Place, call: Node) -> tuple[Node, Node]:
@@ -129,7 +135,8 @@ def _check_size(problem: Problem, place: Place, extra: int) -> None:
         raise NotApplicable(f"{place}: a copy would need {now + extra} of {limit} bytes of LDS")
 
 
-def _apply(problem: Problem, place: Place, call: Node, kernel: Node, entries: int) -> None:
+def _apply(problem: Problem, atomic: Atomic, kernel: Node, entries: int) -> None:
+    place, call = atomic.place, atomic.call
     name, _ = _entry(place, call)
     root = name.reference.name if name.reference is not None else ""
     source = problem.source(place.path)
@@ -141,12 +148,13 @@ def _apply(problem: Problem, place: Place, call: Node, kernel: Node, entries: in
     others = [jump for jump in exits(top) if jump.kind == "ReturnStmt"]
     if len(others) > (guard is not None) or any("Goto" in jump.kind for jump in exits(top)):
         raise NotApplicable(f"{place}: threads leave the kernel on line {others[-1].line if others else kernel.line}")
-    if name.in_macro or call.in_macro or top.in_macro:
+    if call.in_macro or top.in_macro:
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     element = written_element(place, kernel, root)
     copy = unused_name(problem, f"block_{root}")
     rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
-    source.replace(name.start_offset, name.end_offset, copy)
+    address = re.sub(rf"\b{re.escape(root)}\b", copy, atomic.address, count=1)
+    source.replace(call.start_offset, call.end_offset, f"{callee_name(call)}({address}, {atomic.operand})")
     indent = source.indentation(top.children[0].start_offset)
     step = f"for (unsigned int entry = {rank}; entry < {entries}; entry += {threads})"
     opening = [

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from intelliperf.codegen.rules.wave import CUDA, HIP, Dialect
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.clang import ClangParser, ParseFailed, Unit
 from intelliperf.codegen.syntax.source import Source
@@ -18,6 +19,8 @@ from intelliperf.protocols import Task
 from intelliperf.records import Declaration, FileEdit, SourceEvidence, content_hash
 
 _UNIT_SUFFIXES = (".cu", ".hip", ".cpp", ".cc", ".cxx", ".c++", ".C")
+# What only a source asks or reads that both languages' compilers get.
+_BOTH = re.compile(r"__(?:CUDACC|NVCC|CUDA_ARCH|HIP_PLATFORM_NVIDIA|HIP_PLATFORM_NVCC)__|cuda_runtime(?:_api)?\.h")
 
 
 class NotApplicable(Exception):
@@ -114,6 +117,12 @@ class Problem:
         if "hip" in arguments or "-xhip" in arguments:
             return False
         return any(path.endswith((".cu", ".cuh")) for path in self.task.sources)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How wave operations are spelled: CUDA's way also where a HIP source is read by CUDA's compiler, too."""
+        shared = any(_BOTH.search(text) for text in self.task.sources.values())
+        return CUDA if self.cuda or self.task.device.vendor == "nvidia" or shared else HIP
 
     def relative(self, file: Path) -> str:
         """Path of an evidence's file among the sources, in this or another copy of the project.

@@ -264,7 +264,7 @@ def _write(problem: Problem, place: Place, kernel: Node, plans: list[Plan]) -> N
         unused_name(problem, "lane"),
         unused_name(problem, "part"),
         unused_name(problem, "row_value"),
-        problem.cuda or problem.task.device.vendor == "nvidia",
+        problem.dialect.cuda,
     )
     for plan in plans:
         if plan.loops or plan.single:

@@ -1,7 +1,8 @@
 """Device code that combines the lanes of a wave, in CUDA's and in HIP's spelling.
 
-CUDA needs the set of lanes in every call (`__shfl_sync`, `__ballot_sync`); HIP's forms take
-the lanes that are active, with 64-bit masks for both wave sizes.
+CUDA needs the set of lanes in every call (`__shfl_sync`, `__ballot_sync`); HIP's older forms take
+the lanes that are active. Masks have 64 bits in either: newer HIP, which knows CUDA's forms as well,
+takes no others, and CUDA drops the upper half.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Dialect:
         return f"__shfl_sync(active, {value}, {lane})" if self.cuda else f"__shfl({value}, {lane})"
 
 
-CUDA = Dialect("unsigned int", "__activemask()", 32, "__ffs", "__clz", "__popc", True)
+CUDA = Dialect("unsigned long long", "__activemask()", 64, "__ffsll", "__clzll", "__popcll", True)
 HIP = Dialect("unsigned long long", "__ballot(1)", 64, "__ffsll", "__clzll", "__popcll", False)
 
 
@@ -133,7 +134,7 @@ def block_atomic(name: str, callee: str, identity: str, dialect: Dialect) -> str
     """A template `name(T* address, V operand)`: one `callee` for all threads of a block."""
     combine = OPERATIONS[callee].combine
     exchange = (
-        "__shfl_down_sync(lanes == warpSize ? 0xffffffffu : (1u << lanes) - 1, value, distance)"
+        "__shfl_down_sync(lanes == 64 ? ~0ull : (1ull << lanes) - 1, value, distance)"
         if dialect.cuda
         else "__shfl_down(value, distance)"
     )

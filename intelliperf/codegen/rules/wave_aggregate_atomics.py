@@ -12,7 +12,7 @@ import re
 from intelliperf.codegen.rules.declarations import declare
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.statements import callee, callee_name, calls, is_constant, pointee, value_used
-from intelliperf.codegen.rules.wave import CUDA, HIP, OPERATIONS, aggregated_atomic
+from intelliperf.codegen.rules.wave import OPERATIONS, aggregated_atomic
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Metric, SourceEvidence
@@ -59,7 +59,7 @@ class WaveAggregateAtomics:
         function = callee_name(call)
         if source.slice(target.start_offset, target.end_offset).lstrip(":").strip() != function:
             raise NotApplicable(f"{place}: {function} is called with explicit template arguments")
-        dialect = CUDA if problem.cuda or problem.task.device.vendor == "nvidia" else HIP
+        dialect = problem.dialect
         name = declare(
             problem,
             source,

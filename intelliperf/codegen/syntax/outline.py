@@ -230,3 +230,50 @@ def _above_comments(data: bytes, node: Node) -> int:
         first = before
     start = data.rfind(b"\n", 0, first.start_byte) + 1
     return start if not data[start : first.start_byte].strip() else first.start_byte
+
+
+def members(text: str, name: str) -> list[tuple[str, str]] | None:
+    """Names and types of the fields of `typedef struct { … } name;`, in order; None where there is none, or others.
+
+    Types are as written, with the bounds of arrays that are numbers.
+    """
+    data = encoded(text)
+    for node in _walk(_root(data)):
+        if node.type != "type_definition" or not any(
+            child.type == "type_identifier" and _text(data, child) == name
+            for child in node.children_by_field_name("declarator")
+        ):
+            continue
+        record = node.child_by_field_name("type")
+        body = record.child_by_field_name("body") if record is not None else None
+        if record is None or record.type != "struct_specifier" or body is None:
+            return None
+        found: list[tuple[str, str]] = []
+        for field in body.named_children:
+            kind = field.child_by_field_name("type")
+            if field.type == "comment":
+                continue
+            if field.type != "field_declaration" or kind is None or not _fields(data, field, _text(data, kind), found):
+                return None
+        return found
+    return None
+
+
+def _fields(data: bytes, declaration: Node, kind: str, found: list[tuple[str, str]]) -> bool:
+    """False where a declarator is more than a name with bounds that are numbers, as for bit fields and pointers."""
+    if any(
+        child.type in ("bitfield_clause", "type_qualifier", "attribute_specifier") for child in declaration.children
+    ):
+        return False
+    for declarator in declaration.children_by_field_name("declarator"):
+        bounds = ""
+        inner: Node | None = declarator
+        while inner is not None and inner.type == "array_declarator":
+            size = inner.child_by_field_name("size")
+            if size is None or size.type != "number_literal":
+                return False
+            bounds, inner = f"[{_text(data, size)}]{bounds}", inner.child_by_field_name("declarator")
+        if inner is None or inner.type != "field_identifier":
+            return False
+        found.append((_text(data, inner), kind + bounds))
+    return True

@@ -1,0 +1,311 @@
+"""Records of several words, one for each thread, are moved through LDS by neighbouring threads together.
+
+Thread t works on the record t of an array: the fields of a structure, or elements t*K … t*K + K - 1. Each access of a
+wave lies a record apart. The block copies its records to LDS first, word by word, works on them there, and copies them
+back if it wrote any. Proof obligations: nothing in the kernel touches the array but at the thread's own record; every
+thread within the guard does so; blocks are no larger than the copy at every launch; threads leave only by the guard.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
+from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
+from intelliperf.codegen.rules.blocks import Program
+from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.guards import enclose_rest
+from intelliperf.codegen.rules.lanes import initializer
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES
+from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomial
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import kernel_of
+from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.uniformity import LOOPS, exits
+from intelliperf.codegen.syntax import outline
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import MemorySpace, SourceEvidence
+
+MAX_TILE_BYTES = 32 * 1024  # two such blocks fit into 64 KiB
+MIN_USED = 0.5  # of a record: copying whole ones must not move much more than was asked for
+_CONDITIONAL = ("IfStmt", "ConditionalOperator", "SwitchStmt", "LambdaExpr", *LOOPS)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The array, by its parameter, and the accesses to the thread's record with the element that each is."""
+
+    root: str
+    name: str
+    length: int  # elements of a record; 1 for a structure
+    bytes: int  # of a record
+    word: int  # bytes that are moved at a time
+    uses: tuple[tuple[Access, int], ...]
+    stores: bool
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The `if` that keeps threads without a record out; None where all have one."""
+
+    statement: Node | None
+    leaves: bool
+    count: str  # of records
+
+
+class StageRecords:
+    name = "stage_records"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        done: set[str] = set()
+        return problem.rewrite_lines(
+            "Move records through LDS, by neighbouring threads together",
+            lambda evidence: [self._line(problem, evidence, done)],
+        )
+
+    def _line(self, problem: Problem, evidence: SourceEvidence, done: set[str]) -> str:
+        if evidence.space is MemorySpace.SHARED:
+            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
+        place = problem.place(evidence)
+        kernel = kernel_of(place)
+        if len(place.functions) > 1:
+            raise NotApplicable(f"{place}: the kernel is a template with {len(place.functions)} instantiations")
+        guard = _guard(problem, place, kernel)
+        records = _records(problem, place, kernel, guard)
+        if records.root not in done:
+            _apply(problem, place, kernel, records, guard)
+            done.add(records.root)
+        return f"{records.name}, {records.bytes} bytes for each thread"
+
+
+def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
+    """Raises `NotApplicable` where threads are kept out in another way than by comparing their number."""
+    algebra, top = Algebra(kernel), body(kernel)
+    returns = [jump for jump in exits(kernel) if jump.kind in ("ReturnStmt", "GotoStmt")]
+    statement, leaves = None, False
+    if returns:
+        statement = next((node for node in top.children if any(part is returns[0] for part in node.walk())), None)
+        leaves = True
+        branch = statement.children[1] if statement is not None and statement.kind == "IfStmt" else None
+        plain = branch is returns[0] or (branch is not None and branch.children == [returns[0]])
+        if len(returns) > 1 or not plain or statement is None or len(statement.children) != 2:
+            raise NotApplicable(f"{place}: threads leave the kernel on line {returns[0].line}")
+        check_no_barrier_after(problem, place, top, statement)
+    elif top.children and top.children[-1].kind == "IfStmt" and len(top.children[-1].children) == 2:
+        statement = top.children[-1]
+    if statement is None:
+        return Guard(None, False, "")
+    test = statement.children[0].bare()
+    sides = [algebra.polynomial(child) for child in test.children] if test.opcode in ("<", ">=") else []
+    number = sides[0] if len(sides) == 2 else None
+    if (
+        statement.in_macro
+        or number is None
+        or sides[1] is None
+        or (number - GRID_THREAD).terms
+        or test.opcode != (">=" if leaves else "<")
+        or any(name.startswith(("threadIdx", "blockIdx")) for name in sides[1].atoms)
+    ):
+        raise NotApplicable(f"{place}: line {statement.line} does not compare the thread's number with a count")
+    return Guard(statement, leaves, algebra.text(sides[1]))
+
+
+def _records(problem: Problem, place: Place, kernel: Node, guard: Guard) -> Records:
+    algebra = Algebra(kernel)
+    addresses = Addresses(algebra)
+    found = list(accesses(body(kernel)))
+    parameters = {child.id: child for child in kernel.children if child.kind == "ParmVarDecl"}
+    reasons: list[str] = []
+    for root in dict.fromkeys(
+        addresses.element(item.place).root for item in found if item.place.line == place.evidence.line
+    ):
+        if root not in parameters:
+            reasons.append(f"{place}: the access does not go through a pointer parameter")
+            continue
+        mine = [item for item in found if addresses.element(item.place).root == root]
+        try:
+            return _of_array(problem, place, kernel, guard, parameters[root], mine)
+        except NotApplicable as reason:
+            reasons.append(str(reason))
+    raise NotApplicable("; ".join(dict.fromkeys(reasons)) or f"{place} accesses no array of records")
+
+
+def _of_array(
+    problem: Problem, place: Place, kernel: Node, guard: Guard, parameter: Node, mine: list[Access]
+) -> Records:
+    name, addresses = parameter.name, Addresses(Algebra(kernel))
+    lengths: set[int] = set()
+    uses: list[tuple[Access, int]] = []
+    for item in mine:
+        index = addresses.element(item.place).index
+        step = index.factor_of("threadIdx.x") if index is not None else Polynomial({})
+        length = step.terms.get((), 0) if set(step.terms) == {()} else 0
+        rest = index - GRID_THREAD * step if index is not None else step
+        offset = rest.terms.get((), 0)
+        if length < 1 or set(rest.terms) - {()} or not 0 <= offset < length or item.atomic:
+            raise NotApplicable(f"{place}: line {item.place.line} touches {name} other than at the thread's own record")
+        lengths.add(length)
+        uses.append((item, offset))
+    if len(lengths) != 1:
+        raise NotApplicable(f"{place}: {name} is taken for records of different lengths")
+    (length,) = lengths
+    _check_no_other_use(place, kernel, parameter, mine)
+    if not any(_always(item.place, guard, kernel) for item in mine):
+        raise NotApplicable(f"{place}: not every thread touches its record of {name}")
+    element = re.sub(r"\b(?:const|volatile|struct|class) ", "", mine[0].place.canonical)
+    if element in ELEMENT_BYTES:
+        word = ELEMENT_BYTES[element]
+        size, used = word * length, len({offset for _, offset in uses}) * word
+    else:
+        size, word, fields = _layout(problem, place, element)
+        size *= length
+        touched = {item.whole.name.removeprefix(".") for item in mine if item.whole is not item.place}
+        whole = any(item.whole is item.place for item in mine)
+        used = size if whole else sum(fields.get(field, 0) for field in touched)
+    if size <= word or size == length * word == word:
+        raise NotApplicable(f"{place}: {name} has one word for each thread, not a record")
+    if used < MIN_USED * size:
+        raise NotApplicable(f"{place}: the kernel uses {used} of the {size} bytes of a record of {name}")
+    return Records(parameter.id, name, length, size, word, tuple(uses), any(item.stores for item in mine))
+
+
+def _always(node: Node, guard: Guard, kernel: Node) -> bool:
+    """Does every thread that the guard lets through come by?"""
+    for parent in node.ancestors():
+        if parent is guard.statement:
+            return not any(part is node for part in parent.children[0].walk())
+        if parent is kernel:
+            return guard.statement is None or guard.leaves
+        if parent.kind in _CONDITIONAL or (parent.kind == "BinaryOperator" and parent.opcode in ("&&", "||")):
+            return False
+    return False
+
+
+def _check_no_other_use(place: Place, kernel: Node, parameter: Node, mine: list[Access]) -> None:
+    """Raise `NotApplicable` where the array could be reached by another way than the accesses that are known."""
+    inside = {id(node) for item in mine for node in item.place.walk()}
+    pending, seen = [parameter.id], set()
+    while pending:
+        identity = pending.pop()
+        seen.add(identity)
+        for node in kernel.everything():
+            if node.reference is None or node.reference.id != identity or id(node) in inside:
+                continue
+            holder = next((up for up in node.ancestors() if up.kind in ("VarDecl", "CompoundStmt")), None)
+            if holder is None or holder.kind != "VarDecl" or initializer(holder) is None:
+                raise NotApplicable(f"{place}: line {node.line} uses {parameter.name} as a whole")
+            if not holder.canonical.rstrip("const ").endswith("*"):
+                raise NotApplicable(f"{place}: line {node.line} uses {parameter.name} as a whole")
+            if holder.id not in seen:
+                pending.append(holder.id)
+    for node in body(kernel).everything():
+        if node.kind == "CallExpr" and re.search("sync|barrier|fence", callee_name(node)):
+            raise NotApplicable(f"{place}: the kernel has {callee_name(node)} on line {node.line}")
+
+
+def _layout(problem: Problem, place: Place, element: str) -> tuple[int, int, dict[str, int]]:
+    """Bytes of a structure, its alignment (at most 8), and the bytes of its fields. Raises `NotApplicable`."""
+    name = element.split("::")[-1]
+    for path, text in problem.task.sources.items():
+        if not re.search(rf"\b{re.escape(name)}\b", text):
+            continue
+        try:
+            roots = problem.declarations(path, name)
+        except NotApplicable:
+            continue
+        for root in roots:
+            for node in root.walk():
+                fields = [child for child in node.children if child.kind == "FieldDecl"]
+                if node.kind == "CXXRecordDecl" and fields and node.name == name:
+                    _check_plain(place, element, node)
+                    return _sized(place, element, [(field.name, field.canonical) for field in fields])
+    for text in problem.task.sources.values():
+        if (members := outline.members(text, name)) is not None:
+            return _sized(place, element, members)
+    raise NotApplicable(f"{place}: how the fields of {element} lie in memory is not known")
+
+
+def _check_plain(place: Place, element: str, record: Node) -> None:
+    for child in record.children:
+        if child.kind in ("CXXMethodDecl", "CXXDestructorDecl") and "virtual" in child.flags:
+            raise NotApplicable(f"{place}: {element} has virtual functions")
+        if "Attr" in child.kind or "isBitfield" in child.flags:
+            raise NotApplicable(f"{place}: {element} is declared with attributes or bit fields")
+
+
+def _sized(place: Place, element: str, fields: list[tuple[str, str]]) -> tuple[int, int, dict[str, int]]:
+    at, widest, sizes = 0, 1, {}
+    for name, kind in fields:
+        match = re.fullmatch(r"(?:const )?([\w ]+?)((?: ?\[\d+\])*)", kind)
+        word = ELEMENT_BYTES.get(match[1]) if match else None
+        if match is None or word is None:
+            raise NotApplicable(f"{place}: how {name} of {element}, a {kind}, lies in memory is not known")
+        size = word
+        for bound in re.findall(r"\d+", match[2]):
+            size *= int(bound)
+        at = -(-at // word) * word + size
+        widest, sizes[name] = max(widest, word), size
+    return -(-at // widest) * widest, min(widest, 8), sizes
+
+
+def _apply(problem: Problem, place: Place, kernel: Node, records: Records, guard: Guard) -> None:
+    source, top = problem.source(place.path), body(kernel)
+    threads = _threads(problem, place, kernel)
+    if any(item.place.in_macro for item, _ in records.uses) or top.in_macro:
+        raise NotApplicable(f"{place}: the access to {records.name} is written by a macro")
+    words = records.bytes // records.word
+    stride = words | 1 if records.word >= 4 else words  # an odd number of words: no bank conflicts
+    if threads * stride * records.word > min(MAX_TILE_BYTES, problem.task.device.limits.lds_bytes_per_block):
+        raise NotApplicable(f"{place}: {threads} records of {records.bytes} bytes are too much for LDS")
+    element = written_element(place, kernel, records.name).replace("const ", "")
+    structure = records.length == 1
+    keys = (f"block_{records.name}", "word", f"{records.name}_words")
+    tile, cell, view = (unused_name(problem, key) for key in keys)
+    kind = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}[records.word]
+    moved, target = (view, f"{tile}_words") if structure else (records.name, tile)
+    own = unused_name(problem, f"own_{records.name}")
+    for item, offset in records.uses:
+        slot = f"{tile}[threadIdx.x * {stride}{f' + {offset}' if offset else ''}]"
+        source.replace(item.place.start_offset, item.place.end_offset, own if structure else slot)
+    first = next((child for child in top.children if child.begin is not None), top)
+    indent = source.indentation(first.start_offset)
+    begin, end = unused_name(problem, "first_word"), unused_name(problem, "end_of_words")
+    inside = f"{cell} < blockDim.x * {words}" + (f" && {begin} + {cell} < {end}" if guard.count else "")
+    step = f"for (unsigned int {cell} = threadIdx.x; {inside}; {cell} += blockDim.x)"
+    there = f"{target}[{cell} / {words} * {stride} + {cell} % {words}]" if stride != words else f"{target}[{cell}]"
+    access = f"{moved}[{begin} + {cell}]"
+    constant = "" if records.stores else "const "
+    opening = [
+        f"// The block's records of {records.name} go through LDS, moved by neighbouring threads word by word.",
+        f"__shared__ {kind if structure else element} {target}[{threads} * {stride}];",
+        *([f"{constant}{kind}* {view} = reinterpret_cast<{constant}{kind}*>({records.name});"] if structure else []),
+        f"const long long {begin} = static_cast<long long>(blockIdx.x) * blockDim.x * {words};",
+        *([f"const long long {end} = static_cast<long long>({guard.count}) * {words};"] if guard.count else []),
+        f"{step} {there} = {access};",
+        "__syncthreads();",
+    ]
+    if structure:
+        slot = f"{target} + threadIdx.x * {stride}"
+        opening.append(f"{constant}{element}& {own} = *reinterpret_cast<{constant}{element}*>({slot});")
+    source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
+    if not records.stores:
+        return
+    added, last = f"__syncthreads();\n{indent}{step} {access} = {there};", top.end_offset - 1
+    if guard.statement is not None and guard.leaves:
+        enclose_rest(source, str(place), guard.statement, last, ("", added))
+        return
+    line = source.data.rfind(b"\n", 0, last) + 1
+    alone = not source.data[line:last].strip()
+    source.insert(line if alone else last, f"{'' if alone else chr(10)}{indent}{added}\n")
+
+
+def _threads(problem: Problem, place: Place, kernel: Node) -> int:
+    program = Program(problem.task.sources)
+    widths = []
+    for launch in program.launches(kernel.name):
+        width, *others = program.extents(launch)
+        if any(other != 1 for other in others):
+            raise NotApplicable(f"{launch}: the blocks have more than one dimension")
+        widths.append(width)
+    return max(widths)
