@@ -29,6 +29,7 @@ from intelliperf.records import MemorySpace, SourceEvidence
 
 MAX_TILE_BYTES = 32 * 1024  # two such blocks fit into 64 KiB
 MIN_USED = 0.5  # of a record: copying whole ones must not move much more than was asked for
+_WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _CONDITIONAL = ("IfStmt", "ConditionalOperator", "SwitchStmt", "LambdaExpr", *LOOPS)
 
 
@@ -41,6 +42,7 @@ class Records:
     length: int  # elements of a record; 1 for a structure
     bytes: int  # of a record
     word: int  # bytes that are moved at a time
+    moved_as: str  # the type of a word: a floating-point one where a field is, so that numbers stay numbers
     uses: tuple[tuple[Access, int], ...]
     stores: bool
 
@@ -155,10 +157,10 @@ def _of_array(
         raise NotApplicable(f"{place}: not every thread touches its record of {name}")
     element = re.sub(r"\b(?:const|volatile|struct|class) ", "", mine[0].place.canonical)
     if element in ELEMENT_BYTES:
-        word = ELEMENT_BYTES[element]
+        word, moved_as = ELEMENT_BYTES[element], element
         size, used = word * length, len({offset for _, offset in uses}) * word
     else:
-        size, word, fields = _layout(problem, place, element)
+        size, word, moved_as, fields = _layout(problem, place, element)
         size *= length
         touched = {item.whole.name.removeprefix(".") for item in mine if item.whole is not item.place}
         whole = any(item.whole is item.place for item in mine)
@@ -167,7 +169,7 @@ def _of_array(
         raise NotApplicable(f"{place}: {name} has one word for each thread, not a record")
     if used < MIN_USED * size:
         raise NotApplicable(f"{place}: the kernel uses {used} of the {size} bytes of a record of {name}")
-    return Records(parameter.id, name, length, size, word, tuple(uses), any(item.stores for item in mine))
+    return Records(parameter.id, name, length, size, word, moved_as, tuple(uses), any(item.stores for item in mine))
 
 
 def _always(node: Node, guard: Guard, kernel: Node) -> bool:
@@ -204,8 +206,8 @@ def _check_no_other_use(place: Place, kernel: Node, parameter: Node, mine: list[
             raise NotApplicable(f"{place}: the kernel has {callee_name(node)} on line {node.line}")
 
 
-def _layout(problem: Problem, place: Place, element: str) -> tuple[int, int, dict[str, int]]:
-    """Bytes of a structure, its alignment (at most 8), and the bytes of its fields. Raises `NotApplicable`."""
+def _layout(problem: Problem, place: Place, element: str) -> tuple[int, int, str, dict[str, int]]:
+    """Bytes of a structure, of a word of it, the word's type, and the bytes of its fields. Raises `NotApplicable`."""
     name = element.split("::")[-1]
     for path, text in problem.task.sources.items():
         if not re.search(rf"\b{re.escape(name)}\b", text):
@@ -234,7 +236,8 @@ def _check_plain(place: Place, element: str, record: Node) -> None:
             raise NotApplicable(f"{place}: {element} is declared with attributes or bit fields")
 
 
-def _sized(place: Place, element: str, fields: list[tuple[str, str]]) -> tuple[int, int, dict[str, int]]:
+def _sized(place: Place, element: str, fields: list[tuple[str, str]]) -> tuple[int, int, str, dict[str, int]]:
+    kinds: set[str] = set()
     at, widest, sizes = 0, 1, {}
     for name, kind in fields:
         match = re.fullmatch(r"(?:const )?([\w ]+?)((?: ?\[\d+\])*)", kind)
@@ -246,7 +249,10 @@ def _sized(place: Place, element: str, fields: list[tuple[str, str]]) -> tuple[i
             size *= int(bound)
         at = -(-at // word) * word + size
         widest, sizes[name] = max(widest, word), size
-    return -(-at // widest) * widest, min(widest, 8), sizes
+        kinds.add(match[1])
+    word = min(widest, 8)
+    moved_as = {4: "float", 8: "double"}.get(word, "") if kinds & {"float", "double", "float2", "float4"} else ""
+    return -(-at // widest) * widest, word, moved_as or _WORDS[word], sizes
 
 
 def _apply(problem: Problem, place: Place, kernel: Node, records: Records, guard: Guard) -> None:
@@ -262,7 +268,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, records: Records, guard
     structure = records.length == 1
     keys = (f"block_{records.name}", "word", f"{records.name}_words")
     tile, cell, view = (unused_name(problem, key) for key in keys)
-    kind = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}[records.word]
+    kind = records.moved_as
     moved, target = (view, f"{tile}_words") if structure else (records.name, tile)
     own = unused_name(problem, f"own_{records.name}")
     for item, offset in records.uses:

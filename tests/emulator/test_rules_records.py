@@ -1,0 +1,110 @@
+"""Records through LDS, and pairs of numbers given out anew: run on the emulator before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rulebench import Bench, output
+
+from intelliperf.records import AccessKind
+
+RECORDS = "stage_records"
+GRID = "renumber_grid"
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+struct Body { float x, v[3]; int kind; float mass; };
+typedef struct { double re, im; } Number;
+#define AT(i, c) ((i) * 3 + (c))
+__global__ void kick(Body* all, const float* force, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    Body& b = all[i];  //@ records
+    b.v[1] += force[i] / b.mass;
+    if (b.kind > 1) all[i].x += all[i].v[1];
+  }
+}
+__global__ void turn(Number* z, const float* __restrict__ p, double* out, int n) {
+  const int i = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
+  if (i >= n) return;
+  const float* mine = p + 3 * i;
+  double re = z[i].re * mine[0] - z[i].im * p[AT(i, 1)];  //@ records
+  z[i].im = z[i].re * mine[1] + z[i].im * mine[2];
+  z[i].re = re;
+  out[i] = re;
+}
+__global__ void bias(float* m, const float* b, int height, int width) {
+  int y = blockIdx.x * blockDim.x + threadIdx.x;
+  int x = blockIdx.y;
+  if (y < height) m[y * width + x] += b[x] * y;  //@ grid
+}
+__global__ void swapped(const int* in, int* out, int rows, int cols) {
+  unsigned r = threadIdx.x + blockIdx.x * blockDim.x, c = threadIdx.y + blockIdx.y * blockDim.y;
+  if (r >= rows || c >= cols) return;
+  int sum = 0;
+  for (int k = 0; k < 3; ++k) sum += in[(r + k) * cols + c];  //@ grid
+  out[r * cols + c] = sum;
+}
+int main() {
+  const int n = 1000;
+  static Body h[n]; static float f[3 * n]; static Number z[n]; static double o[n]; static int q[n], r[n];
+  for (int i = 0; i < n; ++i) {
+    h[i] = {i * .5f, {1, 2, 3}, i % 4, 1.f + i % 3}; z[i] = {i * 1., i * .5}; q[i] = i;
+    for (int k = 0; k < 3; ++k) f[3 * i + k] = (i + k) % 8;
+  }
+  Body* a; float *b, *m; Number* c; double* d; int *e, *g;
+  hipMalloc(&a, sizeof h); hipMalloc(&b, sizeof f); hipMalloc(&m, sizeof f); hipMalloc(&c, sizeof z);
+  hipMalloc(&d, sizeof o); hipMalloc(&e, sizeof q); hipMalloc(&g, sizeof r); hipMemset(g, 0, sizeof r);
+  hipMemcpy(a, h, sizeof h, hipMemcpyHostToDevice); hipMemcpy(b, f, sizeof f, hipMemcpyHostToDevice);
+  hipMemcpy(m, f, sizeof f, hipMemcpyHostToDevice); hipMemcpy(c, z, sizeof z, hipMemcpyHostToDevice);
+  hipMemcpy(e, q, sizeof q, hipMemcpyHostToDevice);
+  kick<<<(n + 127) / 128, 128>>>(a, b, n);
+  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);
+  bias<<<dim3(2, 30), 64>>>(m, b, 100, 30);
+  swapped<<<dim3(3, 2), dim3(8, 16)>>>(e, g, 22, 31);
+  hipMemcpy(h, a, sizeof h, hipMemcpyDeviceToHost); hipMemcpy(z, c, sizeof z, hipMemcpyDeviceToHost);
+  hipMemcpy(o, d, sizeof o, hipMemcpyDeviceToHost); hipMemcpy(f, m, sizeof f, hipMemcpyDeviceToHost);
+  hipMemcpy(r, g, sizeof r, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i += 37) printf("%g %g %g %g %g %g %d\\n", h[i].x, h[i].v[1], z[i].re, z[i].im, o[i], f[3 * i], r[i]);
+}
+"""  # noqa: E501
+
+
+def as_cuda(text: str) -> str:
+    plain = text.replace("hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x", "blockIdx.x * blockDim.x + threadIdx.x")
+    return plain.replace("#include <hip/hip_runtime.h>", "").replace("hip", "cuda")
+
+
+@pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
+def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_path: Path) -> None:
+    first = Bench(tmp_path / "a", {name: program}).rewritten(RECORDS, AccessKind.LOAD, mark="records")
+    both = Bench(tmp_path / "b", first, (8, 16, 1)).rewritten(GRID, AccessKind.LOAD, mark="grid")
+    text = both[name]
+    assert "Body& b = own_all;" in text
+    assert "own_z.im = own_z.re" in text
+    assert text.count("const unsigned long long grid_thread") == 2
+    assert output(tmp_path / "c", both) == output(tmp_path / "d", {name: program})
+
+
+@pytest.mark.parametrize(
+    ("rule", "mark", "old", "new", "reason"),
+    [
+        (RECORDS, "records", "float mass; };", "float mass; Body* next; };", "lies in memory is not known"),
+        (RECORDS, "records", "if (i < n) {", "if (i < n && force[i] > 0) {", "does not compare the thread's number"),
+        (RECORDS, "records", "all[i].x += all[i].v[1];", "all[i].x += all[i + 1].x;", "other than at the thread's own"),
+        (RECORDS, "records", "all[i].x += all[i].v[1];", "force = &all[0].x;", "uses all as a whole"),
+        (RECORDS, "records", "  if (i < n) {", "  __syncthreads();\n  if (i < n) {", "the kernel has __syncthreads"),
+        (RECORDS, "records", "(n + 127) / 128, 128", '(n + 127) / 128, n / atoi("8")', "is not a constant"),
+        (GRID, "grid", "b[x] * y", "b[x] * threadIdx.x", "other than for the thread's number"),
+        (GRID, "grid", "b[x] * y", "b[x] * __shfl(y, 0)", "depends on the order of threads"),
+        (GRID, "grid", "m[y * width + x]", "m[x * height + y]", "have neighbouring elements already"),
+    ],
+)
+def test_what_a_record_or_a_pair_is_not(rule: str, mark: str, old: str, new: str, reason: str, tmp_path: Path) -> None:
+    kernel = PROGRAM[: PROGRAM.index("__global__ void turn")] + PROGRAM[PROGRAM.index("__global__ void bias") :]
+    short = kernel.replace("  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);\n", "").replace("//@ grid\n  out", "\n  out")
+    program = short.replace("for (int k = 0; k < 3; ++k) sum += in[(r + k) * cols + c];  //@ grid", "")
+    assert old in program
+    assert reason in Bench(tmp_path, {"app.hip": program.replace(old, new)}).declined(rule, AccessKind.LOAD, mark=mark)
