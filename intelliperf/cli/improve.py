@@ -26,6 +26,7 @@ from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory, storage_errors
 from intelliperf.project.journal import Journal, read_json, to_json
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Report
@@ -262,11 +263,22 @@ class _Rules:
         driver, headers = tuple(find_toolchain().driver()), cache_directory() / "headers"
         return RuleRewriter(ClangParser(driver, environment=tool_environment(), kept_headers=headers))
 
+    @cached_property
+    def _for_python(self) -> RuleRewriter:
+        """Rules for Triton need no compiler."""
+        from intelliperf.codegen.rulebook import RuleRewriter
+        from intelliperf.codegen.syntax.clang import ClangParser
+
+        return RuleRewriter(ClangParser(()))
+
     def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
-        return self._rewriter.propose(task, attempts)
+        python = any(item.file.suffix == SUFFIX for item in task.evidence)
+        return (self._for_python if python else self._rewriter).propose(task, attempts)
 
     def read_ahead(self, state: Version) -> None:
         """In the background: parse what a rule will want, if the program turns out to need one."""
+        if all(path.endswith(SUFFIX) for path in state.compile_arguments):
+            return
         rewriter = self._rewriter
         wanted = sources(state, ()), state.compile_arguments, state.workspace.tree
 

@@ -13,6 +13,7 @@ from intelliperf.project.journal import Journal
 from intelliperf.project.kernelnames import unqualified
 from intelliperf.project.patches import given_change
 from intelliperf.project.scratch import read_text
+from intelliperf.project.versions import sources
 from intelliperf.protocols import ApplicationProfile, Proposal, Task
 from intelliperf.records import (
     NO_FILE,
@@ -61,7 +62,7 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         originals = {
             edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
         }
-        change = python_functions(edits, originals)
+        change = python_functions(edits, {**sources(run.reference, ()), **originals})
         if reads_compiled(candidate):
             change = touched(reading_of(run.reference.workspace), edits, originals)
         run.attempt(GivenPatch(candidate), run.adopt(target(profile, change)))

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.codegen.disclosure import fenced, shown_lines
-from intelliperf.codegen.syntax.outline import Region, functions, launch_sites
+from intelliperf.codegen.syntax.outline import Region
+from intelliperf.codegen.syntax.pythonoutline import functions, launch_sites
 from intelliperf.project.kernelnames import unqualified
 from intelliperf.protocols import Task
 from intelliperf.sentences import main_reading
 
 _WHOLE_FILE_LINES = 400  # shorter files are shown as they are
 _NAMED = 20  # files and ranges that are listed by name where they are not shown
+_LONGEST_GAP = _WHOLE_FILE_LINES // 4  # a longer table of constants is left out
 _MARGIN = 3  # lines around a function that is cut out of a long file
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>)?\s*\(")
 
@@ -56,7 +58,7 @@ def annotated_source(task: Task, hot: Sequence[HotLine], limit: int) -> str:
     used = 0
     kernel = unqualified(task.finding.profile.kernel.name)
     for path in sorted(task.sources, key=lambda path: (path not in {line.path for line in hot}, path)):
-        excerpts = _excerpts(task.sources[path], [line.line for line in hot if line.path == path], kernel)
+        excerpts = _excerpts(path, task.sources[path], [line.line for line in hot if line.path == path], kernel)
         if not excerpts:
             left_out.append(path)
             continue
@@ -85,11 +87,11 @@ def _part(path: str, first: int, last: int, total: int, body: str, hot: Sequence
     return text
 
 
-def _excerpts(text: str, hot: Sequence[int], kernel: str) -> list[tuple[int, int]]:
+def _excerpts(path: str, text: str, hot: Sequence[int], kernel: str) -> list[tuple[int, int]]:
     """Line ranges (1-based, inclusive, ascending) worth showing; none for a file that has no part in it."""
-    regions = functions(text)
+    regions = functions(path, text)
     total = len(shown_lines(text))
-    launches = launch_sites(text, kernel)
+    launches = launch_sites(path, text, kernel)
     roots = [r for r in regions if r.name == kernel or any(r.first_line <= line <= r.last_line for line in hot)]
     if not roots and not launches and not hot:
         return []
@@ -98,7 +100,7 @@ def _excerpts(text: str, hot: Sequence[int], kernel: str) -> list[tuple[int, int
     wanted = [(region.first_line, region.last_line) for region in _with_callees(text, regions, roots)]
     wanted += [(line, line) for line in hot]
     wanted += [_around_launch(launch, regions) for launch in launches]
-    wanted += _outside_functions(regions, total)
+    wanted += _outside_functions(regions, shown_lines(text))
     return _merged([(max(1, first - _MARGIN), min(total, last + _MARGIN)) for first, last in wanted])
 
 
@@ -126,15 +128,16 @@ def _around_launch(launch: Region, regions: Sequence[Region]) -> tuple[int, int]
     return first, launch.last_line + _MARGIN
 
 
-def _outside_functions(regions: Sequence[Region], total: int) -> list[tuple[int, int]]:
+def _outside_functions(regions: Sequence[Region], lines: Sequence[str]) -> list[tuple[int, int]]:
     """Includes, macros, types and constants: the lines between functions, where they are not a long table."""
     gaps, line = [], 1
     for region in sorted(regions, key=lambda region: region.first_line):
         if region.first_line - line > 1:
             gaps.append((line, region.first_line - 1))
         line = max(line, region.last_line + 1)
-    gaps.append((line, total))
-    return [gap for gap in gaps if 0 < gap[1] - gap[0] <= _WHOLE_FILE_LINES // 4]
+    gaps.append((line, len(lines)))
+    said = [any(line.strip() for line in lines[first - 1 : last]) for first, last in gaps]
+    return [gap for gap, any_said in zip(gaps, said, strict=True) if any_said and 0 < gap[1] - gap[0] <= _LONGEST_GAP]
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

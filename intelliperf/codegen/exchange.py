@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from intelliperf.codegen.texts import text
+from intelliperf.codegen.texts import instructions, text
 from intelliperf.records import Usage
 
 
@@ -27,11 +27,12 @@ class Prompt:
     attempt: int
     sections: tuple[tuple[str, str], ...]
     repairs: tuple[Repair, ...] = ()
+    language: str = ""  # of the instructions: see `texts.instructions`
 
     def messages(self) -> list[dict[str, str]]:
         """Exactly what is sent, as chat turns."""
         body = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in self.sections)
-        turns = [{"role": "system", "content": text("rewrite")}, {"role": "user", "content": body}]
+        turns = [{"role": "system", "content": instructions(self.language)}, {"role": "user", "content": body}]
         for repair in self.repairs:
             turns.append({"role": "assistant", "content": repair.reply or "(empty reply)"})
             turns.append({"role": "user", "content": text("repair").replace("{problem}", repair.problem)})

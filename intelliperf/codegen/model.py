@@ -13,7 +13,8 @@ from intelliperf.codegen.prompts import COMPACT, FULL, rewrite_prompt
 from intelliperf.codegen.providers import ModelSettings, PromptTooLong, ProviderModel, resolve
 from intelliperf.codegen.reply import MalformedReply, ParsedReply, parse_reply
 from intelliperf.codegen.retry import Patience
-from intelliperf.codegen.syntax.outline import encoded, functions
+from intelliperf.codegen.syntax.outline import encoded
+from intelliperf.codegen.syntax.pythonoutline import functions
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind, Usage
 
@@ -143,7 +144,7 @@ def definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:
     are replaced, and nothing else may go with them.
     """
     wanted = name.rpartition("::")[2]
-    found = [region for region in functions(text) if region.name == wanted]
+    found = [region for region in functions(path, text) if region.name == wanted]
     data = encoded(text)
     for region in found:
         before = data[data.rfind(b"\n", 0, region.start) + 1 : region.start]

@@ -16,6 +16,7 @@ from intelliperf.sentences import finding_sentence, line_sentence, number
 _EVIDENCE_LINES = 12
 _HIP_SUFFIXES = (".hip",)
 _CUDA_SUFFIXES = (".cu", ".cuh")
+_PYTHON_SUFFIX = ".py"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
         ("accepted_elsewhere", _precedents(task, size)),
         ("earlier_attempts", _attempts(attempts, size, _roots(task))),
     )
-    return Prompt(len(attempts) + 1, sections)
+    return Prompt(len(attempts) + 1, sections, language="triton" if is_triton(task) else "")
 
 
 def _file_names(task: Task) -> Callable[[Path], str]:
@@ -78,8 +79,16 @@ def _task(task: Task, attempt: int) -> str:
     )
 
 
+def is_triton(task: Task) -> bool:
+    """Do the blamed lines lie in Python?"""
+    files = [item.file.name for item in task.evidence] or list(task.compile_arguments)
+    return any(name.endswith(_PYTHON_SUFFIX) for name in files)
+
+
 def language(task: Task) -> str:
     """From the names of the compiled files and their compiler's flags, else from the device's vendor."""
+    if is_triton(task):
+        return "Triton (Python)"
     for path, arguments in task.compile_arguments.items():
         if path.endswith(_HIP_SUFFIXES) or "hip" in arguments:
             return "HIP C++"

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from intelliperf.project.pythonsource import Module as PythonModule
+from intelliperf.project.pythonsource import program
 from intelliperf.records import NO_FILE, FileEdit
 from intelliperf.validation.edits import devicecode, launches
 from intelliperf.validation.edits.hostcode import Host, Needs, kernel_of
@@ -58,20 +60,49 @@ def touched(reading: Reading, edits: Sequence[FileEdit], originals: Mapping[str,
 
 
 def python_functions(edits: Sequence[FileEdit], originals: Mapping[str, str]) -> Touched:
-    """The functions whose text changes as Python reads it, by their names: kernels among them."""
-    changed = set()
-    for edit in edits:
-        before, after = _functions(originals.get(edit.path, "")), _functions(edit.text)
-        changed |= {name for name in before.keys() & after.keys() if before[name] != after[name]}
-    return Touched(frozenset(changed))
+    """Functions whose text changes as Python reads it, jit functions that reach one, and those launched otherwise.
+
+    `originals`: of the edited files, and of others that may call what is in them.
+    """
+    before = program(originals)
+    after = program({**originals, **{edit.path: edit.text for edit in edits}})
+    names: set[str] = set()
+    for path in before.modules.keys() & after.modules.keys():
+        old, new = _functions(before.modules[path]), _functions(after.modules[path])
+        names |= {name for name in old.keys() & new.keys() if old[name] != new[name]}
+    changed = [function for function in before.functions() if function.name in names]
+    reaching = {f.name for f in before.functions() if set(changed) & set(before.reached((f,)))} - names
+    launched = {
+        name
+        for edit in edits
+        if edit.path in before.modules and edit.path in after.modules
+        for name in _launches(before.modules[edit.path]) ^ _launches(after.modules[edit.path])
+    }
+    return Touched(frozenset(names), frozenset(reaching), frozenset(name for name, _ in launched))
 
 
-def _functions(text: str) -> dict[str, str]:
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError):
-        return {}
-    return {node.name: ast.dump(node) for node in nodes if isinstance(node, ast.FunctionDef)}
+def _functions(module: PythonModule) -> dict[str, str]:
+    """Kernels among them, whatever makes them such."""
+    return {node.name: ast.dump(node) for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef)}
+
+
+def _launches(module: PythonModule) -> set[tuple[str, str]]:
+    """Kernels and how they are launched, with the values of the names in it."""
+    bound = {
+        target.id: ast.dump(n.value)
+        for n in ast.walk(module.tree)
+        if isinstance(n, ast.Assign)
+        for target in n.targets
+        if isinstance(target, ast.Name)
+    }
+    found = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+            kernel = node.func.value
+            named = kernel.attr if isinstance(kernel, ast.Attribute) else getattr(kernel, "id", "")
+            used = sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)})
+            found.add((named, ast.dump(node) + "".join(bound.get(name, "") for name in used)))
+    return found
 
 
 def _sizes(reading: Reading, host: Host) -> dict[str, Counter[str]]:
