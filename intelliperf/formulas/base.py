@@ -96,7 +96,7 @@ class Formula(ABC):
                 why = f": {self.absent[metric]}" if metric in self.absent else ""
                 raise MissingMetric(f"{self.name} needs {metric.value}, which {profile.kernel.name} lacks{why}")
         symptom = self.symptom(profile, device)
-        if symptom is None:
+        if symptom is None or self._uncertain(profile, symptom):
             return None
         time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
         saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom))
@@ -116,6 +116,13 @@ class Formula(ABC):
             ideal=symptom.ideal,
             gain_ceiling=ceiling,
         )
+
+    def _uncertain(self, profile: KernelProfile, symptom: Symptom) -> bool:
+        """Does the ideal lie within the error of what was counted? Relative, since a symptom may be a mean of it."""
+        seen = profile.quantities.get(symptom.metric or self.watched)
+        if seen is None or not seen.error or not seen.value or not symptom.value:
+            return False
+        return seen.error / seen.value >= abs(1 - symptom.ideal / symptom.value)
 
     def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
         """See `protocols.Formula`."""
@@ -250,7 +257,9 @@ def percent(share: float) -> str:
 
 
 def count(quantity: Quantity) -> str:
-    """A count for people, with its sampling error if it has one: "10,000,000", "9,980,000 ± 2.1 %"."""
+    """A count for people, with its sampling error if it has one: "10,000,000", "9,980,000 ± 2.1 %", "up to 900"."""
+    if quantity.error and quantity.error >= quantity.value:
+        return f"up to {quantity.value + quantity.error:,.0f}"
     text = f"{quantity.value:,.0f}"
     if quantity.error and quantity.value:
         text += f" ± {percent(quantity.error / quantity.value)}"

@@ -9,7 +9,7 @@ from intelliperf.codegen.rulebook import RULES
 from intelliperf.devices import models as devices
 from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas import BOTTLENECKS, FORMULAS, find_formula
-from intelliperf.formulas.base import amdahl
+from intelliperf.formulas.base import amdahl, count
 from intelliperf.records import (
     AccessKind,
     Geometry,
@@ -336,6 +336,27 @@ def test_divergence_can_save_the_slots_that_lanes_sit_out() -> None:
     assert "16.0 lanes of a wave where 64 could take part (25 %)" in finding.sentence
     seen = profile(DIVERGED, share=1.0)
     assert ceiling_ns("branchDivergence", seen) == pytest.approx(saved_ns(seen, {Metric.ISSUE_TIME_NS: 24000 * 0.25}))
+
+
+def test_divergence_is_a_matter_of_the_time_at_stake() -> None:
+    ragged = {**DIVERGED, Metric.ACTIVE_LANE_RATIO: 0.764}
+    finding = FORMULAS["branchDivergence"].diagnose(profile(ragged), DEVICE)
+    assert finding is not None and "(76 %)" in finding.sentence
+
+
+@pytest.mark.parametrize(("error", "found"), [(0.2, True), (7.37, False)])
+def test_what_its_error_does_not_tell_from_the_ideal_is_no_finding(error: float, found: bool) -> None:
+    seen = profile(CONFLICTS)
+    formula = FORMULAS["bankConflict"]
+    watched = formula.value(seen)
+    unsure = replace(watched, error=error * watched.value)
+    seen = replace(seen, quantities={**seen.quantities, formula.watched: unsure})
+    assert (formula.diagnose(seen, DEVICE) is not None) is found
+
+
+def test_a_count_within_its_error_of_nothing_is_told_as_a_bound() -> None:
+    assert count(Quantity(100.0, Provenance.MODELLED, 737.0)) == "up to 837"
+    assert count(Quantity(1000.0, Provenance.MODELLED, 20.0)) == "1,000 ± 2.0 %"
 
 
 def test_lanes_that_the_launch_leaves_empty_are_no_divergence() -> None:
