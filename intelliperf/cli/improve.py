@@ -18,6 +18,7 @@ from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.options import Options, RunOptions
+from intelliperf.cli.parsing import as_typed
 from intelliperf.cli.runs import by_name, find_run, is_resumable, name_of, write_in_place
 from intelliperf.cli.view import show, view_for
 from intelliperf.errors import IntelliPerfError, ProtocolError, ProviderError, StorageFull, UsageError
@@ -339,7 +340,8 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
 
     out = sys.stderr if options.json_events else sys.stdout
     command = "intelliperf apply" if by_name(directory) else f"intelliperf apply {name_of(directory)}"
-    show(closing(report, directory, command), out)
+    given = as_typed(options, ("formula", "kernel", "json_events", "verbose", "output_file"))
+    show(closing(report, directory, command, given), out)
     if options.output_file is not None:
         with storage_errors(options.output_file):
             shutil.copyfile(directory / "report.json", options.output_file)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -70,6 +70,23 @@ def takes(
         return command
 
     return decorate
+
+
+def as_typed(options: Any, leave: Collection[str] = ()) -> tuple[str, ...]:
+    """The words that give a record's options again, by their long flags, but for defaults and those to `leave`."""
+    words: list[str] = []
+    record: Any = type(options)
+    for field in dataclasses.fields(record):
+        hint, value = _hints(record)[field.name], getattr(options, field.name)
+        if get_origin(hint) is not Annotated or field.name in leave or value == field.default:
+            continue
+        info = get_args(hint)[1]  # typer takes the first flag for the default of an annotated option
+        flag = next(word for word in (info.default, *info.param_decls) if str(word).startswith("--"))
+        if isinstance(value, tuple):
+            words += [word for one in value for word in (flag, str(one))]
+        else:
+            words += [flag] if value is True else [flag, str(value)]
+    return tuple(words)
 
 
 def _told(flags: Any, text: str) -> Any:

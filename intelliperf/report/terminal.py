@@ -11,12 +11,12 @@ from intelliperf.report import wording
 _SHOWN_LINES = 3
 
 
-def closing(report: Report, directory: Path, apply: str = "intelliperf apply") -> str:
-    """Plain text, ends with a newline. `apply`: the command that applies the patch from here."""
-    return "\n".join(_lines(report, directory, apply)) + "\n"
+def closing(report: Report, directory: Path, apply: str = "intelliperf apply", given: Sequence[str] = ()) -> str:
+    """Plain text, ends with a newline. `apply`: the command that applies the patch from here; `given`: options."""
+    return "\n".join(_lines(report, directory, apply, given)) + "\n"
 
 
-def _lines(report: Report, directory: Path, apply: str) -> Iterator[str]:
+def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) -> Iterator[str]:
     yield ""
     yield wording.headline(report)
     yield from (f"  {title}: {text}" for title, text in wording.shown_first(report))
@@ -35,7 +35,7 @@ def _lines(report: Report, directory: Path, apply: str) -> Iterator[str]:
     if report.patch:
         yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `{apply}`)"
     yield f"report:  {directory / 'summary.md'}, report.html, report.json, verdict.json"
-    if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report)):
+    if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report, given)):
         yield f"next:    {command}"
 
 

@@ -229,13 +229,16 @@ def finding_in_short(diagnosis: Diagnosis) -> str:
     return f"{finding.formula} in {unqualified(finding.profile.kernel.name)}{where}"
 
 
-def next_command(report: Report) -> str:
-    """What to type after a diagnosis to have its main finding improved; empty where there is none."""
+def next_command(report: Report, given: Sequence[str] = ()) -> str:
+    """What to type after a diagnosis to have its main finding improved; empty where there is none.
+
+    `given`: options of the diagnosis that the next run needs as well.
+    """
     if not report.diagnoses:
         return ""
     finding = report.diagnoses[0].finding
     words = ["intelliperf", "-f", finding.formula, "-k", unqualified(finding.profile.kernel.name)]
-    return command_line([*words, "--", *report.application.command])
+    return command_line([*words, *given, "--", *report.application.command])
 
 
 def place_of(item: SourceEvidence) -> str:
