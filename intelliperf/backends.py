@@ -62,6 +62,21 @@ def open_backend(
     return BACKENDS[name](directory, target, sandbox, application.launcher, flush_l2), f"{name}, as asked"
 
 
+def with_gpu(application: Application, backend: str, target: str | None) -> Application:
+    """The application as `backend` runs it: on the emulator, a Python program finds a GPU in its environment.
+
+    Raises `UsageError` for a chip whose machine code is not executed.
+    """
+    from intelliperf.project.recipes import is_python
+
+    if backend != "emulator" or not is_python(application.command[0], application.directory):
+        return application
+    from intelliperf.emulator.native import runtime_library
+    from intelliperf.python.environment import presented
+
+    return presented(application, target, runtime_library())
+
+
 def _chosen(target: str | None, application: Application) -> tuple[str, str]:
     from intelliperf.project.recipes import is_hip_only
 

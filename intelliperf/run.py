@@ -36,8 +36,9 @@ from intelliperf.observer import Observer, Settings, of_kernel, renewed
 from intelliperf.project.builder import Builder
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
+from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Built
-from intelliperf.project.versions import Version, evidence_at_home, profile_at_home, sources
+from intelliperf.project.versions import Version, evidence_at_home, profile_at_home, python_texts, sources
 from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
 from intelliperf.records import (
     SCHEMA_VERSION,
@@ -148,7 +149,7 @@ class Run:
             version, built = self._builder().build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
-        if not version.compile_arguments:
+        if not version.compile_arguments and not self._compiles_at_run_time():
             raise BuildFailed(
                 "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
                 "absolute path, or is everything up to date? Give the whole build with -b"
@@ -161,9 +162,16 @@ class Run:
         self._reference = version
         return version
 
+    def _compiles_at_run_time(self) -> bool:
+        """A Python program's device code is known once it has run; `profile` refuses one that launched no kernel."""
+        return is_python(self.application.command[0], self.application.directory)
+
     def _refuse_other_sources(self, version: Version) -> None:
         """A resumed run continues with the sources that it began with, or not at all."""
-        now = {path: content_hash(text) for path, text in sources(version, ()).items()}
+        texts = sources(version, ())
+        if self._compiles_at_run_time():
+            texts |= python_texts(version)
+        now = {path: content_hash(text) for path, text in texts.items()}
         before = self.journal.stage("sources", dict[str, str], lambda: now)
         changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
         if changed:

@@ -21,6 +21,8 @@ _MODULES = {  # marker → the module here that says what is missing
     "hip_nvidia": "gpu/hiptoolkit.py",
     "postgresql": "servers/postgres.py",
     "ray": "servers/raycluster.py",
+    "triton": "triton/interpreters.py",
+    "torch": "triton/torches.py",
 }
 _TIERS = {"zoo": "all variants of the zoo", "slow": "tests that run for long"}
 _HIP_PYTHON = "hip_python"

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import CheckOptions
 from intelliperf.emulator.watching import IN_ORDER, Schedule, Watched, schedules, seeded, watch
 from intelliperf.errors import BuildFailed
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Defect, DefectLevel
-from intelliperf.report.wording import command_line
+from intelliperf.report.wording import build_line, command_line
 
 EXIT_DEFECTS = 3
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
@@ -31,8 +32,7 @@ class Checked:
 def check_application(options: CheckOptions) -> int:
     """Print the defects. Exit status 3 where there is an error (with --strict also for a warning), else 0."""
     application, reason = application_of(options)
-    commands = "; ".join(command_line(command) for command in application.build_commands)
-    print(f"build: {commands} ({reason})", file=sys.stderr)
+    print(f"build: {build_line(application.build_commands, reason)}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         result = _Checker(application, options, Path(name)).check()
     _tell(result, application, options)
@@ -95,7 +95,8 @@ class _Checker:
         from intelliperf.emulator.backend import EmulatorBackend
 
         backend = EmulatorBackend(self._root / f"{name}-device", target)
-        workspace = Workspace.create(self._application, self._root / name)
+        application = with_gpu(self._application, "emulator", target)
+        workspace = Workspace.create(application, self._root / name)
         built = workspace.build(backend.build_environment(), self._options.build_timeout, self._root / f"{name}-logs")
         if not built.ok:
             raise BuildFailed(built.complaint())

@@ -6,6 +6,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
+from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.improve import open_run, scratch
 from intelliperf.cli.options import Options
@@ -36,7 +37,8 @@ def compare_versions(options: Options, against: Path) -> int:
             names = ", ".join(item.kernel.name for item in (kernel, *more))
             raise UsageError(f"--kernel {options.kernel} matches more than one kernel: {names}")
         with run.stage("build", commands=[list(command) for command in other.build_commands]):
-            workspace = Workspace.create(other, journal.directory / "work" / "against")
+            version = with_gpu(other, run.backend.name, options.target)
+            workspace = Workspace.create(version, journal.directory / "work" / "against")
             logs = journal.directory / "against"
             built = workspace.build(run.backend.build_environment(), options.build_timeout, logs)
         if not built.ok:

@@ -15,11 +15,12 @@ from intelliperf.cli.application import application_of
 from intelliperf.cli.options import Options
 from intelliperf.errors import BuildFailed
 from intelliperf.project.scratch import Workspace
-from intelliperf.report.wording import command_line
+from intelliperf.report.wording import build_line
 
 
 def emulate_application(options: Options) -> int:
     """Print the table. Returns 0: a program that does not end as it should is an error."""
+    from intelliperf.backends import with_gpu
     from intelliperf.emulator.backend import EmulatorBackend
     from intelliperf.emulator.table import emulate, json_object, print_emulation
 
@@ -27,9 +28,9 @@ def emulate_application(options: Options) -> int:
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
         backend = EmulatorBackend(root / "device", options.target)
+        application = with_gpu(application, backend.name, options.target)
         workspace = Workspace.create(application, root / "work")
-        commands = "; ".join(command_line(command) for command in application.build_commands)
-        print(f"build: {commands} ({reason})", file=sys.stderr)
+        print(f"build: {build_line(application.build_commands, reason)}", file=sys.stderr)
         built = workspace.build(backend.build_environment(), options.build_timeout, root / "logs")
         if not built.ok:
             raise BuildFailed(built.complaint())

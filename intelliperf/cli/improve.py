@@ -69,7 +69,8 @@ def improve_application(options: Options) -> int:
         keep_options(options, journal)
         journal.event("note", text=f"run directory: {journal.directory}")
         if not options.build_command:
-            journal.event("note", text=f"build command from {reason}")
+            what = "build command from" if application.build_commands else "nothing to build:"
+            journal.event("note", text=f"{what} {reason}")
         report = _execute(options, application, journal)
     return conclude(options, report, journal.directory)
 
@@ -203,7 +204,7 @@ def finish_report(run: Run, report: Report) -> Report:
 
 def open_run(options: Options, application: Application, journal: Journal) -> Run:
     """Everything that a run needs, wired together."""
-    from intelliperf.backends import open_backend
+    from intelliperf.backends import open_backend, with_gpu
     from intelliperf.cli.judging import RunJudge
     from intelliperf.formulas import find_formula
 
@@ -221,6 +222,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     journal.event("note", text=f"backend: {why}")
     if backend.name == "emulator":
         _announce_runtime(journal)
+    application = with_gpu(application, backend.name, options.target)
     return Run(
         settings=Settings(
             kernel=options.kernel,

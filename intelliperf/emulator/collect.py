@@ -20,6 +20,7 @@ import numpy as np
 
 from intelliperf.counting import sampling
 from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
+from intelliperf.emulator.launchless import library_note, why_no_kernel
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import SHAPES, KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
@@ -511,7 +512,7 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
         raise ApplicationFailed(
             f"every launch of {names} fails, which the application does not look at{why}"
             if failed
-            else "the application ran to its end but launched no GPU kernel"
+            else why_no_kernel(trace.directory)
         )
     device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
@@ -520,7 +521,7 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
         kernels=tuple(profiles),
         device_time_ns=device_time,
         exit_status=exit_status,
-        notes=faults,
+        notes=(*faults, *library_note(trace.directory)),
         other_time=other_time(
             ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
         ),

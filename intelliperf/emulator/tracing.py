@@ -8,12 +8,14 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.processes.storage import refuse_full_disk
+from intelliperf.project.recipes import is_python, python_sources
 from intelliperf.records import Application
 
 # Emptied where the user's shell sets them: they would change what a traced run means.
@@ -106,13 +108,17 @@ def blas_environment() -> dict[str, str]:
     return {"INTELLIPERF_BLAS": str(library)} if library and library.exists() else {}
 
 
-def _identity(application: Application) -> tuple[int, int, int]:
+def _identity(application: Application) -> tuple[tuple[str, int, int], ...]:
+    """What the program is made of, on disk: its file; where an interpreter runs it, the project's Python files."""
+    if is_python(application.command[0], application.directory):
+        paths = python_sources(application.project)
+        return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     name = application.command[0]
     path = application.directory / name if os.sep in name else Path(shutil.which(name) or name)
     if not path.exists():
-        return (0, 0, 0)
+        return ()
     status = path.stat()
-    return (status.st_ino, status.st_size, status.st_mtime_ns)
+    return ((str(status.st_ino), status.st_size, status.st_mtime_ns),)
 
 
 def open_trace(records: Path, application: Application) -> Trace:
@@ -120,10 +126,7 @@ def open_trace(records: Path, application: Application) -> Trace:
     found = sorted(path.parent for path in (*records.glob("end.json"), *records.glob("*/end.json")))
     program = application.command[0]
     if not found and not any(records.iterdir()):
-        raise ApplicationFailed(
-            f"{program} ran to its end but never called the GPU runtime of the emulator: it has no GPU part, or it "
-            "was built without our hipcc/nvcc drop-ins (give the build with -b; `intelliperf doctor` shows them)"
-        )
+        raise ApplicationFailed(f"{program} {why_no_runtime(application)}")
     if not found:
         found = [records]
     used = [trace for trace in map(Trace, found) if trace.launches]

@@ -241,6 +241,14 @@ def run(
         return child.wait(deadline_s, output_limit)
 
 
+def nothing_run(logs: Path) -> Completed:
+    """How a child ended that was not needed: well, at once, without a word."""
+    logs.mkdir(parents=True, exist_ok=True)
+    silence = logs / "nothing.log"
+    silence.touch()
+    return Completed((), 0, None, False, False, 0.0, silence, silence)
+
+
 @contextlib.contextmanager
 def scratch_logs() -> Iterator[Path]:
     """A log directory for tool invocations whose output nobody keeps."""

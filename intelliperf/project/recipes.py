@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -33,6 +34,8 @@ class Recipe:
 def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
     """The recipe for `program` (as typed, seen from `directory`). Raises `UsageError` when none is known."""
     target = (directory / program).resolve() if "/" in program else directory / program
+    if is_python(program, directory) and (why := _nothing_to_build(project)):
+        return Recipe((), why)
     ways: tuple[Callable[[Path, Path], Recipe | None], ...] = (_from_makefile, _from_cmake)
     if _starts_another(program, target, project):
         # A script or interpreter: what it starts, and so what a compiler must make, is not to be seen.
@@ -47,6 +50,59 @@ def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
         f"{why}: give the command with -b, as in "
         f"-b 'hipcc -O3 -o app source.hip', or put build_command in intelliperf.toml"
     )
+
+
+_PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?t?$")
+_GPU_IMPORT = re.compile(r"^\s*(?:import|from)\s+(?:triton|torch)\b", re.MULTILINE)
+
+
+def is_python(program: str, directory: Path) -> bool:
+    """Is `program` (as typed, seen from `directory`) a Python interpreter, or a script that one runs?"""
+    named = str(directory / program) if "/" in program else shutil.which(program)
+    if named is None:
+        return False
+    if _PYTHON.match(Path(program).name):
+        return True
+    with contextlib.suppress(OSError), Path(named).open("rb") as file:
+        start = file.read(512).splitlines()[:2]
+        # Where the interpreter's path is too long for a "#!" line, the shell reads it from the second.
+        return any(
+            _PYTHON.match(Path(word.decode("utf-8", "replace").strip("'\"")).name)
+            for line in start
+            if start[0].startswith(b"#!")
+            for word in line.removeprefix(b"#!").split()
+        )
+    return False
+
+
+def _nothing_to_build(project: Path) -> str | None:
+    """Why a Python program needs no build: it uses Triton or PyTorch, or there is no build file beside it."""
+    if any(_GPU_IMPORT.search(read_text(path)) for path in python_sources(project)):
+        return "kernels are compiled as the Python program runs"
+    build_files = [project / name for name in (*_MAKEFILES, "CMakeLists.txt")]
+    files = islice((path for path in project.rglob("*") if path.is_file()), _MAX_SCANNED)
+    if any(path.is_file() for path in build_files) or any(map(_is_gpu_source, files)):
+        return None
+    return "a Python program without a build file"
+
+
+def python_sources(project: Path) -> list[Path]:
+    """Python files of the project itself, up to a bounded number: no virtual environments, no hidden directories."""
+    found: list[Path] = []
+    pending = [project]
+    while pending and len(found) < _MAX_SCANNED:
+        directory = pending.pop()
+        if (directory / "pyvenv.cfg").exists():
+            continue
+        with contextlib.suppress(OSError):
+            for entry in sorted(directory.iterdir()):
+                if entry.is_symlink() or entry.name.startswith(".") or entry.name == "__pycache__":
+                    continue
+                if entry.is_dir():
+                    pending.append(entry)
+                elif entry.suffix == ".py":
+                    found.append(entry)
+    return sorted(found[:_MAX_SCANNED])
 
 
 def _starts_another(program: str, target: Path, project: Path) -> bool:

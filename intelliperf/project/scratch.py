@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
-from intelliperf.processes.process import Completed, run
+from intelliperf.processes.process import Completed, nothing_run, run
 from intelliperf.processes.secrets import without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
 from intelliperf.project.journal import RUN_DIRECTORY_MARK
@@ -37,6 +37,7 @@ _OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
 _INCLUDED_ABOVE = re.compile(rb"-I\s*((?:\.\./)*\.\./?)(?![\w./])")
 _LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
 _CMAKE_CACHE = "CMakeCache.txt"
+_VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
 _COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _ERROR_LINE = re.compile(
     r"\berror\b|\bundefined (?:reference|symbol)\b|\bmultiple definition\b|\bld(?:\.\w+)?: (?:cannot|unable|skipping)|"
@@ -190,7 +191,7 @@ class Workspace:
             project=self.tree,
             directory=Path(self.inside(str(original.directory))),
             build_commands=tuple(tuple(map(self._all_inside, command)) for command in original.build_commands),
-            environment=tuple((name, self.inside(value)) for name, value in original.environment),
+            environment=tuple((name, self._all_inside(value)) for name, value in original.environment),
         )
 
     def text(self, path: str) -> str:
@@ -205,12 +206,11 @@ class Workspace:
             replace_text(target, edit.text)
 
     def build(self, environment: Mapping[str, str], deadline_s: float, logs: Path) -> Built:
-        """Run the build commands in order; stops at the first that fails."""
-        if not self.original.build_commands:
-            raise UsageError("no build command")
+        """Run the build commands in order; stops at the first that fails. Without any there is nothing to build."""
         temporary = self.root / "tmp"  # goes with the copy, also where a compiler is killed
         temporary.mkdir(exist_ok=True)
         additions = {**dict(self.application.environment), "TMPDIR": str(temporary), **environment}
+        done = nothing_run(logs)
         for number, command in enumerate(self.original.build_commands):
             argv = [self._all_inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
@@ -322,6 +322,8 @@ def _copy_entry(entry: os.DirEntry[str], copy: Path, project: Path, tree: Path) 
         _copy_link(path, copy, project, tree)
     elif entry.name == ".git":
         _copy_git(path, copy)
+    elif entry.is_dir() and (path / _VIRTUAL_ENVIRONMENT).is_file():
+        copy.symlink_to(path)  # gigabytes that nothing of the project is
     elif entry.is_dir():
         _copy_tree(path, copy, project, tree)
     elif entry.is_file():

@@ -11,8 +11,12 @@ from pathlib import Path
 from intelliperf.frozen import record
 from intelliperf.project import pythonsource
 from intelliperf.project.pythonfiles import python_closure, scripts
+from intelliperf.project.recipes import python_sources
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
+
+JIT_DIRECTORY = ".intelliperf/jit"  # in each version's tree: what its interpreter compiles at run time
+JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
 
 
 @record(frozen=True)
@@ -51,7 +55,7 @@ def sources(state: Version, evidence: Sequence[SourceEvidence]) -> dict[str, str
     """
     # The scratch copy comes first: it may lie inside the project that it is a copy of.
     roots = (state.workspace.tree, state.workspace.original.project)
-    paths = set(state.compile_arguments) | {edit.path for edit in state.edits}
+    paths = set(state.compile_arguments) | {edit.path for edit in state.edits} | _compiled_at_run_time(state)
     for item in evidence:
         root = next((root for root in roots if root in item.file.parents), None)
         if root is not None:
@@ -85,11 +89,32 @@ def profile_at_home(profile: KernelProfile, workspace: Workspace) -> KernelProfi
     return dataclasses.replace(profile, kernel=_kernel_at_home(profile.kernel, workspace))
 
 
+def python_texts(state: Version) -> dict[str, str]:
+    """Texts of the version's own Python files by project-relative path."""
+    tree = state.workspace.tree
+    found = (path.relative_to(tree).as_posix() for path in python_sources(tree))
+    return {path: state.workspace.text(path) for path in found}
+
+
+def _compiled_at_run_time(state: Version) -> set[str]:
+    """Files of the project with kernels that a just-in-time compiler saw, and those that launched them."""
+    log, tree = state.workspace.tree / JIT_LOG, state.workspace.tree
+    if not log.exists():
+        return set()
+    named: set[Path] = set()
+    for line in log.read_text("utf-8", "surrogateescape").splitlines():
+        entry = json.loads(line)
+        named |= {Path(entry["file"]), Path(entry["launched_from"].rpartition(":")[0])}
+    return {path.relative_to(tree).as_posix() for path in named if tree in path.parents}
+
+
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 
 
 def _included(path: str, text: str, state: Version) -> list[str]:
     """Project headers that the text names, looked up beside it and in the build's -I directories."""
+    if path.endswith(".py"):
+        return []
     tree = state.workspace.tree.resolve()
     places = [(tree / path).parent]
     for arguments in state.compile_arguments.values():

@@ -59,6 +59,11 @@ def command_line(command: Sequence[str]) -> str:
     return shlex.join(command)
 
 
+def build_line(commands: Sequence[Sequence[str]], reason: str) -> str:
+    """How the program is built, and where that comes from."""
+    return f"{'; '.join(map(command_line, commands)) or 'nothing'} ({reason})"
+
+
 _SCOPES = {
     Scope.KERNEL: "the kernel",
     Scope.APPLICATION: "all device time of the application",

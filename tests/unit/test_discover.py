@@ -69,3 +69,29 @@ def test_a_damaged_program_is_no_source_of_debug_information(tmp_path: Path) -> 
     (tmp_path / "app").write_bytes(b"\x7fELF" + bytes(100))
     with pytest.raises(UsageError, match="-b"):
         build_recipe("./app", tmp_path, tmp_path)
+
+
+TRITON = "import triton\n"
+
+
+@pytest.mark.parametrize("program", ["python3", "/usr/bin/python3.11", "./app.py", "./launch"])
+def test_a_program_that_triton_compiles_at_run_time_needs_no_build(tmp_path: Path, program: str) -> None:
+    (tmp_path / "app.py").write_text(f"#!/usr/bin/env python3\n{TRITON}")
+    (tmp_path / "launch").write_text("#!/bin/sh\n'''exec' /a/long/path/bin/python3 \"$0\" \"$@\"\n")
+    (tmp_path / "Makefile").touch()  # of the documentation, say
+    assert commands(program, tmp_path) == ()
+
+
+def test_a_script_that_drives_a_hip_program_is_built_as_before(tmp_path: Path) -> None:
+    (tmp_path / "drive.py").write_text("import subprocess\n")
+    (tmp_path / "Makefile").touch()
+    assert commands("python3", tmp_path) == (("make",),)
+
+
+def test_a_virtual_environment_in_the_project_says_nothing_about_the_program(tmp_path: Path) -> None:
+    site = tmp_path / "env" / "lib"
+    site.mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    (site / "torch.py").write_text(TRITON)
+    (tmp_path / "Makefile").touch()
+    assert commands("python3", tmp_path) == (("make",),)

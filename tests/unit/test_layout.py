@@ -16,6 +16,7 @@ MAY_INCLUDE = {
     "emulator/machine": (),
     "emulator/runtime": ("emulator/machine", "interception/protocol", "counting/native", "dropins/include"),
     "cuda/native": ("interception/native", "interception/protocol"),
+    "python/native": (),
     "rocm/native": ("interception/native", "interception/protocol"),
     "rocm/counting": ("counting/native", "rocm/native"),
     "rocm/plugin": ("rocm/native",),

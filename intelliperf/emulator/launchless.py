@@ -1,0 +1,61 @@
+"""What a Python program did on the device beside its own kernels, from what our "cuda" left in the records."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from intelliperf.errors import ProtocolError
+from intelliperf.project.recipes import is_python
+from intelliperf.records import Application
+
+_SHOWN = 5
+
+
+def library_operations(records: Path) -> Counter[str]:
+    """PyTorch's functions that worked on device tensors, and how often. Raises `ProtocolError` for other content."""
+    found: Counter[str] = Counter()
+    for path in sorted((*records.glob("torch-*.json"), *records.glob("*/torch-*.json"))):
+        try:
+            operations = json.loads(path.read_text(encoding="utf-8"))["operations"]
+            found.update({str(name): int(count) for name, count in operations.items()})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ProtocolError(f"{path}: not a list of operations: {error!r}") from error
+    return found
+
+
+def library_note(records: Path) -> tuple[str, ...]:
+    """For the report; none where PyTorch did nothing on the device."""
+    operations = library_operations(records)
+    if not operations:
+        return ()
+    return (f"PyTorch's own work on the device is counted, and neither modelled nor changed: {_told(operations)}",)
+
+
+def why_no_kernel(records: Path) -> str:
+    """Why a run that ended well has no kernel to look at."""
+    operations = library_operations(records)
+    if operations:
+        return f"the application launched no kernel of its own; PyTorch did all work on the device: {_told(operations)}"
+    return "the application ran to its end but launched no GPU kernel"
+
+
+def why_no_runtime(application: Application) -> str:
+    """Why a run that ended well never reached the runtime library."""
+    if is_python(application.command[0], application.directory):
+        return (
+            "ran to its end but launched no Triton kernel and put no PyTorch tensor on the GPU; an interpreter that "
+            "ignores its environment (python -I or -E) cannot be watched"
+        )
+    return (
+        "ran to its end but never called the GPU runtime of the emulator: it has no GPU part, or it "
+        "was built without our hipcc/nvcc drop-ins (give the build with -b; `intelliperf doctor` shows them)"
+    )
+
+
+def _told(operations: Counter[str]) -> str:
+    most = operations.most_common(_SHOWN)
+    named = ", ".join(f"{name} ×{count}" for name, count in most)
+    rest = len(operations) - len(most)
+    return f"{operations.total()} operations ({named}{f', and {rest} others' if rest else ''})"

@@ -1,0 +1,311 @@
+"""PyTorch's "cuda" on the presented device: a tensor is on it where its memory is.
+
+A device tensor is an ordinary CPU tensor whose storage lies in the emulator's device memory. A function mode takes
+"cuda" out of what the program asks of PyTorch, runs it on the host with results in device memory, and answers
+questions about a tensor's device by its address. Automatic differentiation, modules and optimisers are PyTorch's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+
+from . import memory
+from .runtime import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, runtime
+
+CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
+operations: Counter[str] = Counter()  # that ran on device tensors, for the report
+_NO_WORK = frozenset(
+    {"__get__", "__set__", "__delete__", "size", "stride", "dim", "numel", "data_ptr", "is_contiguous"}
+)
+
+
+def on_device(tensor: torch.Tensor) -> bool:
+    """By its address; a tensor without elements is where it was made, which is not kept."""
+    if tensor.layout is not torch.strided:
+        return False
+    try:
+        return memory.holds(tensor.untyped_storage().data_ptr())
+    except (RuntimeError, NotImplementedError):  # no storage: fake, meta, functional
+        return False
+
+
+def is_cuda(device: object) -> bool:
+    """Is the presented device meant? Raises `RuntimeError` for another GPU than the first."""
+    if isinstance(device, torch.device):
+        kind, index = device.type, device.index
+    elif isinstance(device, str):
+        kind, _, number = device.partition(":")
+        index = int(number) if number.isdigit() else None
+    else:
+        return isinstance(device, int) and not isinstance(device, bool)
+    if kind == "cuda" and index not in (None, 0):
+        raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{index}; one GPU is presented, cuda:0")
+    return kind == "cuda"
+
+
+def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _swapped(value: Any) -> Any:
+    """Without the word cuda, which the PyTorch below cannot serve."""
+    if isinstance(value, (torch.device, str)) and _names_cuda(value):
+        return CPU
+    return value
+
+
+def _names_cuda(value: object) -> bool:
+    if isinstance(value, torch.device):
+        return is_cuda(value)
+    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:")) and is_cuda(value)
+
+
+def transfer(tensor: torch.Tensor, to_device: bool, clone: bool = False) -> torch.Tensor:
+    """The tensor in the other memory, by a copy that the runtime records; itself where it lies there already."""
+    if on_device(tensor) == to_device and not clone:
+        return tensor
+    with memory.on_device(to_device):
+        made = torch.empty_like(tensor, device=CPU)
+    copy(made, tensor)
+    return made
+
+
+def copy(to: torch.Tensor, source: torch.Tensor) -> None:
+    """What `to.copy_(source)` does, as one recorded copy where both are laid out alike."""
+    ends = on_device(source), on_device(to)
+    whole = (
+        to.numel() > 0
+        and to.dtype == source.dtype
+        and to.shape == source.shape
+        and to.stride() == source.stride()
+        and _dense(to)
+        and any(ends)
+    )
+    if not whole:
+        to.detach().copy_(source.detach())
+        return
+    kind = {(False, True): HOST_TO_DEVICE, (True, False): DEVICE_TO_HOST, (True, True): DEVICE_TO_DEVICE}[ends]
+    runtime().copy(to.data_ptr(), source.data_ptr(), to.numel() * to.element_size(), kind)
+
+
+def _dense(tensor: torch.Tensor) -> bool:
+    """Do its elements lie side by side, in whatever order of dimensions?"""
+    expected = 1
+    for size, stride in sorted(zip(tensor.shape, tensor.stride()), key=lambda pair: pair[1]):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+class _Transfer(torch.autograd.Function):
+    """`transfer` in a graph of derivatives: gradients go back to where the tensor came from."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, to_device: bool) -> torch.Tensor:
+        return transfer(tensor.detach(), to_device, clone=True)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return gradient, None
+
+
+def moved(tensor: torch.Tensor, to_device: bool) -> torch.Tensor:
+    if on_device(tensor) == to_device or tensor.numel() == 0:
+        return tensor
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return _Transfer.apply(tensor, to_device)
+    return transfer(tensor, to_device)
+
+
+# ---- functions with a meaning of their own --------------------------------------------------------
+
+
+def _get_device(tensor: torch.Tensor) -> torch.device:
+    return CUDA if on_device(tensor) else torch.Tensor.device.__get__(tensor)
+
+
+def _cuda(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    is_cuda(args[0] if args else kwargs.get("device", "cuda"))
+    return moved(tensor, True)
+
+
+def _cpu(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    return moved(tensor, False)
+
+
+def _to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """`Tensor.to` in all its forms: the other things first, then the device."""
+    named = [*args, *kwargs.values()]
+    device = next((value for value in named if isinstance(value, (str, torch.device, int)) and not _flag(value)), None)
+    other = next((value for value in named if isinstance(value, torch.Tensor)), None)
+    wanted = on_device(other) if other is not None else is_cuda(device) if device is not None else on_device(tensor)
+    with memory.on_device(on_device(tensor)):
+        if other is not None:
+            kept = {key: value for key, value in kwargs.items() if key in ("copy", "memory_format")}
+            below = tensor.to(other.dtype, **kept)
+        else:
+            rest = [value for value in args if value is not device and value is not None]
+            kept = {key: value for key, value in kwargs.items() if key != "device" and value is not None}
+            if rest and _flag(rest[0]):  # non_blocking and copy without a type before them
+                kept, rest = {**kept, **({"copy": rest[1]} if len(rest) > 1 else {})}, []
+            below = tensor.to(*rest, **kept) if rest or kept else tensor
+    return moved(below, wanted)
+
+
+def _flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _copy_(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    if torch.is_grad_enabled() and (tensor.requires_grad or source.requires_grad):
+        return tensor.copy_(source)
+    copy(tensor, source)
+    return tensor
+
+
+def _numpy(tensor: torch.Tensor, *, force: bool = False) -> Any:
+    if on_device(tensor) and not force:
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    return transfer(tensor.detach(), False).numpy() if on_device(tensor) else tensor.numpy(force=force)
+
+
+def _array(tensor: torch.Tensor, *args: Any) -> Any:
+    if on_device(tensor):
+        _numpy(tensor)
+    return torch.Tensor.__array__(tensor, *args)
+
+
+def _repr(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> str:
+    text = torch.Tensor.__repr__(tensor, *args, **kwargs)
+    if not on_device(tensor) or not text.endswith(")"):
+        return text
+    head, separator, tail = text.partition(", dtype=")  # PyTorch puts the device before the type
+    if not separator:
+        head, separator, tail = text.partition(", requires_grad=")
+    if not separator:
+        head, separator, tail = text.partition(", grad_fn=")
+    return f"{head}, device='cuda:0'{separator}{tail}" if separator else f"{text[:-1]}, device='cuda:0')"
+
+
+def _pinned(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    return tensor.clone()
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _getter(name: str) -> Any:
+    return getattr(torch.Tensor, name).__get__
+
+
+_SPECIAL: Mapping[Any, Callable[..., Any]] = {
+    _getter("device"): _get_device,
+    _getter("is_cuda"): on_device,
+    _getter("is_cpu"): lambda tensor: not on_device(tensor),
+    torch.Tensor.get_device: lambda tensor: 0 if on_device(tensor) else -1,
+    torch.Tensor.cuda: _cuda,
+    torch.Tensor.cpu: _cpu,
+    torch.Tensor.to: _to,
+    torch.Tensor.copy_: _copy_,
+    torch.Tensor.numpy: _numpy,
+    torch.Tensor.__array__: _array,
+    torch.Tensor.__repr__: _repr,
+    torch.Tensor.pin_memory: _pinned,
+    torch.Tensor.is_pinned: lambda tensor, *args: False,
+    torch.Tensor.record_stream: _nothing,
+}
+# These only read or set what a device is called.
+_ABOUT_DEVICES = frozenset({torch.device, torch._C._nn._parse_to, torch.set_default_device, torch.get_default_device})
+# Made of the host's numbers: these are sent to the device.
+_FROM_HOST = frozenset({torch.tensor, torch.as_tensor, torch.asarray})
+# Made of one tensor and given a device: theirs where none is named.
+_MAKES = frozenset({"new_empty", "new_zeros", "new_ones", "new_full", "new_tensor"})
+
+
+class Presented(TorchFunctionMode):
+    """See the module."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if func in _ABOUT_DEVICES:
+            return func(*args, **kwargs)
+        special = _SPECIAL.get(func)
+        if special is not None:
+            return special(*args, **kwargs)
+        if func in _FROM_HOST and kwargs.get("device") is not None and is_cuda(kwargs["device"]):
+            return moved(func(*args, **{**kwargs, "device": CPU}), True)
+        if kwargs.get("device") is None and func in _device_constructors():
+            kwargs["device"] = torch.utils._device.CURRENT_DEVICE or CPU
+        device = kwargs.get("device")
+        below = {key: _swapped(value) for key, value in kwargs.items() if key != "pin_memory"}
+        given = list(_tensors((*args, *kwargs.values())))
+        name = getattr(func, "__name__", "")
+        if device is not None and not given or name in _MAKES and device is not None:
+            wanted = is_cuda(device)
+        else:
+            wanted = any(on_device(tensor) for tensor in given)
+            if wanted and name not in _NO_WORK:
+                _refuse_mixture(name, given)
+        if not wanted and not any(_names_cuda(value) for value in args if isinstance(value, (str, torch.device))):
+            return func(*args, **below)
+        if name not in _NO_WORK:
+            operations[name] += 1
+        with memory.on_device():
+            return func(*(_swapped(value) for value in args), **below)
+
+
+_MAY_MIX = frozenset({"index", "index_put_", "index_put", "set_", "copy_", "backward"})
+
+
+def _refuse_mixture(name: str, given: list[torch.Tensor]) -> None:
+    """Raises `RuntimeError` as PyTorch does, but for numbers and where it takes indices from the host."""
+    if name in _MAY_MIX or name.startswith("_") or "assert" in name:
+        return
+    if any(tensor.dim() > 0 and tensor.numel() > 0 and not on_device(tensor) for tensor in given):
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! ({name})"
+        )
+
+
+def begin() -> None:
+    """In this thread and all later ones."""
+    Presented().__enter__()
+    run = threading.Thread.run
+
+    def presented_run(thread: threading.Thread) -> None:
+        with Presented():
+            run(thread)
+
+    threading.Thread.run = presented_run  # type: ignore[assignment, method-assign]
+    _present_in_backward()
+
+
+def _present_in_backward() -> None:
+    """The engine of derivatives calls the program's own functions, from within a function that is presented."""
+    engine = torch.autograd.graph._engine_run_backward
+
+    def presented_engine(*args: Any, **kwargs: Any) -> Any:
+        with memory.on_device(), Presented():
+            return engine(*args, **kwargs)
+
+    torch.autograd.graph._engine_run_backward = torch.autograd._engine_run_backward = presented_engine
