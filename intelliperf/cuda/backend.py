@@ -16,6 +16,7 @@ from intelliperf.cuda import (
     lines,
     native,
     refetching,
+    replaying,
     roofline,
     rounding,
     sass,
@@ -28,7 +29,7 @@ from intelliperf.cuda.probe import device_record
 from intelliperf.cuda.sanitizer import Sanitizer
 from intelliperf.cuda.symbols import pattern
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.errors import ApplicationFailed, BackendUnavailable, NotReplayable, UsageError
+from intelliperf.errors import ApplicationFailed, BackendUnavailable, UsageError
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
@@ -183,12 +184,22 @@ class CudaBackend:
         return None
 
     def replayed(self, application: Application, plan: Path) -> Application:
-        raise NotReplayable("recorded dispatches are not replayed on NVIDIA hardware yet")
+        """A process of ours that has no host code of the application in it; see `player`."""
+        return replaying.launching(application, _program(application), plan)
 
     def time_replayed(
         self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
     ) -> Timing:
-        raise NotReplayable("recorded dispatches are not replayed on NVIDIA hardware yet")
+        """Both kernels in one process, in turn by the toss of a coin, by CUPTI's records."""
+        if self._comparer is not None:
+            self._comparer.close()
+        logs = self._logs("replayed")
+        flush = native.Flush.of(kernel.symbol) if self._flush_l2 else None
+        programs = _program(reference), _program(candidate)
+        gpu = _watched_gpu()
+        with gpu if gpu is not None else contextlib.nullcontext(), watching(gpu) as watch:
+            compared = replaying.timed(candidate, programs, plan, logs, self._sandbox, flush, deadline_s)
+        return replaying.timing_of(compared, watch.conditions, flush is not None)
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""

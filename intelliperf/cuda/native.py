@@ -64,7 +64,11 @@ def trace_variables(records: Path, flush: Flush | None) -> dict[str, str]:
     return {"INTELLIPERF_CUDA_MODE": "trace", "INTELLIPERF_CUDA_TRACE": str(records), **flushing}
 
 
-_OPTIONS = {"poison": "INTELLIPERF_POISON", "other_numbers": "INTELLIPERF_OTHER_NUMBERS"}
+_OPTIONS = {
+    "poison": "INTELLIPERF_POISON",
+    "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
+    "before": "INTELLIPERF_EXPORT_BEFORE",
+}
 EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
 
 

@@ -107,6 +107,7 @@ class Dispatch:
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
+    unrepeatable: str = ""  # told with it: why a replay could not make this launch
 
     def describe(self) -> str:
         shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
@@ -212,6 +213,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         altered=_natural(message, "altered") if "altered" in message else None,
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
+        unrepeatable=_text(message, "unrepeatable") if "unrepeatable" in message else "",
     )
 
 

@@ -26,7 +26,12 @@ def make_ready(source: RecordingFile, directory: Path) -> Path:
         with image.open("wb") as out:
             writer = _Image(source, out)
             dispatches = [_dispatch(one, writer) for one in source.recording.dispatches]
-        text = {"version": _VERSION, "image": str(image), "dispatches": dispatches}
+        text = {
+            "version": _VERSION,
+            "image": str(image),
+            "dispatches": dispatches,
+            "launched": source.recording.launched,
+        }
         plan.write_text(json.dumps(text, separators=(",", ":")))
     return plan
 
@@ -76,4 +81,11 @@ def _dispatch(dispatch: RecordedDispatch, image: _Image) -> dict[str, Any]:
 
 def _memory(buffer: RecordedBuffer, image: _Image) -> dict[str, Any]:
     place: dict[str, Any] = {"symbol": buffer.name} if buffer.name is not None else {"address": buffer.address}
-    return {**place, "id": buffer.id, "kind": buffer.kind, "bytes": buffer.size, "parts": image.parts(buffer)}
+    return {
+        **place,
+        "id": buffer.id,
+        "kind": buffer.kind,
+        "bytes": buffer.size,
+        "parts": image.parts(buffer),
+        "changes": buffer.before != buffer.after,
+    }

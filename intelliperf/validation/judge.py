@@ -89,7 +89,7 @@ class Judge:
         )
         named = [*zip(GATES, gates, strict=True)]
         if self._replays is not None:
-            replays, again = self._replays, (self._compare, self._orders, self._strictness, self._safety)
+            replays, again = self._replays, self._of_replays()
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         rejection = _through(trial, named)
         return _verdict(trial, rejection, self._sandbox.check(), self._backend.probe())
@@ -104,6 +104,11 @@ class Judge:
         rejection = _through(trial, [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety)])
         _, proof = shown(trial) if rejection is None else (None, "")
         return Examined(rejection, _placed(trial, self._backend.probe()), proof)
+
+    def _of_replays(self) -> tuple[replaygate.Gate, ...]:
+        """Sanitizers of hardware start a process for each of their tools: the whole application is enough for them."""
+        cheap = _LOCKSTEP in self._backend.honours
+        return (self._compare, self._orders, self._strictness, self._safety) if cheap else (self._compare,)
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case

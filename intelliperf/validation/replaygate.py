@@ -130,8 +130,9 @@ class ReplayGate:
             trial.timing, trial.checker = mine.timing, mine.checker
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
         gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
-        told = (
-            f"{ready.describe()}; {gain.provenance.value} {gain.ratio:.3g}× (95 %: {gain.low:.3g} to {gain.high:.3g})"
+        interval = f"95 %: {gain.low:.3g} to {gain.high:.3g}"
+        told = "; ".join(
+            [ready.describe(), f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
         )
         trial.note(NAME, CheckStatus.PASSED, told)
         return None

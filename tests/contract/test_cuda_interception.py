@@ -7,11 +7,13 @@ import subprocess
 from pathlib import Path
 
 import cudaprograms
+import numpy as np
 import pytest
 from readers import reading_of
 
 from intelliperf.cuda import activity, native, refetching
 from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.recordings.file import RecordingFile
 from intelliperf.records import (
     Candidate,
     Check,
@@ -30,6 +32,8 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.validation.judge import Judge
+from intelliperf.validation.runs.lockstep import Setting
+from intelliperf.validation.runs.recording import record_dispatches
 from intelliperf.validation.trial import Case, Settings
 
 SOURCE = "__global__ void kernel(float* a) { a[0] = 1; }\n"
@@ -158,3 +162,24 @@ def test_what_the_kernel_can_reach_is_asked_of_a_run_of_its_own(program, tmp_pat
     assert (why, found is not None and exact <= found <= exact + 4 * 256) == ("", True)
     found, why = refetching.reached(backend, built, Kernel("_Z4nonev", "none"), 30.0, tmp_path / "logs")  # type: ignore[arg-type]
     assert (found, why) == (None, "it is not launched in a run of its own")
+
+
+def test_launches_are_recorded_with_what_they_find_and_what_they_leave(program, tmp_path):
+    kernel, path = Kernel(ROOT, "root"), tmp_path / "one.recording"
+    setting = Setting(cudaprograms.StandInBackend(), kernel, UNCONFINED, tmp_path / "logs", 30.0)
+    recording = record_dispatches(
+        setting, cudaprograms.application(program, tmp_path, "roots", "right"), 3, path, 1 << 24
+    )
+    assert (recording.launched, [dispatch.nth for dispatch in recording.dispatches]) == (3, [0, 1, 2])
+    with RecordingFile(path) as read:
+        first, second, _ = recording.dispatches
+        out, given, *_ = first.buffers
+        assert [int.from_bytes(bytes.fromhex(word), "little") for word in first.arguments[:2]] == [
+            out.address,
+            given.address,
+        ]
+        assert out.before != out.after == second.buffers[0].before
+        assert set(read.content(out.before, out.size)) == {0}
+        found = np.frombuffer(read.content(given.before, given.size), np.float32)
+        assert np.array_equal(found, 0.25 * (np.arange(8000) % 777).astype(np.float32))
+        assert given.before == given.after

@@ -49,6 +49,21 @@ void fresh(uint64_t base, uint64_t bytes, MemoryKind kind) {
   if (cuMemsetD8(base, static_cast<unsigned char>(state->poison), bytes) == CUDA_SUCCESS) cuStreamSynchronize(nullptr);
 }
 
+// A replay says what lay in the addresses that it maps: "BASE:BYTES", comma list.
+void mapped(uint64_t base, uint64_t bytes) {
+  bool listed = false;
+  const char* text = std::getenv("INTELLIPERF_EXPORT_PARTS");
+  for (char* next = nullptr; text && *text; text = *next ? next + 1 : next) {
+    const uint64_t start = std::strtoull(text, &next, 10);
+    if (next == text || *next != ':') break;
+    const uint64_t length = std::strtoull(next + 1, &next, 10);
+    if (start < base || start + length > base + bytes) continue;
+    fresh(start, length, MemoryKind::kMapped);
+    listed = true;
+  }
+  if (!listed) fresh(base, bytes, MemoryKind::kMapped);
+}
+
 void on_allocation(const CallFacts& facts, const CUpti_CallbackData* info) {
   switch (facts.call) {
     case Call::kAllocate: {
@@ -67,7 +82,7 @@ void on_allocation(const CallFacts& facts, const CUpti_CallbackData* info) {
       const auto& p = parameters<cuMemSetAccess_params>(info);
       // Asked again for the same addresses, it says nothing new about them.
       const Buffer* known = state->session.allocations().find(p.ptr);
-      return known ? void() : fresh(p.ptr, p.size, MemoryKind::kMapped);
+      return known ? void() : mapped(p.ptr, p.size);
     }
     case Call::kAllocateAsync: {
       const auto& p = parameters<cuMemAllocAsync_params>(info);
@@ -192,8 +207,20 @@ bool shown_on_other_numbers(Request& request) {
   return true;
 }
 
+// Before its first launch a kernel, and the variables beside it, may not be loaded yet.
+void show_before(const CallFacts& facts, const CUpti_CallbackData* info) {
+  Request request = request_of(facts, info);
+  if (capturing(request.stream) || !state->session.is_target(request.launch.kernel)) return;
+  load(request.function);
+  read_arguments(request);
+  request.launch.cooperative = request.call == Call::kLaunchCooperative;
+  if (has_attributes(request)) request.launch.unrepeatable = "it is launched with attributes of its own";
+  if (cuCtxSynchronize() == CUDA_SUCCESS) state->session.begins(request.launch);
+}
+
 void on_launch_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
   *info->correlationData = 0;
+  if (state->session.looks_before()) show_before(facts, info);
   if (state->other_numbers == simt::OtherNumbersMode::kNone) return;
   Request request = request_of(facts, info);
   if (capturing(request.stream) || !state->session.is_target(request.launch.kernel)) return;

@@ -99,6 +99,8 @@ void Session::open(const char* socket, const Vendor& vendor) {
     from = comma + 1;
   }
   all_kernels_ = std::find(targets_.begin(), targets_.end(), "*") != targets_.end();
+  const char* before = std::getenv("INTELLIPERF_EXPORT_BEFORE");
+  before_ = before && *before;
   owner_ = getpid();
   const char* memory = std::getenv("INTELLIPERF_EXPORT_MEMORY");
   by_handle_ = vendor_.share && memory && std::strcmp(memory, "ipc") == 0;
@@ -169,14 +171,18 @@ std::set<uint64_t> Session::reached(const Launch& launch) const {
   return ids;
 }
 
-std::string Session::message(const Launch& launch, int status, bool target) {
+std::string Session::message(const Launch& launch, int status, bool target, bool before) {
   JsonWriter json;
-  json.begin_object().key("type").string("dispatch").key("index").number(dispatches_++);
-  json.key("nth").number(seen_[launch.kernel]++).key("kernel").string(launch.kernel);
+  json.begin_object().key("type").string("dispatch").key("index").number(dispatches_);
+  json.key("nth").number(seen_[launch.kernel]).key("kernel").string(launch.kernel);
+  dispatches_ += !before;
+  seen_[launch.kernel] += !before;
   write_shape(json, "grid", launch.grid);
   write_shape(json, "block", launch.block);
   json.key("dynamic_lds").number(launch.dynamic_lds).key("target").boolean(target).key("status").integer(status);
   json.key("uncovered").number(uncovered_.size());
+  if (before) json.key("before").boolean(true).key("cooperative").boolean(launch.cooperative);
+  if (before) json.key("unrepeatable").string(launch.unrepeatable);
   if (launch.altered >= 0) json.key("altered").integer(launch.altered);
   if (!target) {
     json.key("arguments").begin_array().end_array().key("allocations").begin_array().end_array().end_object();
@@ -204,6 +210,12 @@ std::string Session::message(const Launch& launch, int status, bool target) {
   }
   json.end_array().end_object();
   return json.text();
+}
+
+void Session::begins(const Launch& launch) {
+  greet();
+  simt::wire_send(socket_, message(launch, 0, true, true));
+  answer();
 }
 
 void Session::dispatch(const Launch& launch, int status, bool target) {

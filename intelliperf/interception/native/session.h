@@ -33,6 +33,8 @@ struct Launch {
   uint64_t dynamic_lds = 0;
   bool known_arguments = false;  // false where the driver does not tell the layout
   std::vector<Argument> arguments;
+  bool cooperative = false;
+  const char* unrepeatable = "";  // why a replay could not make this launch
   int altered = -1;  // buffers and arguments that hold other numbers than the application's; -1: nobody asked for that
 };
 
@@ -44,6 +46,10 @@ class Session {
   Allocations& allocations() { return allocations_; }
   bool is_target(const std::string& kernel) const;
   uint64_t told(const std::string& kernel) const;  // dispatches of it so far
+  // Whether the other process wants to look at memory before the targets' launches, too (INTELLIPERF_EXPORT_BEFORE).
+  bool looks_before() const { return before_; }
+  // Sends what a target is about to be launched with, and waits.
+  void begins(const Launch& launch);
   // Sends the dispatch; a target's with all it can reach, and then waits.
   void dispatch(const Launch& launch, int status, bool target);
   void transfer(const char* operation, uint64_t bytes);
@@ -53,7 +59,7 @@ class Session {
 
  private:
   void greet();
-  std::string message(const Launch& launch, int status, bool target);
+  std::string message(const Launch& launch, int status, bool target, bool before = false);
   bool stage(Buffer& buffer);
   bool show(Buffer& buffer);  // by handle or as a copy
   void answer();              // until the other process says to go on
@@ -66,6 +72,7 @@ class Session {
   bool by_handle_ = false;
   int owner_ = 0;
   bool all_kernels_ = false;
+  bool before_ = false;
   std::vector<std::string> targets_;
   std::map<std::string, uint64_t> seen_;
   std::set<std::string> uncovered_;

@@ -50,6 +50,9 @@ class _Recorder:
     def see(self, side: Side, dispatch: Dispatch) -> None:
         if dispatch.before:
             self._before = self._look(side, dispatch) if not self.full and self.choice.wants(dispatch) else None
+            if self._before and dispatch.unrepeatable:
+                self.notes.append(f"dispatch {dispatch.nth} cannot be launched again: {dispatch.unrepeatable}")
+                self._before = None
             return
         self.launched += 1
         if self._before is None:
@@ -107,7 +110,9 @@ def record_dispatches(
 def _why_nothing(recorder: _Recorder, limit_bytes: int) -> str:
     if recorder.full:
         return f"one dispatch needs more than the --record-limit of {limit_bytes} bytes"
-    return recorder.notes[0] if recorder.notes else "the application launches the kernel no more"
+    if recorder.launched:
+        return recorder.notes[0] if recorder.notes else "the application launches the kernel in graphs alone"
+    return "the application launches the kernel no more"
 
 
 def _recording(setting: Setting, application: Application, recorder: _Recorder, hello: Hello | None) -> Recording:
@@ -223,4 +228,4 @@ def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> di
 
 def _identity(buffer: Allocation | RecordedBuffer) -> tuple[object, ...]:
     """Variables come in the order of loading, which a replay does not keep."""
-    return (buffer.name,) if buffer.name is not None else (buffer.kind, buffer.sequence, buffer.size)
+    return (buffer.name,) if buffer.name is not None else (buffer.address, buffer.size)

@@ -1,0 +1,260 @@
+"""The process in which recorded dispatches are launched again on an NVIDIA GPU: `python -m intelliperf.cuda.player`.
+
+    launch PLAN PROGRAM                       each dispatch once, on restored memory, for whoever watches
+    time PLAN ORIGINAL CANDIDATE RECORDS …    both programs' kernels in turn, until it is clear which is faster
+
+It loads the device code out of the programs; no host code of theirs runs. All memory lies at the addresses at which the
+application had it, so that pointers inside buffers hold. Ends with status 124, and why, where that cannot be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import mmap
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, device_images
+from intelliperf.profiling import pairs
+
+NOT_REPLAYABLE = 124
+FAILED = 3
+PAIRS = pairs.Plan(looks=(20, 40, 80, 160, 320))
+_HOST_KINDS = ("pinned", "managed")
+_RECORDS_S = 5.0  # until CUPTI has told of a launch that is over
+_FLUSH_FORCED = 1  # CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+
+Memory = Mapping[str, Any]
+
+
+class Player:
+    """The plan's memory on the device, and the launches of one or two programs on it."""
+
+    def __init__(self, plan: Path, device: Device) -> None:
+        self._plan = json.loads(plan.read_text())
+        self._device = device
+        self.dispatches: list[Mapping[str, Any]] = self._plan["dispatches"]
+        self.rounds = 1 if self._plan["launched"] == len(self.dispatches) else 2
+        self._image = _mapped(Path(self._plan["image"]))
+        self._kept: dict[str, int] = {}  # content by what it is → a copy on the device
+        self._refuse_host_memory()
+        try:
+            device.occupy(ranges_of(self.dispatches))
+        except Failed as error:
+            raise NotHere(f"the recorded device memory cannot lie where it lay: {error}") from error
+
+    def load(self, program: Path) -> Code:
+        """Raises `NotHere` where the program's device code has not the plan's kernel, or another one of that name."""
+        (kernel,) = {dispatch["kernel"] for dispatch in self.dispatches}
+        reasons = []
+        for image in device_images(program):
+            try:
+                code = self._device.load(image, kernel)
+            except Failed as error:
+                reasons.append(str(error))
+                continue
+            sizes = code.parameter_sizes()
+            for dispatch in self.dispatches:
+                given = [len(argument) // 2 for argument in dispatch["arguments"]]
+                if sizes is not None and sizes != given:
+                    raise NotHere("the kernel takes other parameters than in the recording")
+            return code
+        raise NotHere(f"this version has no kernel {kernel} ({'; '.join(dict.fromkeys(reasons)) or 'no device code'})")
+
+    def restore_all(self, dispatch: Mapping[str, Any], code: Code) -> None:
+        """Every buffer and variable as it was before the dispatch."""
+        for memory in self._memory_of(dispatch):
+            self._upload(memory, code.place_of(memory))
+        self._device.synchronize()
+
+    def keep_changing(self) -> None:
+        """Copies on the device of what has to be restored before each launch."""
+        for dispatch in self.dispatches:
+            for memory in self._memory_of(dispatch):
+                if self._changes(memory) and (key := _key(memory)) not in self._kept:
+                    self._kept[key] = self._device.allocate(memory["bytes"])
+                    self._upload(memory, self._kept[key])
+        self._device.synchronize()
+
+    def restore_changing(self, dispatch: Mapping[str, Any], code: Code) -> None:
+        """Only what some dispatch changes: the rest stays as `restore_all` left it, in the caches, too."""
+        for memory in self._memory_of(dispatch):
+            place = code.place_of(memory)
+            if place is not None and self._changes(memory):
+                self._device.copy(place, self._kept[_key(memory)], memory["bytes"])
+
+    def _memory_of(self, dispatch: Mapping[str, Any]) -> Iterator[Memory]:
+        for memory in dispatch["memory"]:
+            if memory["kind"] not in _HOST_KINDS and memory["bytes"]:
+                yield memory
+
+    def _changes(self, memory: Memory) -> bool:
+        where = memory.get("symbol") or memory["address"]
+        contents = {
+            (_key(other), other["changes"])
+            for dispatch in self.dispatches
+            for other in dispatch["memory"]
+            if (other.get("symbol") or other["address"]) == where
+        }
+        return len(contents) > 1 or any(changes for _, changes in contents)
+
+    def _upload(self, memory: Memory, place: int | None) -> None:
+        if place is None:  # a variable that this version does without
+            return
+        done = 0
+        for start, length, at in memory["parts"]:
+            self._device.zero(place + done, start - done)
+            self._device.upload(place + start, self._image[at : at + length])
+            done = start + length
+        self._device.zero(place + done, memory["bytes"] - done)
+
+    def _refuse_host_memory(self) -> None:
+        for dispatch in self.dispatches:
+            words = [word for argument in dispatch["arguments"] for word in _words(bytes.fromhex(argument))]
+            for memory in dispatch["memory"]:
+                if memory["kind"] not in _HOST_KINDS:
+                    continue
+                base = memory.get("address", 0)
+                if memory["changes"] or any(base <= word < base + memory["bytes"] for word in words):
+                    raise NotHere(f"the kernel works on {memory['kind']} memory of the host")
+
+
+def _words(value: bytes) -> Iterator[int]:
+    for offset in range(0, len(value) - 7, 8):
+        yield int.from_bytes(value[offset : offset + 8], "little")
+
+
+def _key(memory: Memory) -> str:
+    return json.dumps([memory["bytes"], memory["parts"]])
+
+
+def _mapped(path: Path) -> memoryview:
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return memoryview(mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ) if size else b"")
+
+
+def ranges_of(dispatches: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """Base and size of all device memory that is named by its address."""
+    found = {
+        (memory["address"], memory["bytes"])
+        for dispatch in dispatches
+        for memory in dispatch["memory"]
+        if "symbol" not in memory and memory["kind"] not in _HOST_KINDS and memory["bytes"]
+    }
+    return sorted(found)
+
+
+class Clock:
+    """Device time of launches, as CUPTI's records of this process tell it."""
+
+    def __init__(self, device: Device, records: str, cupti: str, passed_over: str) -> None:
+        self._device = device
+        self._path = Path(f"{records}.{os.getpid()}")
+        self._cupti = device.library(cupti)
+        self._passed_over = passed_over
+        self._read = 0
+
+    def launched(self, count: int) -> list[int]:
+        """Nanoseconds of each of the `count` launches since the last call."""
+        self._device.synchronize()
+        found: list[tuple[int, int]] = []
+        begun = time.monotonic()
+        while len(found) < count:
+            self._cupti.cuptiActivityFlushAll(_FLUSH_FORCED)
+            found += self._new()
+            if time.monotonic() - begun > _RECORDS_S:
+                raise Failed(f"CUPTI tells of {len(found)} launches instead of {count}")
+        return [end - start for start, end in sorted(found)]
+
+    def _new(self) -> Iterator[tuple[int, int]]:
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._read)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        self._read += len(whole)
+        for line in whole.splitlines():
+            record = json.loads(line)
+            if record["type"] == "kernel" and record["kernel"] != self._passed_over:
+                yield record["start_ns"], record["end_ns"]
+
+
+def launch_each(plan: Path, program: Path) -> None:
+    player = Player(plan, Device.open())
+    code = player.load(program)
+    for dispatch in player.dispatches:
+        player.restore_all(dispatch, code)
+        code.launch(dispatch)
+        code.device.synchronize()
+
+
+def time_both(
+    plan: Path, programs: Sequence[Path], clock_of: Callable[[Device], Clock], budget_s: float, repeats: int
+) -> list[list[tuple[float, float]]]:
+    """Pairs of nanoseconds, all recorded dispatches together; `repeats` such lists."""
+    device = Device.open()
+    player = Player(plan, device)
+    codes = [player.load(program) for program in programs]
+    player.keep_changing()
+    for code in codes:
+        player.restore_all(player.dispatches[0], code)
+    clock = clock_of(device)
+
+    def sample(code: Code) -> pairs.Sample:
+        """The last round counts: where an application launches a kernel often, its code is in the caches."""
+        for _ in range(player.rounds):
+            for dispatch in player.dispatches:
+                player.restore_changing(dispatch, code)
+                code.launch(dispatch)
+        spent = clock.launched(player.rounds * len(player.dispatches))[-len(player.dispatches) :]
+        return pairs.Sample(float(sum(spent)), float(sum(spent)))
+
+    found = []
+    for _ in range(repeats):
+        compared = pairs.compare(lambda: sample(codes[0]), lambda: sample(codes[1]), budget_s, PAIRS)
+        found.append([(pair.baseline.kernel_ns, pair.candidate.kernel_ns) for pair in compared.pairs])
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="intelliperf.cuda.player")
+    parser.add_argument("what", choices=("launch", "time"))
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("programs", type=Path, nargs="+")
+    parser.add_argument("--records", default="")
+    parser.add_argument("--cupti", default="")
+    parser.add_argument("--passed-over", default="")
+    parser.add_argument("--budget", type=float, default=10.0)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args(arguments)
+    try:
+        if given.what == "launch":
+            launch_each(given.plan, given.programs[0])
+        else:
+            found = time_both(
+                given.plan,
+                given.programs,
+                lambda device: Clock(device, given.records, given.cupti, given.passed_over),
+                given.budget,
+                given.repeats,
+            )
+            given.out.write_text(json.dumps(found))
+    except NotHere as error:
+        print(f"intelliperf: cannot replay: {error}", file=sys.stderr)  # noqa: T201
+        return NOT_REPLAYABLE
+    except Failed as error:
+        print(f"intelliperf: the replay fails: {error}", file=sys.stderr)  # noqa: T201
+        return FAILED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""Recorded dispatches on an NVIDIA GPU: the processes that launch them again, and what their clock says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from intelliperf.cuda import native, player
+from intelliperf.cuda.toolkit import find_toolkit
+from intelliperf.errors import ApplicationFailed, NotReplayable, ProtocolError
+from intelliperf.processes.process import run
+from intelliperf.processes.sandbox import Sandbox
+from intelliperf.profiling.conditions import Conditions, describe
+from intelliperf.profiling.pairs import Comparison, Pair, Sample
+from intelliperf.protocols import Timing
+from intelliperf.records import Application, Launcher, Scope
+
+_PLAYER = (sys.executable, "-I", "-m", player.__name__)
+_BUDGET_S = 10.0  # of timing; a clear answer takes a fraction of a second
+
+
+def launching(application: Application, program: Path, plan: Path) -> Application:
+    """Each dispatch once. Those who watch are told what lay where in the memory that it maps."""
+    parts = player.ranges_of(json.loads(plan.read_text())["dispatches"])
+    told = ",".join(f"{base}:{size}" for base, size in parts)
+    return replace(
+        application,
+        command=(*_PLAYER, "launch", str(plan), str(program)),
+        launcher=Launcher(),
+        environment=(*application.environment, ("INTELLIPERF_EXPORT_PARTS", told)),
+        exit_status=0,
+    )
+
+
+def timed(
+    application: Application,
+    programs: Sequence[Path],
+    plan: Path,
+    logs: Path,
+    sandbox: Sandbox,
+    flush: native.Flush | None,
+    deadline_s: float,
+    repeats: int = 1,
+) -> list[Comparison]:
+    """`repeats` comparisons. Raises `NotReplayable`, and `ApplicationFailed` where the launches fail."""
+    records, out = logs / "records", logs / "pairs.json"
+    environment = {**dict(application.environment), **native.trace_environment(records, flush)}
+    budget_s = min(_BUDGET_S, deadline_s / 2)
+    words = ["time", str(plan), *map(str, programs), "--records", str(records), "--out", str(out)]
+    words += ["--cupti", str(find_toolkit().cupti_library), "--passed-over", flush.name if flush else ""]
+    words += ["--budget", str(budget_s), "--repeats", str(repeats)]
+    argv = sandbox.wrap((*_PLAYER, *words), writable=(application.project, logs), names=[*environment])
+    completed = run(argv, application.directory, deadline_s, logs, "replay", environment)
+    said = completed.tail("stderr", 2000).strip().splitlines()[-1:] or [completed.describe()]
+    if completed.exit_status == player.NOT_REPLAYABLE:
+        raise NotReplayable(said[0])
+    if not completed.ok:
+        raise ApplicationFailed(f"the replayed launches cannot be timed: {said[0]}")
+    try:
+        found = json.loads(out.read_text())
+        return [
+            Comparison(tuple(Pair(Sample(before, before), Sample(after, after)) for before, after in one))
+            for one in found
+        ]
+    except (OSError, ValueError, TypeError) as error:
+        raise ProtocolError(f"{out} holds no pairs of times ({error})") from error
+
+
+def timing_of(compared: Sequence[Comparison], conditions: Conditions, flushed: bool) -> Timing:
+    (only,) = compared
+    kernel = tuple(m for m in only.measurements if m.scope is Scope.KERNEL)
+    how = "the L2 emptied" if flushed else "what they do not change left in the caches"
+    notes = [
+        f"{len(only.pairs)} pairs of replays in one process, in turn by chance, memory restored before each, {how}: "
+        f"a change of {100 * only.detectable:.2g} % would have shown 4 times in 5"
+    ]
+    if conditions.readings:
+        notes.append(f"during them: {describe([conditions])}")
+    return Timing(kernel, notes=tuple(notes))
