@@ -28,6 +28,8 @@ constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
 // What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
 enum Tag : uint64_t { kFloat = 1ull << 32, kDouble = 2ull << 32, kSecond = 3ull << 32, kHalf = 4ull << 32, kBfloat = 5ull << 32 };
 constexpr uint64_t kWithoutB = 8ull << 32;
+// Nobody has looked at the number yet: `a` is where the host put it, before it was copied here. Not of the parent's.
+constexpr uint64_t kUnseen = 6ull << 32;
 
 struct Wanted {
   uint64_t fold = 0;  // p = 2^61 - fold; 0: no shadow
@@ -89,8 +91,9 @@ bool make_unknown(uintptr_t address, uint64_t bits, double value, Shadow* out) {
 }
 
 // What lies outside the arena, tables and variables of modules above all, means what literals of the code would.
-Shadow initial(uintptr_t address, uint64_t bits, double value, LiteralKind kind) {
+Shadow initial(const ShadowRecord& record, uintptr_t address, uint64_t bits, double value, LiteralKind kind) {
   Shadow shadow;
+  if (record.word == (kUnseen | (bits & 0xFFFFFFFF))) address = uintptr_t(record.a);
   if (make_unknown(address, bits, value, &shadow)) return shadow;
   return address == 0 ? of_literal(value, kind) : embedded(value);
 }
@@ -115,6 +118,20 @@ uint64_t mixed(uint64_t digest, const void* data, size_t bytes) {
   uint64_t word = bytes;
   memcpy(&word, at, bytes);
   return (digest ^ word) * 0xD6E8FEB86659FD93ull;
+}
+
+uint32_t word_at(uintptr_t address) {
+  uint32_t word;
+  memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);  // NOLINT(performance-no-int-to-ptr)
+  return word;
+}
+
+// Of a word that is copied: its record, or that it has none.
+ShadowRecord carried(uintptr_t address) {
+  const ShadowRecord& have = *record_at(address);
+  const uint32_t bits = word_at(address);
+  if (have.word && uint32_t(have.word) == bits) return have;
+  return in_arena(address) ? ShadowRecord{address, 0, 0, kUnseen | bits} : ShadowRecord{0, 0, 0, 0};
 }
 
 void forget(uintptr_t to, size_t bytes) {
@@ -164,7 +181,11 @@ void shadow_mixed(const void* data, size_t bytes) {
 void shadow_uploaded(const void* to, size_t bytes) {
   if (!header) return;
   shadow_mixed(to, bytes);
-  forget(reinterpret_cast<uintptr_t>(to), bytes);
+  const auto at = reinterpret_cast<uintptr_t>(to);
+  forget(at, bytes);
+  if (in_arena(at) || at % 4 != 0) return;
+  // Variables of modules mean what literals would only as long as they hold what the source says.
+  for (size_t i = 0; i + 4 <= bytes; i += 4) *record_at(at + i) = {at + i, 0, 0, kUnseen | word_at(at + i)};
 }
 
 void shadow_filled(const void* to, size_t bytes) {
@@ -212,7 +233,7 @@ SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
     record->word = word;
     return;
   }
-  write(record, initial(arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat), word);
+  write(record, initial(*record, arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat), word);
 }
 
 SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, uint64_t first) {
@@ -224,7 +245,7 @@ SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, u
     record->word = first;
     return;
   }
-  write(record, initial(arena_address(record, false), bits, value, LiteralKind::kDouble), first);
+  write(record, initial(*record, arena_address(record, false), bits, value, LiteralKind::kDouble), first);
   record[1] = {0, 0, 0, second};
 }
 
@@ -234,7 +255,7 @@ SIMT_EXPORT void __simt_shadow_miss_narrow(ShadowRecord* record, uint64_t word, 
     record->word = word;
     return;
   }
-  write(record, initial(arena_address(record, true), word & 0xFFFF, value, LiteralKind::kNarrow), word);
+  write(record, initial(*record, arena_address(record, true), word & 0xFFFF, value, LiteralKind::kNarrow), word);
 }
 
 SIMT_EXPORT void __simt_shadow_copy(void* to, const void* from, uint64_t bytes) {
@@ -247,7 +268,7 @@ SIMT_EXPORT void __simt_shadow_copy(void* to, const void* from, uint64_t bytes) 
   const bool backwards = target > source;
   for (uint64_t i = 0; i < words; ++i) {
     const uint64_t at = 4 * (backwards ? words - 1 - i : i);
-    const ShadowRecord& have = *record_at(source + at);
+    const ShadowRecord have = carried(source + at);
     ShadowRecord& into = *record_at(target + at);
     if (have.word || into.word) into = have;
     for (uint64_t half = 0; half < 4; half += 2) {
