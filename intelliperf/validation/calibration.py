@@ -20,8 +20,8 @@ from intelliperf.interception.wire import Deadline
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed
 from intelliperf.records import Application
-from intelliperf.validation.buffers.compare import POISONS, Reordered, moved_together, same_multiset
-from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar, scalar_of
+from intelliperf.validation.buffers.compare import Reordered, moved_together, same_multiset
+from intelliperf.validation.buffers.elements import BYTE, POISONS, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.buffers.output import OutputModel
 from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
 from intelliperf.validation.runs.content import chunks_that_differ

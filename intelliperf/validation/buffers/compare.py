@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intelliperf.interception.wire import Deadline, PeerTimeout
-from intelliperf.validation.buffers.elements import BYTE, Bytes, Floats, Mask, Scalar
+from intelliperf.validation.buffers.elements import BYTE, POISONS, Bytes, Floats, Mask, Scalar
 from intelliperf.validation.buffers.tolerance import (
     Allowance,
     Steadiness,
@@ -23,7 +23,6 @@ from intelliperf.validation.buffers.tolerance import (
     scale_of,
 )
 
-POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
 _NEARLY = 1e-2  # a relative difference that another order of summation could explain
 _TELLING_BYTES = 4  # of an element that holds what fresh memory does: shorter ones do so by chance
 CHUNK_BYTES = 4 * 1024 * 1024  # a multiple of every scalar

@@ -18,6 +18,8 @@ Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+POISONS = (0xA5, 0x5A)  # what fresh memory is filled with
+
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _NUMPY_FLOATS = {2: np.float16, 4: np.float32, 8: np.float64}

@@ -22,7 +22,17 @@ from enum import IntEnum
 import numpy as np
 
 from intelliperf.protocols import Numbers
-from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Bytes, Floats, Mask, Scalar, round_to_bfloat
+from intelliperf.validation.buffers.elements import (
+    BYTE,
+    FLOAT32,
+    FLOAT64,
+    POISONS,
+    Bytes,
+    Floats,
+    Mask,
+    Scalar,
+    round_to_bfloat,
+)
 
 FACTOR = 8.0
 FACTOR_FEW = 16.0
@@ -181,9 +191,14 @@ def cap(scalar: Scalar) -> float:
     return max(CAP, 8 * scalar.epsilon)
 
 
+_FRESH = np.array(
+    [np.frombuffer(bytes([poison]) * 8, dtype=kind)[0] for poison in POISONS for kind in (np.float32, np.float64)]
+)
+
+
 def scale_of(values: Floats) -> float:
-    """Median magnitude of the finite values that are not zero; 0 if there are none."""
-    magnitudes = np.abs(values[np.isfinite(values) & (values != 0)])
+    """Median magnitude of the finite values that are not zero and were ever written; 0 if there are none."""
+    magnitudes = np.abs(values[np.isfinite(values) & (values != 0) & ~np.isin(values, _FRESH)])
     return float(np.median(magnitudes)) if magnitudes.size else 0.0
 
 
