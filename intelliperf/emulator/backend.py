@@ -25,6 +25,7 @@ from intelliperf.records import (
 )
 
 if TYPE_CHECKING:
+    from intelliperf.emulator.altering import Plan
     from intelliperf.emulator.strict import Built
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
@@ -37,12 +38,15 @@ _OPTIONS = {
     "before": "INTELLIPERF_EXPORT_BEFORE",
     "lane_order": "INTELLIPERF_LANE_ORDER",
     "block_order": "INTELLIPERF_BLOCK_ORDER",
+    "preemption": "INTELLIPERF_PREEMPT",
+    "resident_blocks": "INTELLIPERF_RESIDENT",
     "poison": "INTELLIPERF_POISON",
     "memory": "INTELLIPERF_MEMORY",
     "lockstep": "INTELLIPERF_LOCKSTEP",
     "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
     "other_kept": "INTELLIPERF_OTHER_KEPT",
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
+    "other_constants": "INTELLIPERF_OTHER_CONSTANTS",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
     "shadow": "INTELLIPERF_SHADOW",
@@ -64,7 +68,7 @@ class EmulatorBackend:
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
         self._line_note = ""
-        self._undivided: dict[str, tuple[int, ...]] = {}
+        self._plans: dict[str, Plan] = {}
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -116,12 +120,15 @@ class EmulatorBackend:
         from intelliperf.emulator.tracing import blas_environment
 
         chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
+        plan = self._plans.get(kernel.symbol)
+        if "preemption" in options and plan is not None and plan.watched:  # lanes can be interrupted anywhere there
+            chosen[_OPTIONS["lockstep"]] = "always"
         return {
             "INTELLIPERF_TRACE_DIR": "",
             "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
             **chosen,
             **blas_environment(),
-            "INTELLIPERF_OTHER_SIZES": ",".join(map(str, self._undivided.get(kernel.symbol, ()))),
+            **(plan.environment() if plan is not None else {}),
             "INTELLIPERF_EXPORT_SOCKET": str(socket),
         }
 
@@ -189,11 +196,11 @@ class EmulatorBackend:
     def _remember(self, trace: Trace) -> None:
         """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal.
 
-        And of its kernels, as they were first seen, which arguments may take any value.
+        And of its kernels, as they were first seen, which numbers they are handed.
         """
-        for module in trace.modules.values():
-            for symbol, facts in module.kernels.items():
-                self._undivided.setdefault(symbol, facts.undivided)
+        from intelliperf.emulator.altering import plans
+
+        self._plans = {**plans(trace), **self._plans}
         targets = sorted({module.target for module in trace.modules.values()})
         if self._target is None and len(targets) == 1 and self._built_for() != targets[0]:
             self._directory.mkdir(parents=True, exist_ok=True)

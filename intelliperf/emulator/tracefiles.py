@@ -116,6 +116,20 @@ class StaticFacts:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A plain number that a kernel is handed, see `ir.quantities`: in an argument or in a device variable."""
+
+    parameter: int | str  # index, or the variable's name
+    offset: int
+    bytes: int
+    encoding: str
+    divisors: tuple[int, ...]
+    open: bool
+    compared: bool
+    constants: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class KernelFacts:
     symbol: str
     name: str
@@ -124,7 +138,8 @@ class KernelFacts:
     end_line: int | None
     static_lds: int
     static: StaticFacts | None
-    undivided: tuple[int, ...] = ()  # integer arguments that may take any value, see `ir.divisions`
+    quantities: tuple[Quantity, ...] = ()  # among its arguments
+    reads_grid: bool = False  # its code asks for the number of blocks
 
 
 @dataclass(frozen=True)
@@ -139,6 +154,7 @@ class ModuleFacts:
     sites: tuple[SiteFacts, ...]
     blocks: tuple[BlockFacts, ...]
     kernels: Mapping[str, KernelFacts]
+    quantities: tuple[Quantity, ...] = ()  # of its device variables that kernels only read
 
 
 @dataclass(frozen=True)
@@ -311,6 +327,9 @@ def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
             sites=tuple(_site(site) for site in row["sites"]),
             blocks=_blocks(row),
             kernels={symbol: _kernel(symbol, kernel) for symbol, kernel in row["kernels"].items()},
+            quantities=tuple(
+                _quantity(name, one) for name, facts in row["symbols"].items() for one in facts.get("quantities", ())
+            ),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed metadata: {error!r}") from error
@@ -355,7 +374,21 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         end_line=row.get("end_line") or None,
         static_lds=int(row["static_lds"]),
         static=None if static is None else _static(static),
-        undivided=tuple(map(int, row.get("undivided", ()))),
+        quantities=tuple(_quantity(one["parameter"], one) for one in row.get("quantities", ())),
+        reads_grid=bool(row.get("reads_grid")),
+    )
+
+
+def _quantity(parameter: int | str, row: Mapping[str, Any]) -> Quantity:
+    return Quantity(
+        parameter=parameter,
+        offset=int(row["offset"]),
+        bytes=int(row["bytes"]),
+        encoding=str(row["encoding"]),
+        divisors=tuple(map(int, row["divisors"])),
+        open=bool(row["open"]),
+        compared=bool(row["compared"]),
+        constants=tuple(map(int, row["constants"])),
     )
 
 

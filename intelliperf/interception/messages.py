@@ -7,7 +7,7 @@ collections are as long as the (bounded) message. Addresses and sizes are in byt
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from intelliperf.errors import ProtocolError
@@ -54,6 +54,7 @@ class Hello:
     kernels: Mapping[str, tuple[Parameter, ...]]
     raw: Object  # for Backend.open_memory
     formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
+    constants: Mapping[str, frozenset[int]] = field(default_factory=dict)  # that a kernel compares with or divides by
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Dispatch:
     allocations: tuple[Allocation, ...]
     parameters: tuple[Parameter, ...] = ()  # where the hello does not know the kernel yet
     uncovered: int | None = None  # kinds of memory that the run used so far and that are not among the allocations
+    alteration: str = ""  # how its data differ from the application's, where that is told
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
@@ -161,6 +163,7 @@ def parse_hello(message: Object) -> Hello:
         kernels={str(symbol): _list(_object(entry), "parameters", _parameter) for symbol, entry in kernels.items()},
         raw=message,
         formats=_list(message, "formats", _words) if "formats" in message else (),
+        constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
     )
 
 
@@ -210,6 +213,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         allocations=allocations,
         parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
         uncovered=_natural(message, "uncovered") if "uncovered" in message else None,
+        alteration=_text(message, "alteration") if "alteration" in message else "",
         altered=_natural(message, "altered") if "altered" in message else None,
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
@@ -304,6 +308,13 @@ def _natural(message: Object, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _UNSIGNED_LIMIT:
         raise ProtocolError(f"a message lacks the natural number {key!r}")
     return value
+
+
+def _naturals(message: Object, key: str) -> frozenset[int]:
+    value = message.get(key, [])
+    if not isinstance(value, list):
+        raise ProtocolError(f"a message lacks the list {key!r}")
+    return frozenset(_natural({key: entry}, key) for entry in value)
 
 
 def _flag(message: Object, key: str) -> bool:

@@ -23,7 +23,7 @@ from intelliperf.validation.buffers.compare import (
     same_multiset,
     wrong_elements,
 )
-from intelliperf.validation.buffers.elements import BYTE, Bytes, Scalar
+from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
 from intelliperf.validation.calibration import Calibration, scalars
 from intelliperf.validation.runs.content import Content, chunks_that_differ
@@ -32,6 +32,7 @@ from intelliperf.validation.runs.pairing import Key, Pairing, argument_differenc
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered
 
+_INFINITE = "some numbers infinite"  # what a dispatch says of its data
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 
 
@@ -50,10 +51,12 @@ class Checker:
     free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
     restricted: bool = False  # the candidate adds __restrict__
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
+    altered: bool = False  # the data are not the application's: one NaN is as good as another
     without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
+    constants: set[int] = field(default_factory=set)  # that only the candidate's code names
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
@@ -82,6 +85,9 @@ class Checker:
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        hellos = base.side.hello, other.side.hello
+        mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
+        self.constants |= theirs - mine
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:
             text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"
@@ -101,7 +107,8 @@ class Checker:
             return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
         wrong = self._contents(sync, base, other, pairing, deadline)
         if wrong:
-            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {wrong.text}", wrong.near)
+            data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
+            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}{data}: {wrong.text}", wrong.near)
         self.syncs.add(sync.number)
         if self.forgets:
             for extra in pairing.extra:
@@ -192,7 +199,10 @@ class Checker:
             found = self._defined(here.dispatch.index, key, offset, expected, found)
             if not np.array_equal(expected, found):
                 self.apart.add(key)
-            builder.add(offset, wrong_elements(allowance, expected, found), expected, found)
+            wrong = wrong_elements(allowance, expected, found)
+            if self.altered and allowance.scalar.floating and expected.size % allowance.scalar.size == 0:
+                wrong &= ~_excused(allowance.scalar, expected, found, here.dispatch.alteration == _INFINITE)
+            builder.add(offset, wrong, expected, found)
         mismatch = builder.mismatch()
         if mismatch is not None and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
             self.unsure[key] = f"{mismatch.relative:.2g}"
@@ -314,6 +324,13 @@ class Checker:
         told = [f"{buffer}: {rule}{self._distance(buffer)}" for buffer, rule in sorted(self.allowances.items())]
         told += self._not_everywhere()
         return Check(name, CheckStatus.PASSED, "; ".join(told) + "; everything else bit-exact")
+
+
+def _excused(scalar: Scalar, expected: Bytes, found: Bytes, infinite: bool) -> Mask:
+    """Where both are NaN; of infinite numbers, where either is: another order of operations may make it."""
+    nans = np.isnan(scalar.floats(expected)), np.isnan(scalar.floats(found))
+    excused: Mask = nans[0] | nans[1] if infinite else nans[0] & nans[1]
+    return excused
 
 
 def _positive_control(allowance: Allowance, content: Bytes) -> None:

@@ -15,6 +15,7 @@ from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
+    CONSTANTS,
     COPIES,
     KEPT,
     OPTION,
@@ -43,6 +44,7 @@ from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
+_MOST_CONSTANTS = 32
 _ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
@@ -116,10 +118,16 @@ class NumbersGate:
         """Are they the same real numbers on those numbers?"""
         if trial.declared.kernels:
             return Proof()
-        options = {OPTION: alteration.value, KEPT: kept_option(calibration)}
+        options = {OPTION: alteration.value, **self._held(trial, calibration)}
         if alteration.of_arguments and trial.declared.geometry:
             options[SHAPES] = shapes_option(trial.compared.shapes) or ""
         return self._algebra.on_other_numbers(trial, options, calibration)
+
+    def _held(self, trial: Trial, calibration: Calibration) -> dict[str, str]:
+        """What both versions' launches are altered by, beside the way."""
+        constants = sorted(trial.compared.constants)[:_MOST_CONSTANTS]
+        told = {CONSTANTS: ",".join(map(str, constants))} if CONSTANTS in self._reference.backend.honours else {}
+        return {KEPT: kept_option(calibration), **told}
 
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         _, memory = self._reference.calibration(trial)
@@ -129,18 +137,18 @@ class NumbersGate:
             "memory": memory,
             OPTION: alteration.value,
         }
-        options[KEPT] = kept_option(calibration)
+        options |= self._held(trial, calibration)
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration, options)
         if alteration.of_arguments and trial.declared.geometry:
             options[SHAPES] = shapes_option(trial.compared.shapes) or ""
         runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
-        observer: Observer = Checker(calibration, self._reference.settings.tolerance)
+        observer: Observer = Checker(calibration, self._reference.settings.tolerance, altered=True)
         if alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER):
             runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
             observer = DoubtingChecker(
-                Checker(calibration, self._reference.settings.tolerance),
-                Checker(calibration, self._reference.settings.tolerance),
+                Checker(calibration, self._reference.settings.tolerance, altered=True),
+                Checker(calibration, self._reference.settings.tolerance, altered=True),
                 alteration,
             )
         rule = Rule(

@@ -24,7 +24,7 @@ from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
-KEPT, SHAPES = "other_kept", "other_shapes"  # likewise
+KEPT, SHAPES, CONSTANTS = "other_kept", "other_shapes", "other_constants"  # likewise
 ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16
 TWIN = "original in another order"
@@ -51,7 +51,8 @@ ALTERATIONS = (
         "where some of the numbers are others",
         "an eighth of each buffer's numbers moved",
         doubtful=True,
-        with_room="an eighth of each buffer's numbers moved; floats that are only read negated or zero",
+        with_room="an eighth of each buffer's numbers moved; other signs, zeros, NaN and infinities, all negative, "
+        "ties, 1000 added, sorted, reversed, integers out of their range",
     ),
     Alteration(
         "5",
@@ -66,8 +67,9 @@ ALTERATIONS = (
         "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
-        with_room="plain arguments from 5 on lowered and raised (one, three, half, a prime, very few), floats among "
-        "them doubled, wherever the original has one answer then",
+        with_room="plain arguments, members of structs and device variables each by itself lowered and raised (one, "
+        "three, half, a prime, very few, what only the candidate compares with), floats among them doubled and "
+        "negated, wherever the original has one answer then",
     ),
 )
 

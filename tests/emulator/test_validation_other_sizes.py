@@ -61,3 +61,67 @@ def test_a_right_rewrite_passes_other_sizes_and_signs(bench: Bench) -> None:
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
     (numbers,) = (check for check in verdict.checks if check.name == "other numbers")
     assert "raised" in numbers.detail and "negated" in numbers.detail
+
+
+STRUCT = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+struct Shape { int n; int pitch; float gain; int mode; };
+__constant__ int reach;
+__constant__ float taps[8];
+__global__ void blur(float* out, const float* in, const int* keys, Shape s) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= s.n) return;
+  float sum = 0.0f;
+  for (int k = 0; k < reach; ++k) sum += taps[k] * in[i * s.pitch + k];
+  if (s.mode == 1) sum = -sum;
+  if (keys[i] >= 0) sum = fmaxf(sum, 0.25f);
+  out[i] = sum * s.gain;
+}
+int main() {
+  const int n = 2048, pitch = 2, width = 5;
+  std::vector<float> host(n * pitch + 8), weights(8, 0.2f);
+  std::vector<int> keys(n);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = 0.5f + 0.01f * (i % 97);
+  for (int i = 0; i < n; ++i) keys[i] = i % 5;
+  float *in, *out;
+  int* list;
+  if (hipMalloc(&in, host.size() * 4) || hipMalloc(&out, n * 4) || hipMalloc(&list, n * 4)) return 1;
+  if (hipMemcpy(in, host.data(), host.size() * 4, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpy(list, keys.data(), n * 4, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpyToSymbol(taps, weights.data(), 32) || hipMemcpyToSymbol(reach, &width, 4)) return 3;
+  blur<<<(n + 127) / 128, 128>>>(out, in, list, Shape{n, pitch, 1.5f, 0});
+  if (hipMemcpy(host.data(), out, n * 4, hipMemcpyDeviceToHost)) return 4;
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += host[i];
+  std::printf("%.2f\\n", sum);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shaped(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("shaped"), STRUCT, "app.hip")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        pytest.param("if (s.mode == 1) sum = -sum;", "", "plain argument", marks=pytest.mark.slow),
+        pytest.param("k < reach", "k < 5", "plain argument", marks=pytest.mark.slow),
+        ("if (keys[i] >= 0) ", "", "integers out of their range"),
+    ],
+)
+def test_members_constants_and_the_range_of_keys_cannot_be_baked_in(
+    shaped: Bench, old: str, new: str, told: str
+) -> None:
+    verdict = shaped.verdict((old, new))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and told in verdict.detail, verdict.detail
+
+
+def test_a_right_rewrite_passes_other_members_constants_and_data(shaped: Bench) -> None:
+    verdict = shaped.verdict(
+        ("in[i * s.pitch + k]", "start[k]"),
+        ("float sum = 0.0f;", "float sum = 0.0f; const float* start = in + i * s.pitch;"),
+    )
+    assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail

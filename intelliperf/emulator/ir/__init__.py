@@ -23,6 +23,7 @@ from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_na
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.places import Places, name_locations
+from intelliperf.emulator.ir.quantities import Users, of_variable, only_loaded
 from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames, Tagged, restore_locations, tag_accesses
@@ -98,6 +99,7 @@ def instrument(
                 function, module, variables, debug, reach[function.name]
             )
     bodies += _resolver(_address_taken(module))
+    _describe_symbols(module, variables, debug)
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
     if shader is not None:
         head += shader.definitions(bodies, module.declarations)
@@ -114,6 +116,15 @@ def instrument(
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]
     text = join_dynamic("\n".join(head + bodies + kept) + "\n", variables.dynamic)
     return Instrumented(text, metadata, (*externals, *variables.external), Places(table, debug))
+
+
+def _describe_symbols(module: Module, variables: Variables, debug: DebugInfo) -> None:
+    """Which numbers device variables hold that kernels only read, and what becomes of these."""
+    users = [Users(function) for function in module.functions] if variables.types else []
+    for name, kind in variables.types.items():
+        facts = variables.symbols[name]
+        if facts["constant"] or only_loaded(f"@{name}", users):
+            facts["quantities"] = of_variable(f"@{name}", kind, debug, users)
 
 
 def _sizes(variables: Variables) -> dict[str, int]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
-from intelliperf.emulator.ir.divisions import undivided
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
 from intelliperf.emulator.ir.module import Function, Module
+from intelliperf.emulator.ir.quantities import Place, Users, constants, of_parameters, reads_grid
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
@@ -90,8 +90,12 @@ def _is_second_half(first: str, second: str, kind: int | None, debug: DebugInfo)
 
 
 def _argument_name(parameter: str) -> str:
+    return unquoted(_written_name(parameter))
+
+
+def _written_name(parameter: str) -> str:
     found = re.search(rf"%({NAME})$", parameter)
-    return unquoted(found[1]) if found else ""
+    return found[1] if found else ""
 
 
 def adapters(function: Function, arguments: list[Argument], shadows: bool = False) -> list[str]:
@@ -157,10 +161,20 @@ def describe_kernel(
             }
             for index, kind in enumerate(types)
         ],
-        "undivided": undivided(function, [(one.text, one.source) for one in map_arguments(function, debug)]),
+        "quantities": of_parameters(Users(function), _places(map_arguments(function, debug)), types, debug),
+        "constants": constants(function),
+        "reads_grid": reads_grid(function),
         "static_lds": sum(variables.shared[name] for name in reach),
         "static": None,
     }
+
+
+def _places(arguments: list[Argument]) -> dict[int, list[Place]]:
+    places: dict[int, list[Place]] = {}
+    for one in arguments:
+        place = Place(type_of(one.text), f"%{_written_name(one.text)}", one.offset, one.by_address)
+        places.setdefault(one.source, []).append(place)
+    return places
 
 
 def _last_line(function: Function, debug: DebugInfo) -> int:

@@ -36,6 +36,7 @@ class Variables:
     shared: dict[str, int] = field(default_factory=dict)  # bytes, by name as written
     private: set[str] = field(default_factory=set)  # compiler-made constants, with @
     symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
+    types: dict[str, int | None] = field(default_factory=dict)  # of the symbols, in the debug metadata
     external: list[str] = field(default_factory=list)  # defined elsewhere
     dynamic: list[str] = field(default_factory=list)  # extern __shared__ arrays, all at one address
 
@@ -143,6 +144,7 @@ def _describe_symbol(
         variable = debug.node(expression.reference("var"))
         type_name = debug.type_name(variable.reference("type"))
         number = debug.number(variable.reference("type"))
+        result.types[unquoted(name)] = variable.reference("type")
     result.symbols[unquoted(name)] = {
         "size": layout.size(kind),
         "type": re.sub(r"^const ", "", type_name),

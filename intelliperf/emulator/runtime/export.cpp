@@ -71,10 +71,13 @@ std::string hello() {
   json.key("kernels").begin_object();
   std::map<std::string, const JsonValue*> kernels;
   for (const auto& module : modules())
-    for (const auto& kernel : module->metadata["kernels"].members()) kernels.emplace(kernel.first, &kernel.second["parameters"]);
-  for (const auto& [name, parameters] : kernels) {
+    for (const auto& kernel : module->metadata["kernels"].members()) kernels.emplace(kernel.first, &kernel.second);
+  for (const auto& [name, kernel] : kernels) {
     json.key(name).begin_object().key("parameters");
-    copy_json(json, *parameters);
+    copy_json(json, (*kernel)["parameters"]);
+    json.key("constants").begin_array();
+    for (const JsonValue& constant : (*kernel)["constants"].items()) json.number(constant.unsigned_or(0));
+    json.end_array();
     json.end_object();
   }
   json.end_object().end_object();
@@ -195,10 +198,9 @@ __attribute__((destructor)) void end_at_exit() { export_end(); }
 
 bool exporting() { return session() != nullptr; }
 
-bool export_awaits(const Kernel& kernel, uint64_t* launches) {
+bool export_awaits(const Kernel& kernel) {
   Session* s = session();
   if (!s) return false;
-  *launches = s->seen[kernel.name];
   return is_target(*s, kernel.name);
 }
 
@@ -215,7 +217,7 @@ void export_begins(const LaunchRequest& request) {
   wire_wait(s->socket);
 }
 
-void export_dispatch(const LaunchRequest& request, int status, bool shown) {
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration) {
   Session* s = session();
   if (!s) return;
   const bool target = shown && is_target(*s, request.kernel->name);
@@ -223,6 +225,7 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown) {
   write_launch(json, *s, request, target, status);
   s->dispatches += 1;
   s->seen[request.kernel->name] += 1;
+  if (*alteration) json.key("alteration").string(alteration);
   if (target) {
     write_arguments(json, request);
     write_allocations(json, *s);

@@ -9,12 +9,12 @@
 namespace simt {
 
 bool exporting();
-// Whether the parent waits for this kernel, and how many launches of it were told so far.
-bool export_awaits(const Kernel& kernel, uint64_t* launches);
+// Whether the parent waits for this kernel.
+bool export_awaits(const Kernel& kernel);
 // Waits before the launch, too, where INTELLIPERF_EXPORT_BEFORE asks for that: the parent keeps what the kernel finds.
 void export_begins(const LaunchRequest& request);
 // Waits only for launches that are `shown`.
-void export_dispatch(const LaunchRequest& request, int status, bool shown);
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration = "");
 void export_transfer(const char* operation, uint64_t bytes);
 void export_end();
 

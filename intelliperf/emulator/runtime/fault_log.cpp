@@ -184,6 +184,12 @@ void note_fault(const Fault& fault) {
   memcpy(&made.value, reinterpret_cast<const void*>(fault.address), sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
 
+bool noted_out_of_bounds() {
+  for (const Noted& entry : noted())
+    if (entry.fault.kind == FaultKind::kOutOfBounds) return true;
+  return false;
+}
+
 void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
   std::vector<Noted> list;
   list.swap(noted());

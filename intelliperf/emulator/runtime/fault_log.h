@@ -41,6 +41,8 @@ struct Fault {
 // Counts the fault; the first of its kind and sites keeps the details.
 void note_fault(const Fault& fault);
 // Writes the launch's faults and forgets them; says the grave ones on standard error.
+// Whether an access out of bounds was noted since.
+bool noted_out_of_bounds();
 void flush_faults(const LaunchRequest& request, uint32_t launch_index);
 
 // Not 0: the running launch must end with this status. Set by traps and fatal signals.

@@ -1,7 +1,9 @@
 // Launches: validation as the vendors do it, the launch itself, what comes after it.
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "device_file.h"
@@ -85,13 +87,16 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
 
 // Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
 bool shown_on_other_numbers(const LaunchRequest& request) {
-  uint64_t launches = 0;
-  if (!export_awaits(*request.kernel, &launches)) return false;
+  if (!export_awaits(*request.kernel)) return false;
+  static auto* const counts = new std::map<std::string, uint64_t>;
+  const uint64_t launches = (*counts)[request.kernel->name]++;
   const uint32_t variants = OtherNumbers::variants(request, launches);
   for (uint32_t variant = 0; variant < variants; ++variant) {
     const OtherNumbers numbers(request, launches, variant);
     const Repeats::Aside aside;
-    export_dispatch(numbers.request(), launch(numbers.request()).status, true);
+    const LaunchOutcome outcome = launch(numbers.request());
+    const int status = outcome.status == kLaunchOk && outcome.out_of_bounds ? int(kIllegalAddress) : outcome.status;
+    export_dispatch(numbers.request(), status, true, numbers.told());
   }
   return variants > 0;
 }

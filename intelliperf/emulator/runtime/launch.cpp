@@ -372,10 +372,15 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   History& history = history_of(kernel);
   const Geometry geometry{request.grid, request.block, request.dynamic_lds};
   RunPlan plan = make_plan(kernel, history, geometry);
+  if (request.watched && kernel.trace && !shadow_active()) {
+    plan.analyze = plan.lockstep = true;
+    plan.event_budget = UINT64_MAX / 2;
+  }
   plan.max_resident = request.cooperative ? request.grid.count() : 4096;
   // Devices begin blocks in order: one that waits for a later one needs room for both.
   if (!request.cooperative && settings().blocks.kind == Order::Kind::kForward && resident.blocks)
     plan.max_resident = std::min<uint64_t>(plan.max_resident, uint64_t(resident.blocks) * device().compute_units);
+  if (!request.cooperative && settings().resident) plan.max_resident = std::min(plan.max_resident, settings().resident);
 
   execution.request = &request;
   execution.index = Recorder::instance().next_launch();
@@ -415,6 +420,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   write_records(request, execution.index,
                 Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
                        found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
+  outcome.out_of_bounds = request.watched && noted_out_of_bounds();
   flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());

@@ -21,6 +21,7 @@ struct LaunchRequest {
   void** arguments = nullptr;
   uint64_t stream = 0;
   bool cooperative = false;
+  bool watched = false;  // every access is checked; see LaunchOutcome::out_of_bounds
 };
 
 // Of the buffer for dynamic LDS: a GPU's own code has all of its LDS there, the fixed part first.
@@ -29,6 +30,7 @@ uint32_t dynamic_shared_bytes(const LaunchRequest& request);
 struct LaunchOutcome {
   int status = 0;        // 0, or one of LaunchStatus
   double time_ns = 0;    // modelled, launch overhead included
+  bool out_of_bounds = false;  // of a watched launch: some access was, though nothing may have stopped it
   uint32_t index = 0;    // of its line in launches.jsonl (counted also when nothing is recorded)
 };
 

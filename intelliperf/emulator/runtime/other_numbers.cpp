@@ -5,6 +5,8 @@
 #include <map>
 
 #include "alterations.h"
+#include "other_data.h"
+#include "other_sizes.h"
 #include "settings.h"
 #include "shadow.h"
 
@@ -12,7 +14,8 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
-constexpr uint32_t kMostArguments = 6, kMostSizes = 8;
+constexpr uint32_t kMostArguments = 6;
+constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
 struct Numbers {  // what a parameter says that an allocation holds
   BufferNumbers of;
@@ -28,9 +31,9 @@ bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.k
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
 
-bool writes_variables(const Module& module) {
+bool has_arrays(const Module& module) {
   return std::any_of(module.variables.begin(), module.variables.end(),
-                     [](const auto& variable) { return !variable->constant && variable->bytes > 8; });
+                     [](const auto& variable) { return variable->bytes > 8 && variable->number.bytes < variable->bytes; });
 }
 
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
@@ -41,16 +44,38 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
   const LaunchShape shape{extent(request.grid), extent(request.block)};
   std::vector<OtherArgument> found = other_arguments(plain, shape, settings().shapes);
   if (found.size() > kMostArguments) found.resize(kMostArguments);
-  // Arrays among the device variables have no room behind them.
-  if (!has_room() || writes_variables(*request.kernel->module)) return found;
-  std::vector<bool> free(request.kernel->parameters.size());
-  for (const uint64_t index : settings().sizes)
-    if (index < free.size()) free[index] = true;
-  std::vector<OtherArgument> sizes = other_sizes(plain, shape, settings().shapes, free);
-  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
-  found.insert(found.end(), sizes.begin(), sizes.end());
   return found;
 }
+
+bool may_be_watched(const LaunchRequest& request) {
+  return settings().may_watch && request.grid.count() * request.block.count() <= kMostWatched;
+}
+
+// Arrays among the device variables have no room behind them.
+std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
+  const bool may_grow = !has_arrays(*request.kernel->module) && may_be_watched(request);
+  std::vector<OtherSize> found = other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
+  if (!settings().reads_grid || !settings().shapes.empty()) return found;
+  for (const OtherSize& other : other_grids(request))
+    if (may_grow || !other.larger) found.push_back(other);
+  return found;
+}
+
+// Of `count` alterations beyond the first `fixed` ones, which each launch has, those that the `nth` launch has too.
+struct Window {
+  uint32_t fixed, count, first, size;
+  Window(uint32_t fixed_ones, uint32_t all, uint64_t nth) : fixed(std::min(fixed_ones, all)), count(all - fixed) {
+    size = std::min(count, settings().window);
+    const uint64_t turn = nth < 8 ? nth : 8 + uint64_t(__builtin_ctzll(nth));
+    first = count ? uint32_t(turn * size % count) : 0;
+  }
+  uint32_t total() const { return fixed + size; }
+  uint32_t operator[](uint32_t variant) const {
+    return variant < fixed ? variant : fixed + (first + variant - fixed) % count;
+  }
+};
+
+Window of_data(uint64_t nth) { return Window(1, 1 + uint32_t(DataKind::kCount), nth); }
 
 std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
   std::map<const Allocation*, Numbers> found;
@@ -95,10 +120,11 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
-  if (mode == OtherNumbersMode::kSome) return 2;
+  if (mode == OtherNumbersMode::kSome) return of_data(nth).total();
   if (mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
-  return uint32_t(other_arguments(request).size());
+  const auto plain = uint32_t(other_arguments(request).size());
+  return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
 
 OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant) : altered_(request) {
@@ -110,24 +136,71 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
   }
   const OtherNumbersMode mode = settings().other_numbers;
   if (mode != OtherNumbersMode::kArguments) {
-    for (const auto& [allocation, numbers] : altered_with(request))
-      if (!numbers.mixed) {
-        auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-        if (mode == OtherNumbersMode::kSome && variant == 1)
-          alter_signs(at, allocation->bytes, numbers.of, nth);
-        else
-          alter(at, allocation->bytes, numbers.of, nth, mode);
-        shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
-      }
+    alter_data(request, nth, mode == OtherNumbersMode::kSome ? of_data(nth)[variant] : 0);
     return;
   }
   for (const Allocation* a : live) fill_room(*a);
-  const OtherArgument other = other_arguments(request)[variant];
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
-  for (const OtherArgument::Value& one : other.values) values_.push_back(one.bytes);
-  for (size_t i = 0; i < values_.size(); ++i) arguments_[other.values[i].index] = &values_[i];
   altered_.arguments = arguments_.data();
+  const std::vector<OtherArgument> plain = other_arguments(request);
+  const std::vector<OtherSize> sizes = sizes_of(request);
+  const uint32_t which = Window(uint32_t(plain.size()), uint32_t(plain.size() + sizes.size()), nth)[variant];
+  if (which >= plain.size()) {
+    alter_size(request, sizes[which - plain.size()]);
+    return;
+  }
+  const OtherArgument& other = plain[which];
+  for (const OtherArgument::Value& one : other.values) {
+    copies_.emplace_back(reinterpret_cast<const char*>(&one.bytes), reinterpret_cast<const char*>(&one.bytes) + sizeof one.bytes);
+    arguments_[one.index] = copies_.back().data();
+  }
   altered_.grid = {other.grid[0], other.grid[1], other.grid[2]};
+}
+
+void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which) {
+  const OtherNumbersMode mode = settings().other_numbers;
+  for (const auto& [allocation, numbers] : altered_with(request)) {
+    if (numbers.mixed) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    if (which == 0)
+      alter(at, allocation->bytes, numbers.of, nth, mode);
+    else
+      alter_kind(at, allocation->bytes, numbers.of, nth, DataKind(which - 1));
+    shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
+  }
+  if (which == 0) return;
+  altered_.watched = needs_watching(DataKind(which - 1)) && may_be_watched(request);
+  told_ = name_of(DataKind(which - 1));
+}
+
+void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& other) {
+  const std::vector<Quantity>& slots = settings().slots;
+  for (const OtherSize::Value& one : other.values) {
+    const Quantity& slot = slots[one.slot];
+    if (slot.parameter < 0) {
+      auto* at = const_cast<void*>(slot_address(slot, request));  // a variable of the module: put back with the others
+      std::memcpy(at, &one.bytes, slot.number.bytes);
+      shadow_uploaded(at, slot.number.bytes);
+      continue;
+    }
+    for (const Parameter& parameter : request.kernel->parameters) {
+      if (parameter.index != uint64_t(slot.parameter)) continue;
+      const auto* now = static_cast<const char*>(arguments_[parameter.index]);
+      copies_.emplace_back(now, now + parameter.size);
+      std::memcpy(copies_.back().data() + slot.offset, &one.bytes, slot.number.bytes);
+      arguments_[parameter.index] = copies_.back().data();
+    }
+  }
+  altered_.grid = other.grid;
+  altered_.watched = other.larger;
+  if (!other.bare) return;
+  for (const auto& [allocation, numbers] : altered_with(request)) {
+    const uint64_t room = allocation->roomy ? allocation->bytes / 2 : 0;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    if (numbers.mixed || allocation->kind == MemoryKind::kSymbol) continue;
+    bare_end(at, allocation->bytes - room, room, numbers.of.number);
+    shadow_uploaded(at, allocation->bytes);
+  }
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

@@ -2,10 +2,12 @@
 // Asked for by INTELLIPERF_OTHER_NUMBERS; see alterations.h for its values.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "launch.h"
 #include "memory.h"
+#include "other_sizes.h"
 
 namespace simt {
 
@@ -20,6 +22,9 @@ class OtherNumbers {
   // The launch to run instead.
   const LaunchRequest& request() const { return altered_; }
 
+  // How its data differ, for people; empty where the mode says it.
+  const char* told() const { return told_; }
+
   // For mode 4: of the next copy from the host.
   static void alter_copy(void* at, uint64_t bytes);
 
@@ -33,9 +38,13 @@ class OtherNumbers {
     uintptr_t base;
     std::vector<char> content;
   };
+  void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
+  void alter_size(const LaunchRequest& request, const OtherSize& other);
+
   LaunchRequest altered_;
   std::vector<void*> arguments_;
-  std::vector<uint64_t> values_;  // of the altered ones
+  std::deque<std::vector<char>> copies_;  // of the altered ones
+  const char* told_ = "";
   std::vector<Saved> saved_;
 };
 

@@ -63,11 +63,16 @@ Settings read_environment() {
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
   if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
-  s.sizes = numbers_variable("INTELLIPERF_OTHER_SIZES");
+  s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
+  for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
+  s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));
+  s.reads_grid = unsigned_variable("INTELLIPERF_OTHER_GRID", 0) != 0;
+  s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) != 0;
   s.kept = numbers_variable("INTELLIPERF_OTHER_KEPT");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");
   s.preemption = order_variable("INTELLIPERF_PREEMPT");
+  s.resident = unsigned_variable("INTELLIPERF_RESIDENT", 0);
   const double scale = strtod(text_variable("INTELLIPERF_CLOCK_SCALE").c_str(), nullptr);
   if (scale > 0 && scale < 1e6) s.clock_scale = scale;
   const std::string rounding = text_variable("INTELLIPERF_ROUNDING");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alterations.h"
+#include "other_sizes.h"
 
 namespace simt {
 
@@ -23,9 +24,14 @@ struct Settings {
   bool lockstep_always = false;
   Order lanes, blocks;
   Order preemption;                // of blocks in lock-step, where it is by chance
+  uint64_t resident = 0;           // most blocks that may be under way at once; 0: what the device has room for
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
-  std::vector<uint64_t> sizes;  // arguments of the kernel that may take any value, see alterations.h
+  std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
+  std::vector<int64_t> constants;  // values for them that only the candidate's code names
+  uint32_t window = 12;            // alterations of a launch, beyond those that every launch has
+  bool reads_grid = false;         // the kernel's code goes by the size of its grid
+  bool may_watch = false;          // whether altered launches are small enough to be run with every access checked
   std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
   double clock_scale = 1;  // of every time that the program can read

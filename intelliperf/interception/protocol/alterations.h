@@ -16,8 +16,7 @@
 //      with the launch in another way stays. The original does less of the same then, or fails, which is for the
 //      parent to see. Where a candidate may choose its own grid, the parent names all shapes of both programs'
 //      launches, so that both alter the same arguments.
-//      Where the memory is roomy (the emulator: each allocation has as many bytes again behind it, which hold the
-//      same), integers are altered in other ways, too: one and three more and less, half, a prime, very few.
+//      The emulator alters more of them, in more ways: see other_sizes.h and other_data.h.
 //   4  What the application copies to the device, as it arrives, and for good: the way of 2, with numbers told by
 //      their bits. No launch is repeated, so that programs with other kernels can be compared.
 //   5  Floats that the kernel only reads, all multiplied by 128.
@@ -77,18 +76,8 @@ struct OtherArgument {
   GridSize grid;
 };
 
-// Floats of a launch with other signs: a quarter of them negated, some zero, of both signs. `draw` tells the launch and
-// the buffer. Numbers in ascending order stay so: they may be searched in. False: left as they are.
-bool alter_signs(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw);
-
 // `beside`: shapes of other launches that the values must suit as well.
 std::vector<OtherArgument> other_arguments(const std::vector<PlainArgument>& arguments, const LaunchShape& shape,
                                            const std::vector<LaunchShape>& beside);
-
-
-// The same for memory with room: integers that are `free` of promises, by index, raised and lowered to what nothing
-// divides. Where other shapes must suit them, too, none is raised: a grid of the candidate's own may not grow with it.
-std::vector<OtherArgument> other_sizes(const std::vector<PlainArgument>& arguments, const LaunchShape& shape,
-                                       const std::vector<LaunchShape>& beside, const std::vector<bool>& free);
 
 }  // namespace simt

@@ -1,0 +1,63 @@
+"""How launches of a kernel may be altered: with other values of the numbers that it is handed, and how many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from intelliperf.emulator.tracefiles import KernelLaunch, Quantity, Trace
+
+_KINDS = {"float": "f", "signed": "i", "unsigned": "i"}
+_LANE_NS = 6.0  # of an access in the fast version, on the slower machines seen
+_WATCHED_LANE_NS = 150.0  # with every access checked
+_LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent looks at it
+_BUDGET_NS = 1.2e9  # of one version, for one way to alter launches
+_WATCHED_NS = 0.15e9  # of one launch
+_FEWEST, _MOST = 3, 48
+_ALTERED_LAUNCHES = 8  # the runtime alters so many in a row, and few of those that follow
+
+
+@dataclass(frozen=True)
+class Plan:
+    """For one kernel, as the original has it: both versions are altered alike."""
+
+    slots: tuple[Quantity, ...]
+    window: int  # alterations of one launch
+    reads_grid: bool
+    watched: bool  # whether a launch is small enough to be run with every access checked
+
+    def environment(self) -> Mapping[str, str]:
+        return {
+            "INTELLIPERF_OTHER_SLOTS": ";".join(_spelt(slot) for slot in self.slots if slot.encoding in _KINDS),
+            "INTELLIPERF_OTHER_WINDOW": str(self.window),
+            "INTELLIPERF_OTHER_GRID": str(int(self.reads_grid)),
+            "INTELLIPERF_OTHER_WATCH": str(int(self.watched)),
+        }
+
+
+def plans(trace: Trace) -> dict[str, Plan]:
+    """By the kernel's symbol, of those that were launched."""
+    found: dict[str, Plan] = {}
+    launches: dict[str, list[KernelLaunch]] = {}
+    for launch in trace.launches:
+        if isinstance(launch, KernelLaunch):
+            launches.setdefault(launch.kernel, []).append(launch)
+    for symbol, own in launches.items():
+        module = trace.modules[own[0].module]
+        lanes = sum(launch.lanes for launch in own) / len(own)
+        window = _BUDGET_NS / (min(len(own), _ALTERED_LAUNCHES) * (_LAUNCH_NS + lanes * _LANE_NS))
+        found[symbol] = Plan(
+            module.kernels[symbol].quantities + module.quantities,
+            int(min(max(window, _FEWEST), _MOST)),
+            module.kernels[symbol].reads_grid,
+            lanes * _WATCHED_LANE_NS < _WATCHED_NS,
+        )
+    return found
+
+
+def _spelt(slot: Quantity) -> str:
+    """As `other_sizes.h` reads it."""
+    where = f"@{slot.parameter}" if isinstance(slot.parameter, str) else str(slot.parameter)
+    flags = "o" * slot.open + "c" * slot.compared
+    lists = (",".join(map(str, numbers)) for numbers in (slot.divisors, slot.constants))
+    return ":".join((where, str(slot.offset), str(slot.bytes), _KINDS[slot.encoding], flags, *lists))

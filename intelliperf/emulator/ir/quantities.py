@@ -1,0 +1,250 @@
+"""Plain numbers that a kernel is handed, and what its code does with them: may they take any value?
+
+A number is an argument, a member of a struct that is passed by value, or a member of a device variable. One that is
+divided, shifted down or masked may be promised to be a multiple, unless the division rounds up; one that a function
+takes which was not inlined may be, too. The constants that it is compared with are where its meaning changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.module import Function, Instruction
+from intelliperf.emulator.ir.text import NAME, split_top
+
+_VALUE = re.compile(rf"%{NAME}")
+_CONSTANT = re.compile(r"-?\d+")
+_HARMLESS_CALL = re.compile(r"@llvm\.(?:[su](?:min|max)|abs|dbg|lifetime|assume)")
+_CARRYING = frozenset(("zext", "sext", "trunc", "freeze", "phi", "select"))  # the same number, or a choice
+_PASSING = frozenset(("sub", "mul", "shl", "xor"))
+_DIVIDING = frozenset(("udiv", "sdiv", "urem", "srem", "lshr", "ashr", "and"))
+_LARGEST = 1 << 31
+_MOST_OF_AN_ARRAY, _MOST_NESTED = 8, 8
+_MEMBERS = ("DW_TAG_member", "DW_TAG_inheritance")
+_OFFSET = re.compile(rf"getelementptr (?:inbounds |nuw |nusw )*\(?i8, ptr (%{NAME}|@{NAME}), i64 (\d+)\)?")
+_LOAD = re.compile(r"load (?:volatile )?i\d+, ptr (.*?)(?:, |$)")
+_GRID_SIZE = re.compile(r"\(i8, ptr @__simt_grid, i64 (?:32|36|40)\)")  # abi.h: struct Grid
+_SHIFTED = re.compile(rf"[la]shr (?:exact )?i64 (%{NAME}), 32\b")
+
+
+@dataclass
+class Uses:
+    """What becomes of one number."""
+
+    divisors: set[int] = field(default_factory=set)
+    open: bool = False  # it may be promised to be a multiple of something that is not known
+    compared: bool = False
+    constants: set[int] = field(default_factory=set)  # that it is compared with
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "divisors": sorted(self.divisors),
+            "open": self.open,
+            "compared": self.compared,
+            "constants": sorted(self.constants),
+        }
+
+
+class Users:
+    """The instructions of a function by the values that they take."""
+
+    def __init__(self, function: Function) -> None:
+        self.of: dict[str, list[Instruction]] = {}
+        self.instructions = [one for block in function.blocks for one in block.instructions]
+        for instruction in self.instructions:
+            for name in set(_VALUE.findall(instruction.text)):
+                if name != instruction.result:
+                    self.of.setdefault(name, []).append(instruction)
+
+    def follow(self, start: Iterable[str], uses: Uses) -> None:
+        pending: list[tuple[str, int | None]] = [(name, 0) for name in start]
+        seen = {name for name, _ in pending}
+        while pending:
+            name, added = pending.pop()
+            for instruction in self.of.get(name, ()):
+                passed = _pass(instruction, name, added, uses)
+                if passed is not _ENDS and instruction.result is not None and instruction.result not in seen:
+                    seen.add(instruction.result)
+                    pending.append((instruction.result, passed.added))
+
+
+@dataclass(frozen=True)
+class _Passed:
+    added: int | None  # what was added to the number; None: it is another one
+
+
+_ENDS = _Passed(-1)
+
+
+def _pass(instruction: Instruction, name: str, added: int | None, uses: Uses) -> _Passed:
+    opcode, text = instruction.opcode, instruction.text
+    if opcode == "icmp":
+        uses.compared = True
+        uses.constants |= set(_constants(text))
+        return _ENDS
+    if opcode in ("call", "invoke"):
+        if not _HARMLESS_CALL.search(text):
+            uses.open = True
+            return _ENDS
+        return _Passed(added)
+    if opcode in _CARRYING:
+        return _Passed(added)
+    if opcode == "add" or opcode == "or" and " disjoint " in text:
+        constants = _constants(text)
+        return _Passed(added + constants[0] if added is not None and len(constants) == 1 else None)
+    if opcode in _DIVIDING:
+        return _divide(instruction, name, added, uses)
+    return _Passed(None) if opcode in _PASSING or opcode == "or" else _ENDS
+
+
+def _divide(instruction: Instruction, name: str, added: int | None, uses: Uses) -> _Passed:
+    operands = [part.split()[-1] for part in split_top(_without_attachments(instruction.text))]
+    if instruction.opcode != "and" and operands[0] != name:
+        return _Passed(None)  # it divides something else
+    other = operands[1] if operands[0] == name else operands[0]
+    divisor = _divisor(instruction.opcode, int(other)) if _CONSTANT.fullmatch(other) else None
+    if divisor is None:
+        uses.open = True
+    elif divisor not in (1, _LARGEST) and added != divisor - 1:  # rounded up, nothing is left out
+        uses.divisors.add(divisor)
+    return _Passed(None)
+
+
+def _divisor(opcode: str, constant: int) -> int | None:
+    if opcode in ("lshr", "ashr"):
+        return 1 if constant >= 31 else 1 << constant  # 31: its sign
+    if opcode == "and":
+        low = constant + 1 if constant >= 0 else -constant
+        return low if low & (low - 1) == 0 else None
+    return abs(constant) or None
+
+
+def _without_attachments(text: str) -> str:
+    return text.partition(", !")[0]
+
+
+def _constants(text: str) -> list[int]:
+    parts = split_top(_without_attachments(text))
+    return [int(last) for part in parts if _CONSTANT.fullmatch(last := part.split()[-1])]
+
+
+@dataclass(frozen=True)
+class PlainNumber:
+    """A number of a basic type at so many bytes from where its parameter or variable begins."""
+
+    offset: int
+    bytes: int
+    encoding: str
+
+    def facts(self) -> dict[str, Any]:
+        return {"offset": self.offset, "bytes": self.bytes, "encoding": self.encoding}
+
+
+def plain_numbers(debug: DebugInfo, kind: int | None, offset: int = 0, depth: int = 0) -> Iterator[PlainNumber]:
+    """The numbers that a type consists of, but for those of large arrays, which are data."""
+    node = debug.resolved(kind)
+    if node.kind == "DIBasicType":
+        number = debug.number(kind) or {}
+        yield PlainNumber(offset, debug.size(kind), str(number.get("encoding")))
+    elif node.text("tag") == "DW_TAG_array_type":
+        base = node.reference("baseType")
+        each = debug.size(base)
+        count = node.number("size") // 8 // each if each else 0
+        for index in range(count if count <= _MOST_OF_AN_ARRAY else 0):
+            yield from plain_numbers(debug, base, offset + index * each, depth + 1)
+    elif debug.is_aggregate(kind) and node.text("tag") != "DW_TAG_union_type" and depth < _MOST_NESTED:
+        for operand in debug.node(node.reference("elements")).operands:
+            member = debug.node(operand)
+            if member.text("tag") in _MEMBERS and "DIFlagStaticMember" not in member.text("flags"):
+                at = offset + member.number("offset") // 8
+                yield from plain_numbers(debug, member.reference("baseType"), at, depth + 1)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the IR has a parameter, or eight bytes of one."""
+
+    type: str  # in the IR
+    name: str
+    offset: int  # bytes of the parameter that lie before
+    by_address: bool
+
+
+def of_parameters(
+    users: Users, places: Mapping[int, Sequence[Place]], types: Sequence[int | None], debug: DebugInfo
+) -> list[dict[str, Any]]:
+    """All numbers among the parameters of a kernel. `places`: by index of the source's parameter."""
+    found = []
+    for index, kind in enumerate(types):
+        for number in plain_numbers(debug, kind):
+            uses = Uses()
+            users.follow([name for place in places.get(index, ()) for name in _names(users, place, number)], uses)
+            found.append({"parameter": index, **number.facts(), **uses.facts()})
+    return found
+
+
+def of_variable(name: str, kind: int | None, debug: DebugInfo, functions: Sequence[Users]) -> list[dict[str, Any]]:
+    """All numbers of a device variable (its name with the @)."""
+    found = []
+    for number in plain_numbers(debug, kind):
+        uses = Uses()
+        for users in functions:
+            users.follow(_loaded(users, name, number.offset), uses)
+        found.append({**number.facts(), **uses.facts()})
+    return found
+
+
+def only_loaded(name: str, functions: Sequence[Users]) -> bool:
+    """Does every instruction that names the variable load from it, at once?"""
+    named = re.compile(rf"{re.escape(name)}(?![-\w.$])")
+    return all(one.opcode == "load" for users in functions for one in users.instructions if named.search(one.text))
+
+
+def _names(users: Users, place: Place, number: PlainNumber) -> list[str]:
+    """The values that are this number: loaded from its address, or taken out of the register that holds two."""
+    if place.by_address:
+        return list(_loaded(users, place.name, number.offset))
+    within = number.offset - place.offset
+    if place.type != "i64" or number.bytes == 8:
+        return [place.name] if within == 0 else []
+    taken = [one for one in users.of.get(place.name, ()) if one.result is not None]
+    high = [str(one.result) for one in taken if _SHIFTED.search(one.text)]
+    return high if within == 4 else [str(one.result) for one in taken if one.result not in high and within == 0]
+
+
+def _loaded(users: Users, base: str, offset: int) -> Iterator[str]:
+    addresses = {base} if offset == 0 else set()
+    for instruction in users.instructions:
+        if instruction.opcode == "getelementptr" and instruction.result is not None:
+            found = _OFFSET.search(instruction.text)
+            if found and found[1] == base and int(found[2]) == offset:
+                addresses.add(instruction.result)
+    for instruction in users.instructions:
+        loaded = _LOAD.search(instruction.text) if instruction.opcode == "load" else None
+        if loaded is None or instruction.result is None:
+            continue
+        within = _OFFSET.search(loaded[1])
+        if loaded[1] in addresses or (within and within[1] == base and int(within[2]) == offset):
+            yield instruction.result
+
+
+def constants(function: Function) -> list[int]:
+    """What the function compares with, divides by and masks with: where it may do something else."""
+    found: set[int] = set()
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.opcode == "icmp" or instruction.opcode in ("udiv", "sdiv", "urem", "srem"):
+                found |= set(_constants(instruction.text))
+            elif instruction.opcode in ("and", "lshr", "ashr"):
+                found |= {d for c in _constants(instruction.text) if (d := _divisor(instruction.opcode, c)) is not None}
+    return sorted(c for c in found if 1 < c < _LARGEST)
+
+
+def reads_grid(function: Function) -> bool:
+    """Does it ask how many blocks there are?"""
+    texts = (instruction.text for block in function.blocks for instruction in block.instructions)
+    return any(_GRID_SIZE.search(text) for text in texts if "@__simt_grid" in text)

@@ -1,0 +1,186 @@
+#include "other_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kRare = 61;  // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr int kFewValues = 5;
+constexpr int kFarBelow = 32;   // zero, by the range of the numbers
+constexpr uint64_t kEnd = 32;   // this part of a buffer is its end
+constexpr uint32_t kPayload = 0x1234;
+
+uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+template <class Value>
+std::vector<Value> read(const char* at, uint64_t bytes) {
+  std::vector<Value> values(bytes / sizeof(Value));
+  std::memcpy(values.data(), at, values.size() * sizeof(Value));
+  return values;
+}
+
+template <class Value>
+Value quiet_nan(uint64_t chance) {
+  if constexpr (sizeof(Value) == 4) {
+    const uint32_t bits = 0x7FC00000u | (uint32_t(chance) & 0x80000000u) | kPayload;
+    Value value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  } else {
+    const uint64_t bits = 0x7FF8000000000000ull | (chance & (1ull << 63)) | kPayload;
+    Value value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+}
+
+template <class Value>
+bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind) {
+  const auto finite = [](Value v) { return std::isfinite(v); };
+  Value low = 0, high = 0;
+  for (const Value v : values)
+    if (finite(v)) low = std::min(low, v), high = std::max(high, v);
+  const Value range = high - low;
+  // Ascending numbers may be searched in.
+  const bool ascending = values.size() > 2 && std::is_sorted(values.begin(), values.end());
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    Value& value = values[i];
+    const uint64_t chance = mixed(draw ^ i);
+    const uint64_t of_32 = chance % 32;
+    switch (kind) {
+      case DataKind::kSigns:
+      case DataKind::kOutOfRange:  // of the integers beside them: what these decide would not show otherwise
+        if (ascending || !constant) return false;
+        if (of_32 < 8) value = -value;
+        if (of_32 == 8) value = 0;
+        if (of_32 == 9) value = -Value(0);
+        break;
+      case DataKind::kNan:
+        if (chance % kRare == 0) value = quiet_nan<Value>(chance);
+        break;
+      case DataKind::kInfinite:
+        if (chance % kRare == 0) value = chance & (1ull << 40) ? -INFINITY : INFINITY;
+        break;
+      case DataKind::kNegative:
+        if (!constant) return false;
+        if (finite(value)) value = -std::abs(value) - kFarBelow * range;
+        break;
+      case DataKind::kTies:
+        if (range > 0 && finite(value)) value = low + range / kFewValues * Value(chance % kFewValues);
+        break;
+      case DataKind::kOffset:
+        if (!constant) return false;
+        value += 1000;
+        break;
+      case DataKind::kZeros:
+        if (!constant) return false;
+        value = 0;
+        break;
+      default: return false;
+    }
+  }
+  return true;
+}
+
+template <class Value>
+bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind) {
+  if (!constant || values.empty()) return false;
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  const Value low = *least, high = *greatest;
+  const std::vector<Value> before = values;
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    const uint64_t chance = mixed(draw ^ i);
+    Value& value = values[i];
+    if (kind == DataKind::kTies) {
+      value = before[mixed(draw + chance % kFewValues) % before.size()];
+    } else if (kind == DataKind::kOutOfRange && chance % 8 == 0) {
+      const auto wide = [](Value v) { return uint64_t(int64_t(v)); };  // wraps
+      const uint64_t above[] = {wide(high) + 1, wide(low) - 1, ~0ull, wide(value) + 256, 2 * wide(high) + 1,
+                                wide(value) + (1 << 16), wide(std::numeric_limits<Value>::max()),
+                                wide(std::numeric_limits<Value>::min())};
+      value = Value(above[chance / 8 % 8]);
+    }
+  }
+  return kind == DataKind::kTies || kind == DataKind::kOutOfRange;
+}
+
+template <class Value>
+bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
+  std::vector<Value> values = read<Value>(at, bytes);
+  bool altered = true;
+  if (kind == DataKind::kSorted || kind == DataKind::kReversed) {
+    if (!constant) return false;
+    const auto usual = [](Value v) {
+      if constexpr (std::is_floating_point_v<Value>) return !std::isnan(v);
+      return true;
+    };
+    if (!std::all_of(values.begin(), values.end(), usual)) return false;
+    if (kind == DataKind::kSorted)
+      std::sort(values.begin(), values.end());
+    else
+      std::reverse(values.begin(), values.end());
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    altered = alter_floats(values, constant, draw, kind);
+  } else {
+    altered = alter_integers(values, constant, draw, kind);
+  }
+  if (altered) std::memcpy(at, values.data(), values.size() * sizeof(Value));
+  return altered;
+}
+
+}  // namespace
+
+const char* name_of(DataKind kind) {
+  switch (kind) {
+    case DataKind::kSigns: return "other signs and zeros";
+    case DataKind::kOutOfRange: return "integers out of their range";
+    case DataKind::kNan: return "some numbers NaN";
+    case DataKind::kNegative: return "all numbers negative";
+    case DataKind::kTies: return "few different values";
+    case DataKind::kOffset: return "1000 added to all numbers";
+    case DataKind::kZeros: return "all numbers zero";
+    case DataKind::kSorted: return "sorted numbers";
+    case DataKind::kInfinite: return "some numbers infinite";
+    case DataKind::kReversed: return "numbers in reverse order";
+    case DataKind::kCount: break;
+  }
+  return "";
+}
+
+bool needs_watching(DataKind kind) { return kind == DataKind::kOutOfRange; }
+
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind) {
+  const auto [type, each] = numbers.number;
+  const uint64_t own = mixed(draw * 64 + numbers.order);
+  const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind); };
+  if (type == NumberKind::kFloat && each == 4) return as(float());
+  if (type == NumberKind::kFloat && each == 8) return as(double());
+  if (type != NumberKind::kInteger) return false;
+  if (each == 1) return as(uint8_t());
+  if (each == 2) return as(int16_t());
+  if (each == 4) return as(int32_t());
+  return each == 8 && as(int64_t());
+}
+
+void bare_end(char* at, uint64_t bytes, uint64_t room, const Number& number) {
+  if (number.kind != NumberKind::kFloat || (number.bytes != 4 && number.bytes != 8)) return;
+  const uint64_t count = bytes / number.bytes, kept = count - std::max<uint64_t>(1, count / kEnd);
+  for (uint64_t i = kept; i < count + room / number.bytes; ++i) {
+    const float narrow = quiet_nan<float>(0);
+    const double wide = quiet_nan<double>(0);
+    std::memcpy(at + i * number.bytes, number.bytes == 4 ? static_cast<const void*>(&narrow) : &wide, number.bytes);
+  }
+}
+
+}  // namespace simt

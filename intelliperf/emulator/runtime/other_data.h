@@ -1,0 +1,36 @@
+// Data of other kinds than the application's: what holds only for its signs, its range, its order or the absence of
+// NaN shows. Beside the alterations that are made on hardware as well, see alterations.h.
+#pragma once
+#include <cstdint>
+
+#include "alterations.h"
+
+namespace simt {
+
+enum class DataKind : uint8_t {  // the most telling first
+  kSigns,      // a quarter of the floats negated, some zero, of both signs; ascending ones stay so
+  kOutOfRange, // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
+               // floats as by kSigns
+  kNan,        // some floats, with payloads of their own
+  kNegative,   // all floats
+  kTies,       // floats of few values; as many integers, all from those that are there
+  kOffset,     // floats plus 1000
+  kZeros,      // all floats that are only read
+  kSorted,     // ascending
+  kInfinite,   // some floats, of both signs
+  kReversed,
+  kCount,
+};
+
+const char* name_of(DataKind kind);
+
+// Whether an original may go wrong on it in ways that only a watched run shows.
+bool needs_watching(DataKind kind);
+
+// Overwrites the numbers; `draw` tells the launch. False: left as they are.
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind);
+
+// NaN for the last numbers of `bytes`, and for all of the `room` behind them.
+void bare_end(char* at, uint64_t bytes, uint64_t room, const Number& number);
+
+}  // namespace simt

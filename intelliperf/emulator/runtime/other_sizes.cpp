@@ -1,0 +1,263 @@
+#include "other_sizes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <numeric>
+
+namespace simt {
+namespace {
+
+constexpr int64_t kLeastSize = 5;         // what is below is often a mode
+constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are no sizes that a launch could have
+constexpr size_t kMostConstants = 6;
+
+std::vector<std::string> parts(const std::string& text, char mark) {
+  std::vector<std::string> found;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t to = std::min(text.find(mark, from), text.size());
+    found.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return found;
+}
+
+std::vector<int64_t> integers(const std::string& text) {
+  std::vector<int64_t> found;
+  for (const std::string& part : parts(text, ','))
+    if (!part.empty()) found.push_back(strtoll(part.c_str(), nullptr, 10));
+  return found;
+}
+
+bool is_integer(const Quantity& slot) {
+  return slot.number.kind == NumberKind::kInteger && (slot.number.bytes == 4 || slot.number.bytes == 8);
+}
+
+int64_t value_of(const Quantity& slot, const LaunchRequest& request) {
+  const void* at = slot_address(slot, request);
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  if (slot.number.bytes == 8) std::memcpy(&wide, at, sizeof wide);
+  if (slot.number.bytes == 4) std::memcpy(&narrow, at, sizeof narrow);
+  return slot.number.bytes == 8 ? wide : narrow;
+}
+
+bool is_prime(int64_t number) {
+  for (int64_t d = 2; d * d <= number; ++d)
+    if (number % d == 0) return false;
+  return number > 1;
+}
+
+// A value that is a multiple of what the code divides by may have to stay one.
+int64_t step_of(const Quantity& slot, int64_t value) {
+  int64_t step = 1;
+  for (const int64_t divisor : slot.divisors)
+    if (divisor > 1 && value % divisor == 0) step = std::lcm(step, divisor);
+  if (!slot.open) return step;
+  const int64_t lowest = value & -value;
+  return std::lcm(step, lowest == value ? std::max<int64_t>(1, value / 2) : lowest);
+}
+
+// Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first.
+std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants) {
+  std::vector<int64_t> wanted;
+  if (value < kLeastSize) {
+    if (value < 0) return wanted;
+    for (const int64_t c : slot.constants)
+      for (const int64_t one : {c, c + 1})
+        if (one >= 0 && one < 16) wanted.push_back(one);
+    for (const int64_t one : {value + 1, value + 2, value - 1})
+      if (one > 0) wanted.push_back(one);
+  } else {
+    const int64_t step = step_of(slot, value);
+    const auto down_to_step = [&](int64_t one) { return one / step * step; };
+    int64_t prime = value - 2;
+    while (prime > 2 && value - prime < 200 && !is_prime(prime)) --prime;
+    for (const int64_t one : {value - step, value + step, down_to_step(value / 2) + step, value + 3 * step})
+      wanted.push_back(one);
+    if (step == 1) wanted.push_back(prime);
+    wanted.push_back(step == 1 ? 3 : step);
+    size_t added = 0;
+    for (const int64_t c : constants)
+      for (const int64_t one : {c, c + 1})
+        if (c >= 2 && c <= kMostOfAModule && one % step == 0 && added++ < kMostConstants) wanted.push_back(one);
+    for (const int64_t c : slot.constants)
+      for (const int64_t one : {c, c + 1})
+        if (c >= 2 && c <= kMostOfAModule && one % step == 0 && one <= 2 * value) wanted.push_back(one);
+  }
+  std::vector<int64_t> values;
+  for (const int64_t one : wanted)
+    if (one >= 0 && one < INT32_MAX && one != value && std::find(values.begin(), values.end(), one) == values.end())
+      values.push_back(one);
+  return values;
+}
+
+struct Extent {  // of one dimension
+  uint32_t grid, block;
+};
+
+bool has_thread_each(const Extent& e, int64_t size) {
+  const uint64_t threads = uint64_t(e.grid) * e.block;
+  return size > 0 && uint64_t(size) <= threads && threads - uint64_t(size) < e.block;
+}
+
+bool has_block_each(const Extent& e, int64_t size) { return e.grid > 1 && e.grid == uint64_t(size); }
+
+struct Fitted {
+  bool usable = false, matched = false;
+  GridSize grid{};
+};
+
+// The grid for `other` instead of `size`, where it has a thread or a block for each, times another number perhaps.
+// `alike`: another number has the same value, so that nobody knows which of them the grid goes with: it never shrinks.
+Fitted fit(const GridSize& grid, const GridSize& block, const std::vector<int64_t>& others, int64_t size, int64_t other,
+           bool alike) {
+  Fitted fitted{true, false, grid};
+  for (int d = 0; d < 3; ++d) {
+    const Extent extent{grid[d], block[d]};
+    uint64_t needed = 0;
+    if (has_thread_each(extent, size))
+      needed = (uint64_t(other) + block[d] - 1) / block[d];
+    else if (has_block_each(extent, size))
+      needed = uint64_t(other);
+    if (needed == 0) continue;
+    fitted.matched = true;
+    fitted.grid[d] = uint32_t(alike ? std::max<uint64_t>(needed, grid[d]) : needed);
+  }
+  if (fitted.matched || grid[1] != 1 || grid[2] != 1) return fitted;
+  const Extent extent{grid[0], block[0]};
+  for (const int64_t factor : others) {
+    if (factor < 2 || factor > INT32_MAX / std::max<int64_t>(1, std::max(size, other))) continue;
+    const bool threads = has_thread_each(extent, factor * size), blocks = has_block_each(extent, factor * size);
+    if (!threads && !blocks) continue;
+    fitted.matched = true;
+    fitted.grid[0] = uint32_t(blocks ? factor * other : (factor * other + block[0] - 1) / block[0]);
+    if (alike) fitted.grid[0] = std::max(fitted.grid[0], grid[0]);
+    break;
+  }
+  return fitted;
+}
+
+GridSize extent_of(const Dim3& size) { return {size.x, size.y, size.z}; }
+
+template <class Value>
+void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<OtherSize>& found) {
+  Value value;
+  std::memcpy(&value, at, sizeof value);
+  for (const Value other : {value * 2, -value, value + 1}) {
+    if (other == value || !std::isfinite(other)) continue;
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, &other, sizeof other);
+    found.push_back({{{index, bytes}}, grid, false, false});
+  }
+}
+
+}  // namespace
+
+std::vector<Quantity> read_slots(const std::string& text) {
+  std::vector<Quantity> slots;
+  for (const std::string& entry : parts(text, ';')) {
+    const std::vector<std::string> fields = parts(entry, ':');
+    if (fields.size() != 7 || fields[0].empty()) continue;
+    Quantity slot;
+    if (fields[0][0] == '@')
+      slot.variable = fields[0].substr(1);
+    else
+      slot.parameter = strtoll(fields[0].c_str(), nullptr, 10);
+    slot.offset = strtoull(fields[1].c_str(), nullptr, 10);
+    slot.number.bytes = uint32_t(strtoul(fields[2].c_str(), nullptr, 10));
+    slot.number.kind = fields[3] == "f" ? NumberKind::kFloat : NumberKind::kInteger;
+    slot.open = fields[4].find('o') != std::string::npos;
+    slot.compared = fields[4].find('c') != std::string::npos;
+    slot.divisors = integers(fields[5]);
+    slot.constants = integers(fields[6]);
+    slots.push_back(slot);
+  }
+  return slots;
+}
+
+const void* slot_address(const Quantity& slot, const LaunchRequest& request) {
+  if (slot.parameter < 0) {
+    for (const auto& variable : request.kernel->module->variables)
+      if (variable->name == slot.variable && variable->address && slot.offset + slot.number.bytes <= variable->bytes)
+        return static_cast<const char*>(variable->address) + slot.offset;
+    return nullptr;
+  }
+  for (const Parameter& parameter : request.kernel->parameters)
+    if (parameter.index == uint64_t(slot.parameter) && slot.offset + slot.number.bytes <= parameter.size)
+      return static_cast<const char*>(request.arguments[parameter.index]) + slot.offset;
+  return nullptr;
+}
+
+std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                   const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
+                                   bool may_grow) {
+  std::vector<OtherSize> found;
+  const GridSize grid = extent_of(request.grid), block = extent_of(request.block);
+  std::vector<int64_t> now(slots.size(), 0);
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (is_integer(slots[i]) && slot_address(slots[i], request)) now[i] = value_of(slots[i], request);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Quantity& slot = slots[i];
+    const void* at = slot_address(slot, request);
+    if (!at) continue;
+    if (slot.number.kind == NumberKind::kFloat) {
+      if (slot.number.bytes == 4) add_floats<float>(i, at, request.grid, found);
+      if (slot.number.bytes == 8) add_floats<double>(i, at, request.grid, found);
+      continue;
+    }
+    if (!is_integer(slot)) continue;
+    const int64_t size = now[i];
+    std::vector<int64_t> others;
+    bool product = false, alike = false;
+    for (size_t k = 0; k < slots.size(); ++k) {
+      if (k == i || now[k] == 0) continue;
+      others.push_back(now[k]);
+      alike |= now[k] == size;
+      for (size_t j = k + 1; j < slots.size(); ++j)
+        product |= j != i && now[k] > 1 && now[j] > 1 && now[k] * now[j] == size;
+    }
+    if (product && size >= kLeastSize) continue;  // it goes with them
+    bool bare = false;
+    for (const int64_t value : candidates(slot, size, constants)) {
+      const bool mode = size < kLeastSize;
+      Fitted fitted = mode ? Fitted{true, false, grid} : fit(grid, block, others, size, value, alike);
+      bool suits = true;
+      for (const LaunchShape& shape : beside) {
+        const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
+        suits &= mode || theirs.matched == fitted.matched;
+      }
+      const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
+      const bool larger = value > size && !(mode && (named || size == 0));
+      if (larger && (!may_grow || !suits)) continue;
+      if (!suits) fitted.grid = grid;  // a grid for more is one for less
+      // More threads than a size that nobody compares with anything: a check that a candidate has would show.
+      if (value < size && !slot.compared && !mode) continue;
+      OtherSize other{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger, false};
+      for (size_t k = 0; k < slots.size(); ++k)
+        for (size_t j = 0; j < slots.size(); ++j)
+          if (k != i && j != i && j != k && now[j] > 1 && size > 1 && now[j] * size == now[k]) {
+            other.values.push_back({k, uint64_t(now[j] * value)});
+            j = slots.size();
+          }
+      found.push_back(other);
+      if (larger || mode || bare) continue;
+      bare = true;
+      found.push_back(other);
+      found.back().bare = true;
+    }
+  }
+  return found;
+}
+
+std::vector<OtherSize> other_grids(const LaunchRequest& request) {
+  std::vector<OtherSize> found;
+  const uint32_t blocks = request.grid.x;
+  for (const uint32_t other : {blocks - 1, blocks / 2 + 1, blocks + 1})
+    if (blocks > 2 && other != blocks) found.push_back({{}, {other, request.grid.y, request.grid.z}, other > blocks, false});
+  return found;
+}
+
+}  // namespace simt

@@ -1,0 +1,50 @@
+// Other values for the plain numbers of a launch: arguments, members of structs among them, device variables. The
+// parent names them (INTELLIPERF_OTHER_SLOTS) with what the original's code does with each, see ir/quantities.py, so
+// that both versions of a program are altered alike.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch.h"
+
+namespace simt {
+
+struct Quantity {
+  int64_t parameter = -1;  // -1: a device variable
+  std::string variable;    // mangled
+  uint64_t offset = 0;
+  Number number;
+  bool open = false;                // it may be promised to be a multiple of something that is not known
+  bool compared = false;
+  std::vector<int64_t> divisors;    // it may be promised to be a multiple of these
+  std::vector<int64_t> constants;   // that it is compared with
+};
+
+struct OtherSize {
+  struct Value {
+    size_t slot;
+    uint64_t bytes;
+  };
+  std::vector<Value> values;  // its own first, then those of slots that are products of it and another
+  Dim3 grid;
+  bool larger = false;  // than the allocations were meant for
+  bool bare = false;    // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
+};
+
+// "where:offset:bytes:kind:flags:divisors:constants", with semicolons between.
+std::vector<Quantity> read_slots(const std::string& text);
+
+// Where the slot's bytes are now; null if the launch has no such number.
+const void* slot_address(const Quantity& slot, const LaunchRequest& request);
+
+// Every other value of every slot, one by one. `constants`: values of special interest, which only the candidate's
+// code names. `beside`: other shapes of the launch that the values must suit as well.
+std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                   const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
+                                   bool may_grow);
+
+// Other grids alone, for kernels whose code goes by the grid's size.
+std::vector<OtherSize> other_grids(const LaunchRequest& request);
+
+}  // namespace simt

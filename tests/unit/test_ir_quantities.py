@@ -1,0 +1,81 @@
+"""What becomes of the plain numbers that a kernel is handed."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.module import parse_module
+from intelliperf.emulator.ir.quantities import (
+    Place,
+    Users,
+    constants,
+    of_parameters,
+    of_variable,
+    only_loaded,
+    reads_grid,
+)
+
+TYPES = """!1 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
+!2 = !DICompositeType(tag: DW_TAG_structure_type, name: "P", size: 64, elements: !3)
+!3 = !{!4, !5}
+!4 = !DIDerivedType(tag: DW_TAG_member, name: "n", baseType: !1, size: 32)
+!5 = !DIDerivedType(tag: DW_TAG_member, name: "k", baseType: !1, size: 32, offset: 32)
+"""
+
+
+def found(body: str, places: dict[int, list[Place]], kinds: list[int], header: str = "i32 %n, i32 %k") -> list[dict]:
+    module = parse_module(f"define void @f({header}) {{\n{body}  ret void\n}}\n{TYPES}")
+    return of_parameters(Users(module.functions[0]), places, kinds, DebugInfo(module.metadata))
+
+
+@pytest.mark.parametrize(
+    ("body", "divisors", "unknown"),
+    [
+        ("  %c = icmp slt i32 %n, 7\n  %m = mul i32 %n, %k\n", [], False),
+        ("  %r = lshr i32 %n, 6\n", [64], False),
+        ("  %s = add nsw i32 %n, 15\n  %r = sdiv i32 %s, 16\n", [], False),  # rounded up
+        ("  %s = add nsw i32 %n, 14\n  %r = sdiv i32 %s, 16\n", [16], False),
+        ("  %w = zext i32 %n to i64\n  %r = and i64 %w, -4\n", [4], False),
+        ("  %r = udiv i32 %n, %k\n", [], True),
+        ("  %r = udiv i32 %k, %n\n", [], False),
+        ("  call void @other(i32 %n)\n", [], True),
+        ("  %r = call i32 @llvm.smin.i32(i32 %n, i32 9)\n  %q = srem i32 %r, 5\n", [5], False),
+    ],
+)
+def test_what_a_number_is_divided_by_may_be_promised(body: str, divisors: list[int], unknown: bool) -> None:
+    n, _ = found(body, {0: [Place("i32", "%n", 0, False)], 1: [Place("i32", "%k", 0, False)]}, [1, 1])
+    assert (n["divisors"], n["open"]) == (divisors, unknown)
+
+
+def test_members_of_a_struct_are_found_in_memory_and_in_a_register_that_holds_two() -> None:
+    loads = (
+        "  %a = load i32, ptr %p, align 4\n  %c = icmp eq i32 %a, 3\n"
+        "  %at = getelementptr inbounds nuw i8, ptr %p, i64 4\n  %b = load i32, ptr %at\n  %d = udiv i32 %b, 8\n"
+    )
+    n, k = found(loads, {0: [Place("ptr", "%p", 0, True)]}, [2], "ptr byval(%P) %p")
+    assert (n["offset"], n["compared"], n["constants"], n["divisors"]) == (0, True, [3], [])
+    assert (k["offset"], k["compared"], k["divisors"]) == (4, False, [8])
+    shifts = (
+        "  %a = trunc i64 %p to i32\n  %c = icmp eq i32 %a, 3\n"
+        "  %h = lshr i64 %p, 32\n  %b = trunc nuw i64 %h to i32\n  %d = udiv i32 %b, 8\n"
+    )
+    assert found(shifts, {0: [Place("i64", "%p", 0, False)]}, [2], "i64 %p") == [n, k]
+
+
+def test_device_variables_that_are_only_read_are_quantities_too() -> None:
+    body = "  %a = load i32, ptr @taps\n  %r = udiv i32 %a, 2\n  store i32 1, ptr @flag\n"
+    module = parse_module(f"define void @f() {{\n{body}  ret void\n}}\n{TYPES}")
+    users = [Users(module.functions[0])]
+    assert only_loaded("@taps", users) and not only_loaded("@flag", users)
+    (taps,) = of_variable("@taps", 1, DebugInfo(module.metadata), users)
+    assert taps["divisors"] == [2]
+
+
+def test_constants_of_the_code_are_where_it_may_do_something_else() -> None:
+    body = (
+        "  %c = icmp sgt i32 %n, 96\n  %m = and i32 %n, 63\n  %q = udiv i32 %k, 12\n"
+        "  %g = load i32, ptr getelementptr inbounds nuw (i8, ptr @__simt_grid, i64 32)\n"
+    )
+    (function,) = parse_module(f"define void @f(i32 %n, i32 %k) {{\n{body}  ret void\n}}\n").functions
+    assert constants(function) == [12, 64, 96] and reads_grid(function)
