@@ -50,10 +50,12 @@ _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory 
 _POISON = "poison"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 _WITHOUT_DEVICE = (GATES[0], GATES[1], GATES[6], "sandbox")
+_LOST_ORDER = "not compared, for the original fails in that order"
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
     ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
-    ("random order", {"lane_order": "random:3", "block_order": "random:3"}),
+    ("random order", {"lane_order": "random:3", "block_order": "random:3", "preemption": "random:3"}),
+    ("few resident blocks", {"block_order": "random:7", "resident_blocks": "2"}),
 )
 
 
@@ -226,17 +228,22 @@ class Judge:
 
     def _orders(self, trial: Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""
-        found = self._under_orders(trial)
+        alike: dict[str, str] = {}  # orders in which the original goes another way as well, and what was made of it
+        found = self._under_orders(trial, alike)
         if found is not None and found[1].near and self._reference.widen(trial):
-            found = self._under_orders(trial)
+            found = self._under_orders(trial, alike)
+        while found is not None and found[0] not in alike and self._goes_astray(trial, found[0]):
+            alike[found[0]] = "held to the original in that order, which goes another way there"
+            found = self._under_orders(trial, alike)
         if found is not None:
             return self._explained(trial, _order_rejection(*found))
         orders = [label for label, order in ORDERS if self._backend.honours.issuperset(order)]
         if _POISON not in self._backend.honours:
             orders.remove(ORDERS[0][0])
-        told = ", ".join(orders)
+        told = ", ".join(f"{label} ({alike[label]})" if label in alike else label for label in orders)
         if len(orders) == len(ORDERS):
-            unseen = f"only{trial.coverage}" if trial.coverage else ""
+            lost = [f"{label}: {why}" for label, why in alike.items() if why == _LOST_ORDER]
+            unseen = "; ".join([*([f"only{trial.coverage}"] if trial.coverage else []), *lost])
             trial.note(GATES[4], CheckStatus.PASSED, told + trial.coverage, unseen=unseen)
         elif orders:
             trial.note(GATES[4], CheckStatus.WEAK, f"{told} only; this device gives no choice of orders")
@@ -244,8 +251,22 @@ class Judge:
             trial.note(GATES[4], CheckStatus.NOT_RUN, "this device gives no choice of orders or poison")
         return None
 
-    def _under_orders(self, trial: Trial) -> tuple[str, Divergence] | None:
-        """The first run that leaves the reference's path, and where."""
+    def _goes_astray(self, trial: Trial, label: str) -> bool:
+        """Does the original leave its own path in that order, too?"""
+        if trial.declared.kernels:
+            return False
+        _, memory = self._reference.calibration(trial)
+        common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        runs = (
+            Run(BASE, trial.case.reference, common),
+            Run(label, trial.case.reference, {**common, **dict(ORDERS)[label]}),
+        )
+        checker = Checker(self._reference.calibration(trial)[0], self._settings.tolerance)
+        followed = follow(self._reference.setting(trial, 2), runs, Rule(lambda d: d.target, bounded=[label]), checker)
+        return label in followed.divergences
+
+    def _under_orders(self, trial: Trial, alike: dict[str, str]) -> tuple[str, Divergence] | None:
+        """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""
         calibration, memory = self._reference.calibration(trial)
         common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
         base = Run(BASE, trial.case.reference, common)
@@ -260,10 +281,18 @@ class Judge:
             rule = Rule(
                 lambda d: d.target, self._reference.free_geometry(trial), bounded=[label for label, _ in orders]
             )
-            setting = self._reference.setting(trial, len(runs) + 1)
-            followed = follow(setting, [base, *runs], rule, trial.compared)
-            divergences |= followed.divergences
-            trial.coverage = next((f" on {followed.coverage(label)}" for label in followed.left), "")
+            groups = [([base, *(run for run in runs if run.label not in alike)])]
+            groups += [[replace(base, options=run.options), run] for run in runs if run.label in alike]
+            for group in groups:
+                try:
+                    followed = follow(self._reference.setting(trial, len(group)), group, rule, trial.compared)
+                except SideFailed:
+                    if group[0].options == common:
+                        raise
+                    alike[group[1].label] = _LOST_ORDER
+                    continue
+                divergences |= followed.divergences
+                trial.coverage = next((f" on {followed.coverage(label)}" for label in followed.left), trial.coverage)
         return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
 
     def _explained(self, trial: Trial, rejection: Rejection) -> Rejection:
