@@ -66,12 +66,14 @@ def target_names() -> tuple[str, ...]:
 
 
 def resolve(target: str) -> str:
-    """The name of the chip that `target` means: a name in any case and with separators, or an architecture.
+    """The name of the chip that `target` means: a name in any case and with separators, a data sheet's too, or an
+    architecture.
 
     Raises `UsageError` for any other word, with what may have been meant.
     """
-    spelled = target.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+    spelled = _bare(target)
     spelled = ALIASES.get(spelled, spelled)
+    spelled = next((chip for chip in chips() if _bare(str(figures_of(chip)["name"][0])) == spelled), spelled)
     if spelled in UNPUBLISHED:
         raise UsageError(
             f"{target} is not modelled: too little is published of it; the nearest is {UNPUBLISHED[spelled]}"
@@ -81,6 +83,10 @@ def resolve(target: str) -> str:
         meant = f"did you mean {near[0]}? It is one of" if near else "choose one of:"
         raise UsageError(f"unknown target {target!r}; {meant} {', '.join(chips())}; or an architecture such as gfx942")
     return spelled
+
+
+def _bare(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def device_file_values(target: str) -> dict[str, str | int | float]:

@@ -72,3 +72,8 @@ def test_a_device_record_is_emulated_and_carries_its_sources() -> None:
     device = devices.record("h100")
     assert (device.name, device.architecture, device.emulated) == ("H100 80GB HBM3", "sm_90", True)
     assert "white paper" in device.limits.sources["compute_units"]
+
+
+def test_a_chip_is_known_by_the_name_on_its_data_sheet() -> None:
+    for chip in devices.target_names():
+        assert devices.resolve(str(devices.device_file_values(chip)["name"])) == chip
