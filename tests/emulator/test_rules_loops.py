@@ -57,6 +57,13 @@ __global__ void halve(DATA_TYPE *a, int n, int per) {
   }
   for (i = 0; i < 2; i++) __syncthreads();
 }
+template <int Per> __global__ void each(const float* in, float* out, int n) {
+  const int first = (blockIdx.x * blockDim.x + threadIdx.x) * Per;
+  for (int k = 0; k < Per; ++k) {
+    const int at = first + k;
+    if (at < n) out[at] += in[first + k] * 2 + at;  //@ each
+  }
+}
 int main() {
   const int n = 1000;
   static Body host[n]; static float f[n]; static double sums[3];
@@ -71,6 +78,7 @@ int main() {
   scale<float, 16><<<1, 64>>>(a, b, n - 9, 2.f);
   smooth<<<5, 30>>>(View{a, b, n}, 7);
   halve<<<2, 64>>>(b, n, 6);
+  each<5><<<3, 50>>>(a, b, n - 300);
   hipMemcpy(host, bodies, sizeof host, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) sums[0] += (i % 101) * host[i].place[i % 3] + host[i].speed[i % 3];
   hipMemcpy(f, a, sizeof f, hipMemcpyDeviceToHost); for (int i = 0; i < n; ++i) sums[1] += f[i] * (i % 103);
@@ -88,6 +96,8 @@ def test_interleaved_chunks_leave_the_same_memory(tmp_path: Path) -> None:
 
     text = changed["app.hip"]
     assert text.count("i += grid_threads") == 4
+    assert "out[at] += in[static_cast<int>(blockIdx.x) * blockDim.x + threadIdx.x + k * grid_threads" in text
+    assert "const int first = (blockIdx" not in text
     assert "for (int i = t; i < count && i < grid_threads * per; i += grid_threads) {" in text
     assert "for (i = static_cast<int>(blockIdx.x) * blockDim.x + threadIdx.x; i < n && i < grid" in text
     assert "const int first" not in text and "const int last" not in text

@@ -8,9 +8,9 @@ original race at the borders of their chunks, so race-free programs have none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.polynomials import Algebra
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body, resolved_functions
 from intelliperf.codegen.rules.statements import callee_name, pointee
@@ -26,9 +26,16 @@ _WRITES = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
 class Independence:
-    """The iterations of `loop` in `kernel`; `element` is the id of the variable that numbers them."""
+    """The iterations of `loop` in `kernel`; `element` is the id of the variable that numbers them.
 
-    def __init__(self, problem: Problem, place: Place, kernel: Node, loop: Node, element: str) -> None:
+    Expressions in `numbers` are such numbers as well, and so are variables that are set to one.
+    """
+
+    def __init__(
+        self, problem: Problem, place: Place, kernel: Node, loop: Node, element: str, numbers: Sequence[Node] = ()
+    ) -> None:
+        self._numbers = {id(number.bare()) for number in numbers}
+        self._parts = {id(part) for number in numbers for part in number.walk()}
         self._problem, self._place = problem, place
         self._kernel, self._loop, self._element = kernel, loop, element
         self._algebra = Algebra(kernel)
@@ -39,7 +46,8 @@ class Independence:
         """Raise `NotApplicable` if an iteration sees another one. `own`: ids of the loop's own counters."""
         inside = self._loop.children[-1]
         for node in inside.everything():
-            self._check_node(node, own)
+            if id(node) not in self._parts:
+                self._check_node(node, own)
         for jump in exits(inside):
             leaves = jump.kind != "ContinueStmt" and not self._of_inner_loop(jump)
             if leaves:
@@ -173,12 +181,15 @@ class Independence:
         node = index.bare() if index is not None else None
         while node is not None and node.kind in ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr"):
             node = next(child for child in node.children if child.category).bare()
-        return (
-            node is not None
-            and node.kind == "DeclRefExpr"
-            and node.reference is not None
-            and node.reference.id == self._element
-        )
+        if node is not None and id(node) in self._numbers:
+            return True
+        named = node is not None and node.kind == "DeclRefExpr" and node.reference is not None
+        if not named or node is None or node.reference is None:
+            return False
+        declared = self._algebra.declared.get(node.reference.id) if node.reference.id in self._inside else None
+        if declared is not None and node.reference.id not in self._algebra.modified and self._numbers:
+            return self._is_element(initializer(declared))
+        return node.reference.id == self._element and not self._numbers
 
     def _steady(self, index: Node | None) -> bool:
         """Is the index made of the element's number and of what all threads share?"""

@@ -15,7 +15,7 @@ from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.loops import counter_of, kind_of, upper_limits
-from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, constant
+from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name
@@ -33,6 +33,7 @@ class Chunk:
     length: str  # of a chunk, in the program's names
     bounds: tuple[str, ...]  # that all threads share, besides the end of all chunks
     start: str  # the thread's number in the grid
+    elements: tuple[Node, ...] = ()  # where the loop counts from 0: the expressions that name the turn's element
 
 
 class InterleaveChunks:
@@ -90,15 +91,44 @@ def _chunk(problem: Problem, place: Place, kernel: Node) -> Chunk:
     reasons: list[str] = []
     for loop in loops:
         try:
-            chunk = _bounds(place, algebra, loop)
+            chunk = _from_zero(place, kernel, loop) or _bounds(place, algebra, loop)
         except NotApplicable as reason:
             reasons.append(str(reason))
             continue
         if algebra.uniform.divergent(loop) or algebra.uniform.divergent_exits(loop.start_offset):
             raise NotApplicable(f"{place}: some threads do not reach the loop on line {loop.line}")
-        Independence(problem, place, kernel, loop, chunk.counter.id).check(frozenset((chunk.counter.id,)))
+        proof = Independence(problem, place, kernel, loop, chunk.counter.id, chunk.elements)
+        proof.check(frozenset((chunk.counter.id,)))
         return chunk
     raise NotApplicable(reasons[0])
+
+
+def _from_zero(place: Place, kernel: Node, loop: Node) -> Chunk | None:
+    """A loop of as many turns as a chunk has elements, numbered by `thread * length + turn`; None for others."""
+    algebra, counter = Algebra(kernel), counter_of(place, loop)
+    initial = initializer(counter)
+    low = algebra.polynomial(initial) if initial is not None else None
+    if low is None or low.terms:
+        return None
+    limits = upper_limits(place, algebra, loop, counter)
+    if len(limits) != 1 or any(name.startswith(("threadIdx", "blockIdx")) for name in limits[0].atoms):
+        return None
+    (length,) = limits
+    algebra.free.add(counter.id)
+    wanted = GRID_THREAD * length + atom(counter.id)
+    elements: list[Node] = []
+    inside: set[int] = set()
+    for node in loop.children[-1].walk():
+        if id(node) in inside or not node.category or node.kind in ("DeclRefExpr", "ImplicitCastExpr"):
+            continue
+        found = algebra.polynomial(node)
+        if found is not None and not (found - wanted).terms:
+            elements.append(node)
+            inside |= {id(part) for part in node.walk()}
+    uses = [node for node in loop.children[-1].walk() if node.reference is not None and node.reference.id == counter.id]
+    if not elements or any(id(node) not in inside for node in uses) or length == constant(1):
+        return None
+    return Chunk(loop, counter, algebra.text(length), (), _thread(algebra, loop), tuple(elements))
 
 
 def _bounds(place: Place, algebra: Algebra, loop: Node) -> Chunk:
@@ -158,6 +188,9 @@ def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     kind, declared = kind_of(place, source, loop, counter)
     threads = unused_name(problem, "grid_threads")
+    if chunk.elements:
+        _number_anew(source, place, chunk, threads)
+        return
     start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
     limits = " && ".join(f"{counter.name} < {bound}" for bound in (*chunk.bounds, _product(threads, chunk.length)))
     header = f"{declared}{counter.name} = {start}; {limits}; {counter.name} += {threads}"
@@ -170,6 +203,25 @@ def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
     _remove_unused(source, chunk)
 
 
+def _number_anew(source: Source, place: Place, chunk: Chunk, threads: str) -> None:
+    """The turns stay as they are; the elements that they are for become every n-th one."""
+    kind = chunk.elements[0].canonical.replace("const ", "")
+    start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
+    for element in chunk.elements:
+        if element.in_macro:
+            raise NotApplicable(f"{place}: the element on line {element.line} is numbered by a macro")
+        user = element.user()
+        alone = user is None or user.kind in ("VarDecl", "ArraySubscriptExpr")
+        text = f"{start} + {chunk.counter.name} * {threads}"
+        source.replace(element.start_offset, element.end_offset, text if alone else f"({text})")
+    indent = source.indentation(chunk.loop.start_offset)
+    source.insert(
+        chunk.loop.start_offset,
+        f"const {kind} {threads} = static_cast<{kind}>(gridDim.x) * static_cast<{kind}>(blockDim.x);\n{indent}",
+    )
+    _remove_unused(source, chunk)
+
+
 def _product(threads: str, length: str) -> str:
     return f"{threads} * {length}" if " + " not in length else f"{threads} * ({length})"
 
@@ -177,7 +229,7 @@ def _product(threads: str, length: str) -> str:
 def _remove_unused(source: Source, chunk: Chunk) -> None:
     """Take out the declarations that only the loop's old header used."""
     function = next(parent for parent in chunk.loop.ancestors() if parent.kind == "FunctionDecl")
-    gone = [chunk.loop.children[0], chunk.loop.children[2]]
+    gone = list(chunk.elements) or [chunk.loop.children[0], chunk.loop.children[2]]
     kept_names = {chunk.start, *chunk.length.split(), *(word for bound in chunk.bounds for word in bound.split())}
     while True:
         found = _unused(function, gone, kept_names)
