@@ -83,6 +83,7 @@ class Device:
     emulated: bool
     limits: DeviceLimits
     runs_on: str = ""  # what emulates it, in words; empty for hardware and for the embedded emulator
+    least_gain: float = 1.02  # of a kernel's time: how many times faster a judge can tell from none
 
 
 @record(frozen=True)

@@ -59,8 +59,6 @@ from intelliperf.records import (
 from intelliperf.search import WORTHWHILE, Agenda, Target, key_of, ranked
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
-# Of the kernel: a judge accepts no less, so that no model is paid for a finding that promises less.
-_LEAST_KERNEL_GAIN = 1.02
 STARTED = "started"  # a file of the run directory: the build has begun
 
 
@@ -271,7 +269,8 @@ class Run:
         if rewriter.name == "rules":
             return True
         own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]
-        promising = target.kernel_ceiling >= _LEAST_KERNEL_GAIN
+        # A judge accepts no less, so that no model is paid for a finding that promises less.
+        promising = target.kernel_ceiling >= self.backend.probe().least_gain
         return promising and len(own) < self.settings.num_attempts
 
     def check_budget(self) -> None:

@@ -10,10 +10,11 @@ from intelliperf.codegen.disclosure import fenced, shown_text
 from intelliperf.codegen.excerpts import annotated_source, hot_lines, source_path
 from intelliperf.codegen.exchange import Prompt
 from intelliperf.protocols import Task
-from intelliperf.records import Attempt, CheckStatus, Device, OriginKind, Outcome, Verdict
+from intelliperf.records import Attempt, CheckStatus, Device, Finding, OriginKind, Outcome, Verdict
 from intelliperf.sentences import finding_sentence, line_sentence, number
 
 _EVIDENCE_LINES = 12
+_SHORT = 600  # characters of an earlier attempt's rationale
 _HIP_SUFFIXES = (".hip",)
 _CUDA_SUFFIXES = (".cu", ".cuh")
 _PYTHON_SUFFIX = ".py"
@@ -74,6 +75,8 @@ def _task(task: Task, attempt: int) -> str:
             f"Language: {language(task)}",
             f"Launched as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
             f"Attempt: {attempt}",
+            f"Accepted from: {task.device.least_gain:.2f}x of the kernel's time, with all checks passed; "
+            f"removing what the finding names would give {_ceiling(task.finding):.2f}x at most",
             "Files that may be edited: those under `source`, named after `FILE:`",
         )
     )
@@ -83,6 +86,13 @@ def is_triton(task: Task) -> bool:
     """Do the blamed lines lie in Python?"""
     files = [item.file.name for item in task.evidence] or list(task.compile_arguments)
     return any(name.endswith(_PYTHON_SUFFIX) for name in files)
+
+
+def _ceiling(finding: Finding) -> float:
+    """Of the kernel alone; severity is the share of all time that can be saved."""
+    share = finding.profile.share
+    saved = min(finding.severity / share, 1.0) if share > 0 else 0.0
+    return 1.0 / max(1.0 - saved, 1e-3)
 
 
 def language(task: Task) -> str:
@@ -134,17 +144,18 @@ def device_facts(device: Device) -> str:
 
 
 def _attempts(attempts: Sequence[Attempt], size: Size, roots: Sequence[Path]) -> str:
-    """Newest first while they fit; older ones are kept as one line each."""
+    """Rules that declined in a line each; of the others the newest in full, earlier ones with what they tried."""
     if not attempts:
         return "none"
+    newest = max((a.index for a in attempts if a.candidate is not None), default=attempts[-1].index)
     told: list[str] = []
     used = 0
     for attempt in reversed(attempts):
-        full = _attempt(attempt, size, roots)
+        full = _attempt(attempt, size, roots) if attempt.index == newest else _briefly(attempt, roots)
         text = full if used + len(full) <= size.attempts else _headline(attempt, roots)
         used += len(text)
         told.append(text)
-    return "\n\n".join(reversed(told))
+    return "\n".join(reversed(told))
 
 
 def _precedents(task: Task, size: Size) -> str:
@@ -168,6 +179,14 @@ def _headline(attempt: Attempt, roots: Sequence[Path]) -> str:
     reason = attempt.verdict.detail if attempt.verdict else attempt.declined.reason if attempt.declined else ""
     first = next(iter(shown_text(reason, roots).splitlines()), "")
     return f"Attempt {attempt.index} by {_origin(attempt)}: {outcome}\n" + fenced("reason", first[:300])
+
+
+def _briefly(attempt: Attempt, roots: Sequence[Path]) -> str:
+    """What it tried, and what became of it with the numbers; without its diff."""
+    if attempt.verdict is None or attempt.candidate is None:
+        return _headline(attempt, roots)
+    tried = fenced("rationale", _cut(shown_text(attempt.candidate.rationale), _SHORT)) if attempt.candidate else ""
+    return "\n".join([_headline(attempt, roots), tried, *_measured(attempt.verdict, roots)])
 
 
 def _attempt(attempt: Attempt, size: Size, roots: Sequence[Path]) -> str:

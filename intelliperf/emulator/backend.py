@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from intelliperf.devices import models as devices
 from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, Memory, Timing
@@ -78,7 +79,8 @@ class EmulatorBackend:
 
     def probe(self) -> Device:
         """The chosen chip, else the one that the program was built for, else HIP's default."""
-        return devices.record(self._target or self._built_for() or devices.DEFAULT_TARGETS["hip"])
+        target = self._target or self._built_for() or devices.DEFAULT_TARGETS["hip"]
+        return replace(devices.record(target), least_gain=decisive_gain(target))
 
     def build_environment(self) -> Mapping[str, str]:
         """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""

@@ -17,21 +17,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-DATA = Path(__file__).with_name("modelerror.json")
+from intelliperf.emulator.decisive import DATA, DECISIVE
+
 _DRAWS = 400
 _QUANTILES = (0.025, 0.975)
 _MOST_DISTINCT = 200
 _LEAST_NS = 1.0
 FAR = 0.3  # parts that differ by a third on the whole
 SLOPE = 0.9
-# Of the 100 pairs of the corpus whose modelled gain is this or more, 96 were faster on the device: which version is
-# the faster one is then told with about 95 % confidence, however far the gain may be off. Both halves were in view.
-DECISIVE = math.log(1.3)
 # Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
 _ADDED = ("launch", "copies")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer

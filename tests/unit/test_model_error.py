@@ -5,6 +5,7 @@ import math
 import pytest
 
 from intelliperf.emulator import modelerror
+from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.emulator.modelerror import ModelError, spread, total_ns
 
 ERROR = ModelError(
@@ -74,3 +75,8 @@ def test_the_rates_of_all_parts_are_known() -> None:
     assert {"launch", "dispatch", "issue", "lds", "l1", "l2", "dram", "atomic", "latency", "copies"} == set(
         modelerror.of_target("h200").rates
     )
+
+
+def test_a_chip_that_was_not_measured_needs_a_larger_gain_to_be_believed() -> None:
+    assert decisive_gain("h100") == pytest.approx(1.3)
+    assert decisive_gain("mi300x") == pytest.approx(1.3**1.5)

@@ -58,6 +58,7 @@ def test_the_prompt_holds_everything_the_model_needs() -> None:
         "same-address lanes per atomic request=32 (ideal 1, worst 64)",
         "8 distinct addresses",
         "kernel has 75 % of app device time",
+        "Accepted from: 1.02x of the kernel's time",
         "wave size 64 lanes",
         f"line {HOT_LINE}: `atomicAdd(&bins[keys[i] % 8], 1);` <- same-address lanes",
         "<<<<<<< SEARCH",
@@ -90,12 +91,15 @@ def test_no_machine_path_is_sent() -> None:
 def test_earlier_attempts_are_told_with_reason_measurements_and_diff() -> None:
     slow = Measurement(Scope.KERNEL, 2e6, 3e6, 0.667, 0.6, 0.7, Provenance.MODELLED, 5)
     verdict = Verdict(Outcome.NOT_FASTER, "modelled 0.67x", measurements=(slow,))
-    second = Attempt(2, Candidate((EDIT,), "because", MODEL), verdict, None)
+    second = Attempt(2, Candidate((EDIT,), "fewer bins", MODEL), verdict, None, diff="-old\n+new")
     rule = Origin(OriginKind.RULE, "waveAggregate")
     third = Attempt(3, None, None, Declined(rule, "the old value is used"))
-    told = section(rewrite_prompt(task(), (failed(1, "line 4: error: x"), second, third)), "earlier_attempts")
-    assert "Attempt 1 by you: BUILD_FAILED; it is not in the source above." in told
-    assert "line 4: error: x" in told and "-old\n+new" in told and "two waves write bins[3]" in told
+    first = failed(1, "line 4: error: x", diff="-oldest\n+newer")
+    told = section(rewrite_prompt(task(), (first, second, third)), "earlier_attempts")
+    assert "Attempt 1 by you: BUILD_FAILED" in told and "because" in told
+    assert "line 4: error: x" in told and "two waves write bins[3]" in told
+    assert "-oldest" not in told and "-old\n+new" in told and "fewer bins" in told
+    assert "Attempt 2 by you: NOT_FASTER; it is not in the source above." in told
     assert "2000 us before, 3000 us after, 0.667x" in told
     assert "Attempt 3 by rule waveAggregate: NO CANDIDATE" in told and "the old value is used" in told
 
