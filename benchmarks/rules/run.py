@@ -3,9 +3,9 @@
     python benchmarks/rules/run.py [--keep DIR] [PROGRAM ...]
 
 Each program in `programs/` has one fault that newcomers make, in a style of its own. It is improved as a user would do
-it, `intelliperf -- ./app` on the emulator without a model. `drawer/NAME` replaces functions of the program by an
-expert's (`kernel` and whatever host function of the same name launches it); the tool never sees it. Its gain is the
-ratio of the modelled times of all kernels. One line per finding and verdict; the last lines are the totals.
+it, `intelliperf -- ./app` on the emulator without a model. `drawer/NAME` is the same program as an expert would write
+it, which the tool never sees. Gains are those of the kernel's modelled time, for the expert's of all kernels together.
+One line per finding and verdict; the last lines are the totals.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intelliperf.codegen.syntax import outline
-
 HERE = Path(__file__).resolve().parent
 COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
 TOOL = "from intelliperf.cli import main\nmain()"
@@ -34,7 +32,7 @@ TOOL = "from intelliperf.cli import main\nmain()"
 class Outcome:
     program: str
     lines: tuple[str, ...]  # formula, rule, verdict
-    gain: float | None  # of all device time, modelled; None: nothing was accepted
+    gain: float | None  # of the kernel, modelled; None: nothing was accepted
     found: bool
     expert: float | None  # None: no expert's version is in the drawer
 
@@ -60,12 +58,11 @@ def judged(program: Path, root: Path) -> Outcome:
     lines = tuple(told(report))
     accepted = [attempt for attempt in report["attempts"] if outcome_of(attempt) == "ACCEPTED"]
     before = device_ns(report["profiles"])
-    gain = before / after_ns(report, before) if accepted else None
+    gain = gained(report) if accepted else None
     twin = HERE / "drawer" / program.name
     expert = None
     if twin.is_file():
-        text = replaced(program.read_text(), twin.read_text())
-        of_expert = improved(program.name, text, root / f"{program.stem}-expert", ("-f", "diagnoseOnly"))
+        of_expert = improved(program.name, twin.read_text(), root / f"{program.stem}-expert", ("-f", "diagnoseOnly"))
         expert = before / device_ns(of_expert["profiles"])
     return Outcome(program.stem, lines, gain, bool(report["attempts"]), expert)
 
@@ -110,38 +107,21 @@ def device_ns(profiles: Any) -> float:
     return float(sum(sum(profile["device_time_ns"]) for profile in profiles))
 
 
-def after_ns(report: Any, before: float) -> float:
-    """Of all device time; accepted attempts build on one another, each told against the version before it."""
-    left = before
+def gained(report: Any) -> float:
+    """Of the kernel; accepted attempts build on one another, each told against the version before it."""
+    total = 1.0
     for attempt in report["attempts"]:
-        if outcome_of(attempt) != "ACCEPTED":
-            continue
-        for measured in attempt["verdict"]["measurements"]:
-            if measured["scope"] == "application":
-                left *= measured["candidate_ns"] / measured["baseline_ns"]
-    return left
-
-
-def replaced(program: str, drawer: str) -> str:
-    """The program with the drawer's functions in place of its own; what stands between them goes before the first."""
-    data = outline.encoded(program)
-    theirs = outline.functions(drawer)
-    extra = outline.encoded(drawer)
-    own = {region.name: region for region in outline.functions(program)}
-    unknown = [region for region in theirs if region.name not in own]
-    known = sorted((region for region in theirs if region.name in own), key=lambda region: -own[region.name].start)
-    for region in known:
-        old = own[region.name]
-        data = data[: old.start] + extra[region.start : region.end] + data[old.end :]
-    first = min(own[region.name].start for region in known)
-    helpers = b"\n\n".join(extra[region.start : region.end] for region in unknown)
-    return (data[:first] + helpers + b"\n\n" + data[first:]).decode()
+        if outcome_of(attempt) == "ACCEPTED":
+            for measured in attempt["verdict"]["measurements"]:
+                if measured["scope"] == "kernel":
+                    total *= measured["baseline_ns"] / measured["candidate_ns"]
+    return total
 
 
 def described(outcome: Outcome) -> str:
-    gain = "nothing accepted" if outcome.gain is None else f"{outcome.gain:.2f}x"
+    gain = "nothing accepted, 1.00" if outcome.gain is None else f"{outcome.gain:.2f}"
     expert = "" if outcome.expert is None else f", expert {outcome.expert:.2f}x"
-    head = f"{outcome.program}: {gain} of all device time (modelled){expert}"
+    head = f"{outcome.program}: {gain}x of the kernel's time (modelled){expert}"
     return "\n".join([head, *(f"    {re.sub(chr(10), ' ', line)}" for line in outcome.lines)])
 
 

@@ -45,7 +45,7 @@ class MemoryAccess(Formula):
     )
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
     rules = (
-        *("row_per_wave", "interleave_chunks", "stage_rows", "stage_records"),
+        *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
         *("interchange_index", "renumber_grid", "transpose_through_lds"),
         *("triton_lane_order", "triton_split_pairs", "triton_unit_stride", "triton_store_layout"),
     )
