@@ -10,7 +10,7 @@ from rulebench import Bench, output, parser
 
 from intelliperf.codegen.rulebook import RuleRewriter
 from intelliperf.protocols import Proposal
-from intelliperf.records import AccessKind, Kernel, MemorySpace
+from intelliperf.records import AccessKind, Kernel, MemorySpace, SourceEvidence
 
 PROGRAM = """\
 #include <hip/hip_runtime.h>
@@ -186,6 +186,7 @@ int main() {
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
+        ("    out[row] = sum;", "    out[row] = sum; int* p = out; ++p; if (*p) *p = 1;", "may lead to what"),
     ],
 )  # fmt: skip
 def test_what_one_turn_owes_another_is_told(tmp_path: Path, old: str, new: str, reason: str) -> None:
@@ -201,3 +202,21 @@ def test_a_function_that_single_threads_call_as_well_stays(tmp_path: Path) -> No
     proposal = propose(tmp_path, "app.hip", program, "k")
     assert proposal.declined is not None
     assert "squared is also used elsewhere" in proposal.declined.reason
+
+
+def test_a_source_that_is_only_included_is_read_where_it_is_compiled(tmp_path: Path) -> None:
+    kernels = SMALL[SMALL.index("__device__") : SMALL.index("int main")].replace("void k(", "void k(Scalar unused, ")
+    main = '#include <hip/hip_runtime.h>\ntypedef float Scalar;\n#include "kernels.hip"\nint main() {\n'
+    program = main + "  k<<<4, 256>>>(0, nullptr, nullptr, 0, 0);\n}\n"
+    bench = Bench(tmp_path, {"kernels.hip": kernels, "main.hip": program})
+    line = next(n for n, text in enumerate(kernels.splitlines(), 1) if "__global__" in text)
+    known = Kernel("k", "k", tmp_path / "kernels.hip", line)
+    task = bench.task("row_per_wave", AccessKind.KERNEL, MemorySpace.GLOBAL)
+    where = (known, tmp_path / "kernels.hip", line, 0, "")
+    evidence = SourceEvidence(*where, AccessKind.KERNEL, MemorySpace.GLOBAL, "", 4, (), {})
+    finding = dataclasses.replace(task.finding, profile=dataclasses.replace(task.finding.profile, kernel=known))
+    compiled = {"main.hip": task.compile_arguments["main.hip"]}
+    asked = dataclasses.replace(task, finding=finding, evidence=(evidence,), compile_arguments=compiled)
+    proposal = RuleRewriter(parser()).propose(asked, ())
+    assert proposal is not None and proposal.candidate is not None, proposal
+    assert [edit.path for edit in proposal.candidate.edits] == ["kernels.hip", "main.hip"]

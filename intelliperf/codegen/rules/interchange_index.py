@@ -72,7 +72,7 @@ def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
         followed = followed or place.evidence.line in now
         before, after = before + sum(now.values()), after + sum(then.values())
     if not followed:
-        raise NotApplicable(f"{place}: the stride of the access depends on data")
+        raise NotApplicable(f"{place}: which elements the threads of a wave access is not told by the source alone")
     return before, after
 
 

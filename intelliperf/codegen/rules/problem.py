@@ -176,8 +176,8 @@ class Problem:
         return found
 
     def _units(self, path: str) -> list[str]:
-        """Translation units that may see the file: itself, or those that name it in an include."""
-        if path in self.task.compile_arguments or path.endswith(_UNIT_SUFFIXES):
+        """Translation units that may see the file: itself where it is compiled, else those that include it."""
+        if path in self.task.compile_arguments:
             return [path]
         units = [unit for unit in self.task.compile_arguments if unit in self.task.sources]
         name = Path(path).name
@@ -193,7 +193,8 @@ class Problem:
                 break
             including |= more
             names |= {Path(other).name for other in more}
-        return [unit for unit in units if unit in including]
+        found = [unit for unit in units if unit in including]
+        return found or ([path] if path.endswith(_UNIT_SUFFIXES) else [])
 
 
 def _by_reason(declined: Iterable[str]) -> list[str]:

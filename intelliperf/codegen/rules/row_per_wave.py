@@ -334,9 +334,26 @@ def _store_once(source: Source, place: Place, statement: Node, words: tuple[str,
     source.insert(statement_end(source, statement), end)
 
 
+def _check_unknown(place: Place, plan: Plan, addresses: Addresses) -> None:
+    """Raise `NotApplicable` where a pointer that is not followed may lead to what a lane has stored before."""
+    found = list(accesses(plan.function))
+    for item in found:
+        if addresses.element(item.place).root:
+            continue
+        around = {id(up) for up in item.place.ancestors() if up.kind in _LOOPS}
+        for other in found:
+            together = any(id(up) in around for up in other.place.ancestors())
+            if other is not item and other.stores and (together or other.place.start_offset < item.place.start_offset):
+                raise NotApplicable(
+                    f"{place}: line {item.place.line} goes through a pointer that may lead to what line "
+                    f"{other.place.line} stores"
+                )
+
+
 def _check_agreement(place: Place, plan: Plan, troubled: set[str]) -> None:
     """Raise `NotApplicable` where lanes read outside of loops and stores what another lane has stored."""
     addresses = Addresses(RowAlgebra(plan.function))
+    _check_unknown(place, plan, addresses)
     known = [row.loop for row in plan.loops] + plan.single
     inside = {id(node) for statement in known for node in statement.everything()}
     stores = [item for item in accesses(plan.function) if item.stores]

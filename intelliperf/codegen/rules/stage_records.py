@@ -78,7 +78,8 @@ class StageRecords:
         if records.root not in done:
             _apply(problem, place, kernel, records, guard)
             done.add(records.root)
-        return f"{records.name}, {records.bytes} bytes for each thread"
+        back = ", written back as a whole" if records.stores else ""
+        return f"{records.name}, {records.bytes} bytes for each thread{back}"
 
 
 def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:

@@ -222,7 +222,7 @@ def _sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
         before += traffic.sectors(geometry, lambda thread: thread).get(line, 0)
         after += traffic.sectors(geometry, partial(interchanged, block=geometry.block)).get(line, 0)
     if not before:
-        raise NotApplicable(f"{place}: the stride of the store depends on data")
+        raise NotApplicable(f"{place}: which elements the threads of a wave store to is not told by the source alone")
     return before, after
 
 
