@@ -345,3 +345,8 @@ def test_a_single_number_is_proven_against_zero_and_rounding():
     narrow = Allowance(Steadiness.NUMERIC, FLOAT32, rtol=3e-4)
     assert wrongly_accepted(narrow, raw([1234.567])) == ()
     assert "bf16 rounding" in wrongly_accepted(Allowance(Steadiness.NUMERIC, FLOAT32, rtol=5e-3), raw([1234.567]))
+
+
+def test_bytes_that_read_as_signalling_nan_are_numbers_like_others():
+    raw = np.frombuffer(np.uint32(0x7FA00001).tobytes() * 4, dtype=np.uint8)
+    assert np.isnan(FLOAT32.floats(raw)).all()

@@ -8,6 +8,7 @@ import pytest
 from readers import reading_of
 
 from intelliperf.records import FileEdit, content_hash
+from intelliperf.validation.edits.ir import parse
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.targets import Touched, python_functions, touched
 
@@ -72,3 +73,10 @@ def test_of_a_python_program_the_functions_that_read_otherwise_are_meant():
     edit = FileEdit("app.py", content_hash(before), after)
     assert python_functions([edit], {"app.py": before}) == Touched(frozenset({"two"}))
     assert python_functions([FileEdit("app.py", content_hash(before), "def (")], {"app.py": before}) == Touched()
+
+
+def test_a_switch_with_a_debug_note_behind_it_is_one_instruction():
+    rows = ["define i32 @f(i32 %0) {", "  switch i32 %0, label %3 [", "    i32 7, label %2", "  ], !dbg !1", ""]
+    rows += ["2:                      ; preds = %1", "  ret i32 1", "", "3:", "  ret i32 2", "}"]
+    texts = [line.text for line in parse("\n".join(rows)).lines("@f")]
+    assert sum("ret i32" in text for text in texts) == 2

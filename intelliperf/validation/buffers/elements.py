@@ -55,9 +55,10 @@ class Scalar:
 
     def floats(self, raw: Bytes) -> Floats:
         """Values of a floating scalar."""
-        if self.encoding == "bfloat":
-            return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-        return raw.view(_NUMPY_FLOATS[self.size]).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # numpy complains of signalling NaN, which any bytes may be
+            if self.encoding == "bfloat":
+                return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+            return raw.view(_NUMPY_FLOATS[self.size]).astype(np.float64)
 
     def encode(self, values: Floats) -> Bytes:
         """The bytes of values, rounded to this type; the reverse of `floats`."""

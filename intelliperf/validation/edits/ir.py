@@ -160,7 +160,7 @@ def _joined(rows: Iterator[str]) -> Iterator[str]:
         plain = re.sub(r"\s*; preds = .*$", "", plain)
         if not plain or plain.lstrip().startswith(";"):
             continue
-        if held and (plain.startswith("    ") or plain == "  ]"):
+        if held and plain.startswith(("    ", "  ]")):
             held += " " + plain.strip()
             continue
         if held:
