@@ -14,9 +14,9 @@ SUM, LANES, MAX, DOT = "contended_sum.py", "contended_lanes.py", "contended_max.
 
 CURED = (
     ("triton_block_loop", (SUM,), "total", "tl.atomic_add", [
-        "    first = tl.program_id(0)\n    if first >= 1024:\n        return\n",
+        "    first = tl.program_id(0)\n    if first >= 2048:\n        return\n",
         "    partial = tl.zeros((BLOCK,), dtype=out_ptr.dtype.element_ty)\n",
-        "    for pid in range(first, tl.num_programs(0), 1024):\n        offsets = pid * BLOCK + tl.arange(0, BLOCK)\n",
+        "    for pid in range(first, tl.num_programs(0), 2048):\n        offsets = pid * BLOCK + tl.arange(0, BLOCK)\n",
         "    tl.atomic_add(out_ptr, tl.sum(partial))\n",
     ]),
     ("triton_block_loop", (DOT, "helpers.py"), "scalar_product", "tl.atomic_add", [

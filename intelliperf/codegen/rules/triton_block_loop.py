@@ -6,6 +6,7 @@ The host stays as it is: programs beyond as many as the device runs at once have
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
@@ -26,9 +27,11 @@ from intelliperf.codegen.rules.triton import (
 )
 from intelliperf.codegen.rules.triton_shapes import shape_of, spelled
 from intelliperf.project.pythonsource import body_nodes
-from intelliperf.records import SourceEvidence
+from intelliperf.records import Metric, SourceEvidence
 
 _PROGRAMS_PER_UNIT = 2  # as many as keep a compute unit busy while one of them waits for memory
+_ROUND_NS = 1000.0  # of a loop that waits for its loads, on today's chips under load
+_ATOMIC_NS = 0.7  # of one in a queue for an address, where the profile has no time for them
 _LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
 
 
@@ -114,12 +117,19 @@ def _length(problem: Problem, axis: int) -> int:
 
 
 def _programs(problem: Problem, axis: int) -> int:
-    """A power of two, so that the distribution of blocks is plain to see."""
-    enough = problem.task.device.limits.compute_units * _PROGRAMS_PER_UNIT
-    programs = 1 << (enough - 1).bit_length()
+    """As many that the queue of their atomics and the rounds of their loops take the least time together.
+
+    N atomics of `a` ns and length / N rounds of `r`: N = sqrt(length * r / a). A power of two, to be plain to see.
+    """
     length = _length(problem, axis)
+    profile = problem.task.finding.profile
+    queue_ns = profile.quantities.get(Metric.ATOMIC_TIME_NS)
+    atomic_ns = queue_ns.value / length if queue_ns is not None and queue_ns.value > 0 and length else _ATOMIC_NS
+    busy = problem.task.device.limits.compute_units * _PROGRAMS_PER_UNIT
+    best = max(float(busy), math.sqrt(length * _ROUND_NS / atomic_ns))
+    programs = 1 << int(math.log2(best))
     if length < 2 * programs:
-        raise NotApplicable(f"only {length} programs add to an address; the device runs {programs} at once")
+        raise NotApplicable(f"only {length} programs add to an address; {programs} would be the best number")
     return programs
 
 
