@@ -7,6 +7,7 @@ because Triton runs Python while it compiles a body, and because a run cannot sh
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -242,8 +243,10 @@ def signature_refusal(new: JitFunction, like: Iterable[JitFunction]) -> str:
     where = f"line {new.first_line}: the function {new.name} that the candidate adds"
     decorators = [ast.dump(item) for item in new.node.decorator_list]
     plain = {ast.dump(item) for known in like for item in known.node.decorator_list if not isinstance(item, ast.Call)}
-    if "." in new.qualified or new.node not in new.module.tree.body:
-        return f"{where} is not on the top level of the file"
+    if "." in new.qualified or new.node not in new.module.tree.body[1:]:
+        return f"{where} is not on the top level of the file, behind its first statement"
+    if new.name.startswith(("__", "test", "pytest")) or hasattr(builtins, new.name):
+        return f"{where} has a name that Python or a test runner looks for"
     if len(decorators) != 1 or decorators[0] not in plain:
         return f"{where} is decorated otherwise than the kernel"
     every = new.node.args

@@ -144,6 +144,9 @@ REFUSED: tuple[Edit, ...] = (
     _total("helper_with_a_default", ("@triton.jit\ndef total", (
         "@triton.jit\ndef _half(x, y=print(1)):\n    return x // 2\n\n\n@triton.jit\ndef total"
     )), refused="defaults"),
+    _total("name_of_python_itself", ("@triton.jit\ndef total", (
+        "@triton.jit\ndef __builtins__(x, y):\n    return x // 2\n\n\n@triton.jit\ndef total"
+    )), refused="looks for"),
     _total("doctest", (_LOAD, '    ">>> import os"\n' + _LOAD), refused="test runner"),
     _in("product.py", "product", "less_precise_product", ("tl.load(b), acc)", 'tl.load(b), acc, input_precision="tf32")'),
         refused="less precise"),
