@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from intelliperf.interception.messages import Dispatch
 from intelliperf.project.pythonfiles import python_closure, scripts
 from intelliperf.project.pythonsource import program
+from intelliperf.validation.runs.lockstep import Rule, difference_of_events
 
 
 def write(tree: Path, files: dict[str, str]) -> None:
@@ -49,3 +51,16 @@ def test_a_name_that_is_bound_twice_stands_for_nothing() -> None:
     assert module.bindings["tl"] == {"triton.language"}
     assert module.bindings["language"] == {"triton.language"}
     assert module.bindings["ops"] == {"fast", "slow"}
+
+
+def test_a_compiler_that_sizes_lds_itself_may_do_so_otherwise() -> None:
+    def launched(lds: int, block: int = 256) -> Dispatch:
+        return Dispatch(
+            index=0, nth=0, kernel="k", grid=(4, 1, 1), block=(block, 1, 1), dynamic_lds=lds, target=True, status=0,
+            arguments=(), allocations=(),
+        )  # fmt: skip
+
+    free = Rule(lambda dispatch: True, free_lds=True)
+    assert difference_of_events("candidate", launched(0), launched(16), free) is None
+    assert difference_of_events("candidate", launched(0), launched(16), Rule(lambda dispatch: True)) is not None
+    assert difference_of_events("candidate", launched(0), launched(16, 512), free) is not None

@@ -21,6 +21,7 @@ from intelliperf.interception.messages import Allocation, Dispatch, End, Message
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
 from intelliperf.validation.runs.content import Content
@@ -55,6 +56,11 @@ class Setting:
     logs: Path
     deadline_s: float  # for one lock-step, comparisons included
     silence_s: float = math.inf  # how long a run other than the base may take for its next step
+
+    @property
+    def jit(self) -> bool:
+        """Is the kernel one of Triton's? Its compiler, not the host, sizes the LDS of a launch."""
+        return self.kernel.file is not None and self.kernel.file.suffix == SUFFIX
 
     def patience(self, deadline: Deadline) -> Deadline:
         """For the next step of such a run; one that hangs must leave time for the others."""
@@ -139,6 +145,7 @@ class Rule:
 
     compared: Callable[[Dispatch], bool]
     free_geometry: str | None = None  # the kernel whose grid, block and LDS may change, or `ANY_KERNEL`
+    free_lds: bool = False  # how much LDS a launch gets is no choice of the host
     after_failures: bool = False  # a launch that fails in the base says nothing about the others'
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()
@@ -173,6 +180,7 @@ def follow(
 
     Ends early once all others have diverged or were left, unless `base_to_the_end`.
     """
+    rule = dataclasses.replace(rule, free_lds=setting.jit)
     deadline = Deadline.after(setting.deadline_s)
     progress = _Progress()
     with _sides(setting, runs) as sides:
@@ -262,8 +270,10 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
         return changed(f"{found.describe()}, expected {expected.describe()}")
     if found.status != expected.status and not (rule.after_failures and expected.status != 0):
         return _broken(label, found)
-    same = (expected.grid, expected.block, expected.dynamic_lds) == (found.grid, found.block, found.dynamic_lds)
-    if same or rule.free_geometry in (expected.kernel, ANY_KERNEL):
+    lds = rule.free_lds or expected.dynamic_lds == found.dynamic_lds
+    if lds and (expected.grid, expected.block) == (found.grid, found.block):
+        return None
+    if rule.free_geometry in (expected.kernel, ANY_KERNEL):
         return None
     return changed(f"{found.describe()}, expected {expected.describe()}")
 
