@@ -17,7 +17,7 @@ def squares(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def main():
     torch.manual_seed(2)
-    n = 50_001
+    n = 1_000_003
     x = torch.rand(n, device="cuda")
     out = torch.zeros(1, device="cuda")
     BLOCK = 256
