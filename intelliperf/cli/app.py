@@ -25,6 +25,7 @@ from intelliperf.cli.options import (
     CheckOptions,
     NightOptions,
     Options,
+    ReplayOptions,
     ReviewOptions,
     RunOptions,
 )
@@ -186,6 +187,17 @@ def report(options: RunOptions) -> int:
     return print_report(options)
 
 
+@takes(ReplayOptions)
+def replay(options: ReplayOptions) -> int:
+    """Launch a run's recorded dispatches again: original and candidate, compared and timed.
+
+    Usage: intelliperf replay RUN --kernel NAME
+    """
+    from intelliperf.cli.replay import replay_run
+
+    return replay_run(options)
+
+
 @takes(RunOptions)
 def resume(options: RunOptions) -> int:
     """Resume a run that was interrupted."""
@@ -280,6 +292,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     verify,
     apply,
     report,
+    replay,
     resume,
     nightly,
     review,

@@ -211,6 +211,27 @@ class RunOptions:
 
 
 @record(frozen=True)
+class ReplayOptions(RunOptions):
+    """What `intelliperf replay` takes besides."""
+
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN]", help="A run directory, its name, or a file of --export; default: the latest."),
+    ] = None
+    kernel: Annotated[
+        str | None, _option("-k", "--kernel", metavar="REGEX", help="Only kernels whose name matches.")
+    ] = None
+    candidate: Annotated[
+        Path | None, _option("--candidate", metavar="PROGRAM", help="This build instead of the run's accepted one.")
+    ] = None
+    export: Annotated[
+        Path | None,
+        _option("--export", metavar="FILE", help="Write the recording, with the data in it, to a file of its own."),
+    ] = None
+    run_timeout: Annotated[float, _option("--run-timeout", metavar="SECONDS", min=0.1, help="For one replay.")] = 300.0
+
+
+@record(frozen=True)
 class NightOptions:
     """What `intelliperf nightly` was asked for."""
 

@@ -62,6 +62,7 @@ class Recording:
     command: tuple[str, ...]
     code: tuple[StoredFile, ...]
     notes: tuple[str, ...] = ()
+    candidate: tuple[StoredFile, ...] = ()  # another version of the program, where one was exported with it
 
     def describe(self) -> str:
         kept = len(self.dispatches)

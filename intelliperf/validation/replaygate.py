@@ -7,7 +7,9 @@ there is final. What wins there is judged on the whole application as if nothing
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,7 +137,15 @@ class ReplayGate:
             [ready.describe(), f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
         )
         trial.note(NAME, CheckStatus.PASSED, told)
+        self._keep(trial)
         return None
+
+    def _keep(self, trial: Trial) -> None:
+        """The program that won, for `intelliperf replay`."""
+        program = trial.application.directory / trial.application.command[0]
+        kept = self._recorder.recordings / program_name(trial.case.kernel, trial.case.logs.name)
+        with contextlib.suppress(OSError):  # it can be built again
+            shutil.copy(program, kept)
 
     def _of_replays(self, trial: Trial, ready: Ready) -> Trial:
         case = trial.case
@@ -159,3 +169,8 @@ class ReplayGate:
 
 def file_name(kernel: Kernel) -> str:
     return hashlib.sha256(kernel.symbol.encode()).hexdigest()[:16]
+
+
+def program_name(kernel: Kernel, attempt: str) -> str:
+    """Of the program that an attempt at the kernel built."""
+    return f"{file_name(kernel)}-{attempt}.program"

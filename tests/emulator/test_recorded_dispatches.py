@@ -8,7 +8,11 @@ from pathlib import Path
 import patchbench
 import pytest
 
+from intelliperf.cli.options import ReplayOptions
+from intelliperf.cli.replay import replay_run
+from intelliperf.errors import NotReplayable
 from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.recordings.file import RecordingFile, RecordingWriter
 from intelliperf.records import Application, CheckStatus, Outcome, Verdict
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.judge import Judge
@@ -156,3 +160,40 @@ def test_a_version_without_the_kernel_is_left_to_whole_runs(bench: Recorded) -> 
     outcome, told = bench.replayed(built, bench.recorder)
     assert outcome is None
     assert "cannot replay: this version has no kernel" in told
+
+
+def test_a_recording_is_replayed_and_timed_without_the_project(
+    bench: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path,) = _recorded(bench)
+    built = bench._build("other", _SOURCE.replace(*_FASTER).replace("sum = bias", "sum = 1 + bias"))
+    assert isinstance(built, Application)
+    taken = tmp_path / "taken.recording"
+    other = Path(built.command[0])
+    assert replay_run(ReplayOptions(run=path, candidate=other, export=taken)) == 0
+    assert "it holds the application's data" in capsys.readouterr().out
+    before = bench.runs()
+    assert replay_run(ReplayOptions(run=taken)) == 3
+    told = capsys.readouterr().out
+    assert "the original leaves again what was recorded" in told
+    assert "candidate: other bits than the original in device allocation 3 of 4096 bytes after dispatch 0" in told
+    assert "modelled " in told and "the recorded dispatches together" in told
+    assert bench.runs() == before
+
+
+def test_a_recording_of_another_release_or_machine_is_refused(bench: Recorded, tmp_path: Path) -> None:
+    (path,) = _recorded(bench)
+    for change, why in (
+        ({"tool": "0.0.1"}, "recorded by intelliperf 0.0.1"),
+        ({"machine": "s390x"}, "on a s390x machine"),
+    ):
+        other = tmp_path / "other.recording"
+        with RecordingFile(path) as source, RecordingWriter(other, 1 << 30) as writer:
+            writer.finish(replace(source.recording, **change))
+        with pytest.raises(NotReplayable, match=why):
+            replay_run(ReplayOptions(run=other))
+
+
+def _recorded(bench: Recorded) -> list[Path]:
+    bench.replayed(bench.reference, bench.recorder)
+    return list(bench.recorder.recordings.glob("*.recording"))

@@ -12,6 +12,7 @@ from intelliperf.errors import NotReplayable, ProtocolError
 from intelliperf.interception.messages import Allocation, Dispatch, End, Hello
 from intelliperf.interception.wire import Deadline
 from intelliperf.recordings.contents import Chunks, RecordedBuffer, RecordedDispatch, Recording, StoredFile
+from intelliperf.recordings.export import store
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
 from intelliperf.records import Application
 from intelliperf.validation.runs.lockstep import Setting
@@ -20,7 +21,7 @@ from intelliperf.validation.runs.side import Run, Side, SideFailed
 
 _SHAPES = 8  # of launches; the first of each is kept
 _MEMORY = "slack"  # what the original does wrong already is no matter here
-_MACHINE = platform.machine()
+MACHINE = platform.machine()
 
 
 @dataclass
@@ -124,7 +125,7 @@ def _recording(setting: Setting, application: Application, recorder: _Recorder, 
         backend=setting.backend.name,
         device=hello.device if hello else "",
         driver="",
-        machine=_MACHINE,
+        machine=MACHINE,
         symbol=setting.kernel.symbol,
         kernel=setting.kernel.name,
         launched=recorder.launched,
@@ -159,9 +160,8 @@ def _program(application: Application, writer: RecordingWriter, limit_bytes: int
     path = application.directory / application.command[0]
     if not path.is_file():
         return ()
-    content = path.read_bytes()
     try:
-        return (StoredFile(path.name, len(content), path.stat().st_mode & 0o777, writer.keep(content)),)
+        return (store(path, writer),)
     except RecordingFull as error:
         raise NotReplayable(f"the program itself needs more than the --record-limit of {limit_bytes} bytes") from error
 
@@ -171,18 +171,20 @@ def deviations(setting: Setting, replayed: Application, source: RecordingFile) -
 
     Raises `NotReplayable` where it leaves something else than was recorded, and the same each time, or does not run.
     """
-    first = _replay(setting, replayed, source)
+    first = left_otherwise(setting, replayed, source)
     if not first:
         return ()
-    again = _replay(setting, replayed, source)
+    again = left_otherwise(setting, replayed, source)
     for where, content in first.items():
         if again.get(where) == content:
             raise NotReplayable(f"the original, replayed, leaves something else than was recorded in {where}")
     return tuple(first)
 
 
-def _replay(setting: Setting, replayed: Application, source: RecordingFile) -> dict[str, Chunks]:
-    """What is not as recorded, by words that say where."""
+def left_otherwise(
+    setting: Setting, replayed: Application, source: RecordingFile, who: str = "the original"
+) -> dict[str, Chunks]:
+    """What is not as recorded after a replay, by words that say where. Raises `NotReplayable`."""
     deadline = Deadline.after(setting.deadline_s)
     found: dict[str, Chunks] = {}
     options = {"kernels": setting.kernel.symbol, "memory": _MEMORY}
@@ -196,20 +198,20 @@ def _replay(setting: Setting, replayed: Application, source: RecordingFile) -> d
                 if not isinstance(message, Dispatch) or not message.target:
                     continue
                 if not waiting:
-                    raise NotReplayable("the replayed original launches more than was recorded")
+                    raise NotReplayable(f"{who}, replayed, launches more than was recorded")
                 found |= _deviating(side, message, waiting.pop(0))
                 side.proceed()
             side.finish(deadline)
     except (SideFailed, ProtocolError) as error:
-        raise NotReplayable(f"the original cannot be replayed: {error}") from error
+        raise NotReplayable(f"{who} cannot be replayed: {error}") from error
     if waiting:
-        raise NotReplayable(f"the replayed original launches {len(waiting)} dispatches less than were recorded")
+        raise NotReplayable(f"{who}, replayed, launches {len(waiting)} dispatches less than were recorded")
     return found
 
 
 def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> dict[str, Chunks]:
     if dispatch.status != 0:
-        raise NotReplayable(f"dispatch {recorded.nth} of the original fails with error {dispatch.status} when replayed")
+        raise NotReplayable(f"dispatch {recorded.nth} fails with error {dispatch.status} when replayed")
     now: dict[tuple[object, ...], list[Allocation]] = {}
     for allocation in dispatch.allocations:
         now.setdefault(_identity(allocation), []).append(allocation)
@@ -218,7 +220,7 @@ def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> di
         same = now.get(_identity(buffer))
         if not same:
             what = buffer.name or f"{buffer.kind} memory"
-            raise NotReplayable(f"dispatch {recorded.nth} of the replayed original lacks the recording's {what}")
+            raise NotReplayable(f"dispatch {recorded.nth}, replayed, lacks the recording's {what}")
         allocation = same.pop(0)
         content = digests_of(side.read(allocation))
         if content != buffer.after:
