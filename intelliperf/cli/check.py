@@ -14,6 +14,7 @@ from intelliperf.cli.application import application_of
 from intelliperf.cli.options import CheckOptions
 from intelliperf.emulator.watching import IN_ORDER, Schedule, Watched, schedules, seeded, watch
 from intelliperf.errors import BuildFailed
+from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Defect, DefectLevel
 from intelliperf.report.wording import build_line, command_line
@@ -82,7 +83,9 @@ class _Checker:
         defects = [*defects_of(runs, project, vendor), *other_output((runs[0], again, *runs[1:]))]
         checked = [f"{run.schedule.name}: {'; '.join(map(coverage_of, run.traces))}" for run in runs]
         not_checked = ["other inputs than this command's"]
-        if module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:
+        if is_python(built.command[0], built.directory):
+            not_checked.append("waves of another size, for which Triton would compile other code")
+        elif module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:
             defects += self._of_other_wave(module.wave_size, runs[0], defects, vendor)
             checked.append(f"waves of {96 - module.wave_size} lanes as well as of {module.wave_size}")
         elif module is not None and module.language == "hip":

@@ -11,7 +11,7 @@ from pathlib import Path
 from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.processes.endings import check_ended_well
+from intelliperf.processes.endings import check_ended_well, shown_program
 from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.processes.storage import refuse_full_disk
@@ -126,7 +126,7 @@ def open_trace(records: Path, application: Application) -> Trace:
     found = sorted(path.parent for path in (*records.glob("end.json"), *records.glob("*/end.json")))
     program = application.command[0]
     if not found and not any(records.iterdir()):
-        raise ApplicationFailed(f"{program} {why_no_runtime(application)}")
+        raise ApplicationFailed(f"{shown_program(application)} {why_no_runtime(application)}")
     if not found:
         found = [records]
     used = [trace for trace in map(Trace, found) if trace.launches]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
 from intelliperf.processes.secrets import without_secrets
 from intelliperf.records import Application
 
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _SAID_LINES = 6
 _SAID_CHARACTERS = 160
 
@@ -20,8 +25,8 @@ def check_ended_well(completed: Completed, application: Application, place: str)
     """Raises `ApplicationFailed` with how it ended and the last that it said; `place` as in "on the emulator"."""
     if ended_well(completed, application):
         return
-    program = application.command[0]
-    said = last_output(completed)
+    program = shown_program(application)
+    said = last_output(completed, application.project)
     if completed.timed_out:
         how = f"{completed.describe()} {place}; try a smaller problem, or raise --run-timeout"
     elif completed.output_exceeded:
@@ -40,11 +45,35 @@ def _remedy(completed: Completed) -> str:
     return f" (if that is how it always ends: --expect-exit {status})" if status else ""
 
 
-def last_output(completed: Completed) -> str:
-    """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty."""
+def shown_program(application: Application) -> str:
+    """What the user calls the program: behind an interpreter, the script."""
+    command = application.command
+    return next((word for word in command if word.endswith(".py")), command[0])
+
+
+def last_output(completed: Completed, project: Path | None = None) -> str:
+    """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty.
+
+    Of a Python program that an exception ended: the exception, and the line of `project` that led to it.
+    """
     for stream in ("stderr", "stdout"):
-        lines = without_secrets(completed.tail(stream, 8192)).strip().splitlines()
+        text = without_secrets(completed.tail(stream, 8192)).strip()
+        lines = _exception(text, project) if project is not None else []
+        lines = lines or text.splitlines()[-_SAID_LINES:]
         if lines:
-            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines[-_SAID_LINES:])
+            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines)
             return f"; last output: {shown}"
     return ""
+
+
+def _exception(text: str, project: Path) -> list[str]:
+    """What follows the frames of the last traceback, behind the innermost place in the project; empty without one."""
+    _, begins, traceback = text.rpartition(_TRACEBACK)
+    if not begins:
+        return []
+    lines = traceback.splitlines()
+    first = next((n for n, line in enumerate(lines) if line and not line.startswith(" ")), len(lines))
+    places = [(Path(file), number) for file, number in _FRAME.findall(traceback)]
+    own = [f"{file.relative_to(project)}:{number}: " for file, number in places if file.is_relative_to(project)]
+    said = [line.rstrip() for line in lines[first:] if line.strip()]
+    return [f"{own[-1] if own else ''}{said[0]}", *said[1:][1 - _SAID_LINES :]] if said else []

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "described.h"
 #include "device_file.h"
 #include "launch.h"
 
@@ -194,15 +195,30 @@ void write_facts(JsonWriter& json, const CodeObject& code, const CodeKernel& ker
   json.end_object();
 }
 
+// What a value is, or all behind a pointer.
+void write_element(JsonWriter& json, const char* key, const JsonValue& known) {
+  if (known.kind() != JsonValue::Kind::kObject) {
+    json.key(key).null();
+    return;
+  }
+  json.key(key).begin_object().key("name").string(known["name"].text()).key("bytes").number(known["bytes"].unsigned_or(0));
+  json.key("encoding").string(known["encoding"].text()).end_object();
+}
+
 void write_parameters(JsonWriter& json, const CodeKernel& kernel) {
   json.key("parameters").begin_array();
   uint64_t index = 0;
   for (const CodeArgument& argument : kernel.arguments) {
     if (argument.hidden()) continue;
-    json.begin_object().key("index").number(index++).key("name").string(argument.name).key("size").number(argument.size);
-    json.key("offset").number(argument.offset).key("type").string("");
+    const JsonValue& known = described_parameter(kernel.name, index);
+    const std::string& name = known.is_null() ? argument.name : known["name"].text();
+    json.begin_object().key("index").number(index++).key("name").string(name).key("size").number(argument.size);
+    json.key("offset").number(argument.offset).key("type").string(known["type"].text());
     json.key("pointer").boolean(argument.kind == ArgumentKind::kPointer).key("const").boolean(argument.constant);
-    json.key("number").null().key("fields").begin_array().end_array().end_object();
+    json.key("restrict").boolean(false);
+    write_element(json, "element", known["element"]);
+    write_element(json, "number", known["number"]);
+    json.key("fields").begin_array().end_array().end_object();
   }
   json.end_array();
 }
@@ -257,6 +273,7 @@ std::string describe_code(CodeObject& code, const std::string& file) {
   write_blocks(json, code);
   write_kernels(json, code);
   json.end_object();
+  forget_description();
   return json.text();
 }
 

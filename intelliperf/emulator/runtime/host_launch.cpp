@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "described.h"
 #include "device_file.h"
 #include "export.h"
 #include "host_api.h"
@@ -103,15 +104,15 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
 
 int run(const LaunchRequest& request, Stream& stream) {
   mirror_to_device(*request.kernel->module);
-  const bool shown = shown_on_other_numbers(request);
-  export_begins(request);
+  const bool shown = !trying() && shown_on_other_numbers(request);
+  if (!trying()) export_begins(request);
   const LaunchOutcome outcome = launch(request);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   check_canaries(report_damage, request.kernel);
   // Where launches are altered, another comparison looks at the unaltered ones.
   const OtherNumbersMode mode = settings().other_numbers;
-  if (!shown) export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
+  if (!shown && !trying()) export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;

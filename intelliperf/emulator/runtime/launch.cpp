@@ -6,6 +6,7 @@
 #include <new>
 
 #include "analysis.h"
+#include "described.h"
 #include "estimate.h"
 #include "execution.h"
 #include "fault_log.h"
@@ -383,7 +384,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   if (!request.cooperative && settings().resident) plan.max_resident = std::min(plan.max_resident, settings().resident);
 
   execution.request = &request;
-  execution.index = Recorder::instance().next_launch();
+  execution.index = trying() ? 0 : Recorder::instance().next_launch();
   execution.shared_begin = reinterpret_cast<uintptr_t>(module.shared_begin);
   execution.shared_bytes = uintptr_t(module.shared_end - module.shared_begin);
   abort_status = 0;
@@ -417,11 +418,12 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   outcome.time_ns = found.parts.total();
   advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;
-  write_records(request, execution.index,
+  if (!trying())
+    write_records(request, execution.index,
                 Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
                        found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
   outcome.out_of_bounds = request.watched && noted_out_of_bounds();
-  flush_faults(request, execution.index);
+  if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());
   execution.request = nullptr;

@@ -22,7 +22,21 @@ from .runtime import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, runtime
 CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
 operations: Counter[str] = Counter()  # that ran on device tensors, for the report
 _NO_WORK = frozenset(
-    {"__get__", "__set__", "__delete__", "size", "stride", "dim", "numel", "data_ptr", "is_contiguous"}
+    {
+        *(
+            "__get__",
+            "__set__",
+            "__delete__",
+            "size",
+            "stride",
+            "dim",
+            "numel",
+            "nelement",
+            "data_ptr",
+            "is_contiguous",
+        ),
+        *("untyped_storage", "storage_offset", "element_size", "type", "__len__", "requires_grad_", "detach"),
+    }
 )
 
 

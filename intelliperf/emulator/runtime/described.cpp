@@ -1,0 +1,44 @@
+#include "described.h"
+
+#include "memory.h"
+
+namespace simt {
+namespace {
+
+JsonValue& description() {
+  static auto* const instance = new JsonValue;
+  return *instance;
+}
+
+bool trial;
+
+}  // namespace
+
+const JsonValue& described_parameter(const std::string& kernel, uint64_t index) {
+  static const JsonValue nothing;
+  const std::vector<JsonValue>& known = description()["kernels"][kernel]["parameters"].items();
+  return index < known.size() ? known[index] : nothing;
+}
+
+void forget_description() { description() = JsonValue(); }
+
+bool trying() { return trial; }
+
+extern "C" {
+
+// JSON: {"kernels": {name: {"parameters": [...]}}}. Returns 0 where it is none.
+__attribute__((visibility("default"))) int __simt_describe_module(const char* text) {
+  const std::lock_guard<std::recursive_mutex> guard(api_lock());
+  bool ok = false;
+  description() = JsonValue::parse(text ? text : "", &ok);
+  return ok;
+}
+
+__attribute__((visibility("default"))) void __simt_trial(int begins) {
+  const std::lock_guard<std::recursive_mutex> guard(api_lock());
+  trial = begins != 0;
+}
+
+}  // extern "C"
+
+}  // namespace simt

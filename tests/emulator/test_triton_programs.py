@@ -1,0 +1,147 @@
+"""Python programs with Triton kernels on the emulator, as a user runs them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_FINDER = Path(__file__).resolve().parents[1] / "triton" / "interpreters.py"
+_DEADLINE_S = 120
+
+# Without PyTorch: memory of the runtime's own API, behind what Triton asks of a pointer.
+ARRAYS = """
+import ctypes, os, struct
+class Array:
+    dtype = "fp32"
+    def __init__(self, values):
+        self.count, self.pointer = len(values), ctypes.c_void_p()
+        self.library = ctypes.CDLL(os.environ["INTELLIPERF_RUNTIME"])
+        self.library.hipMalloc(ctypes.byref(self.pointer), ctypes.c_size_t(4 * self.count))
+        ctypes.memmove(self.pointer.value, struct.pack(f"{self.count}f", *values), 4 * self.count)
+    def data_ptr(self):
+        return self.pointer.value
+    def values(self):
+        return struct.unpack(f"{self.count}f", ctypes.string_at(self.pointer.value, 4 * self.count))
+"""
+SUM = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def part(x, total, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < count, other=0.0)
+    tl.atomic_add(total, tl.sum(value))
+
+total = Array([0.0])
+part[(8,)](Array([1.0] * 1000), total, 1000, BLOCK=128)
+assert total.values() == (1000.0,), total.values()
+"""
+
+
+def interpreter(*modules: str) -> str:
+    specification = importlib.util.spec_from_file_location("interpreters", _FINDER)
+    assert specification is not None and specification.loader is not None
+    finder = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(finder)
+    found: str = finder.python_with(*modules)
+    return found
+
+
+def emulated(project: Path, *command: str) -> tuple[int, str, str]:
+    argv = [sys.executable, "-m", "intelliperf", "emulate", "--json", "--", *command]
+    done = subprocess.run(argv, cwd=project, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.triton
+def test_a_kernel_runs_as_triton_compiled_it_and_its_lines_are_the_programs_own(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "sum.py").write_text(SUM)
+    status, out, err = emulated(tmp_path, interpreter("triton"), "sum.py")
+    assert status == 0, err
+    (kernel,) = json.loads(out)["kernels"]
+    atomics = [line for line in kernel["lines"] if line["access"] in ("atomic", "reduction")]
+    line = 1 + SUM.splitlines().index("    tl.atomic_add(total, tl.sum(value))")
+    assert [(Path(one["file"]).name, one["line"]) for one in atomics] == [("sum.py", line)]
+
+
+@pytest.mark.triton
+def test_a_kernel_that_does_not_compile_is_told_in_tritons_words(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "sum.py").write_text(SUM.replace("tl.sum(value)", "tl.sum(nothing)"))
+    status, _, err = emulated(tmp_path, interpreter("triton"), "sum.py")
+    assert status == 1
+    assert "sum.py fails" in err and "nothing is not defined" in err
+
+
+@pytest.mark.triton
+def test_a_program_without_a_kernel_says_so(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("import triton\n")
+    status, _, err = emulated(tmp_path, interpreter("triton"), "app.py")
+    assert status == 1 and "launched no Triton kernel" in err
+
+
+@pytest.mark.torch
+def test_launches_that_tune_are_not_counted_and_tensors_say_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch, triton, triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"BLOCK": b}) for b in (64, 256)], key=["n"])
+@triton.jit
+def twice(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+x = torch.randn(1000, device="cuda", requires_grad=True)
+y = torch.empty_like(x)
+assert x.is_cuda and y.device == torch.device("cuda", 0) and x.cpu().device.type == "cpu"
+twice[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x.detach(), y, 1000)
+assert torch.equal(y, x.detach() * 2)
+(x * 3).sum().backward()
+assert x.grad.is_cuda
+try:
+    x + torch.ones(1000)
+except RuntimeError as error:
+    assert "same device" in str(error)
+else:
+    raise SystemExit("mixed")
+try:
+    torch.cuda.CUDAGraph()
+except RuntimeError as error:
+    assert "CUDAGraph is not presented" in str(error)
+"""
+    )
+    status, out, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert status == 0, err
+    (kernel,) = json.loads(out)["kernels"]
+    assert kernel["dispatches"] == 1
+
+
+@pytest.mark.torch
+def test_every_public_name_of_torchs_gpu_is_answered_kept_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "names.py").write_text(
+        """
+import torch, triton
+from intelliperf_presented import surface
+known = surface.answered(torch) | surface.KEPT
+refused = [name for name in torch.cuda.__all__ if name not in known]
+for name in refused:
+    try:
+        getattr(torch.cuda, name)()
+    except surface.NotPresented as error:
+        assert name in str(error)
+    else:
+        raise SystemExit(f"{name} neither works nor says so")
+assert torch.cuda.is_available() and torch.cuda.device_count() == 1 and torch.version.hip
+raise SystemExit(f"refused by name: {len(refused)}")
+"""
+    )
+    _, _, err = emulated(tmp_path, interpreter("triton", "torch"), "names.py")
+    assert "refused by name: " in err

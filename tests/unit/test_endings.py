@@ -1,0 +1,38 @@
+"""How an application ended, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.endings import check_ended_well
+from intelliperf.processes.process import Completed
+from intelliperf.records import Application
+
+TRACEBACK = """noise
+Traceback (most recent call last):
+  File "{project}/app.py", line 7, in <module>
+    main()
+  File "/usr/lib/python3/library.py", line 99, in run
+    raise CompilationError
+library.CompilationError: at 3:20:
+    tl.store(a, nothing)
+                ^
+NameError('nothing is not defined')
+"""
+
+
+def test_an_exception_is_told_with_the_programs_own_line_and_the_scripts_name(tmp_path: Path) -> None:
+    said = tmp_path / "stderr"
+    said.write_text(TRACEBACK.format(project=tmp_path))
+    application = Application(("/usr/bin/python3", "app.py"), tmp_path, tmp_path)
+    ended = Completed(application.argv, 1, None, False, False, 1.0, said, said)
+    with pytest.raises(ApplicationFailed) as failure:
+        check_ended_well(ended, application, "on the emulator")
+    told = str(failure.value)
+    assert told.startswith("app.py fails on the emulator with exit status 1")
+    assert "last output: app.py:7: library.CompilationError: at 3:20:" in told
+    assert told.endswith("NameError('nothing is not defined')")
+    assert "noise" not in told and "library.py" not in told
