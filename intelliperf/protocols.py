@@ -180,6 +180,10 @@ class Backend(Protocol):
         """Added to the environment of every build: compiler drop-ins first on PATH, target, …"""
         ...
 
+    def other_wave_build(self) -> Mapping[str, str]:
+        """Environment of a build for a chip with waves of another size, where the language is for both; else empty."""
+        ...
+
     def rounded_build(self, way: str) -> Mapping[str, str]:
         """Added to that, for a build whose kernels round all arithmetic `way` ("up" or "down").
 

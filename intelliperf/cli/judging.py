@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +59,13 @@ class RunJudge:
         from intelliperf.validation.trial import Case
 
         given = sources(baseline, evidence)
+        candidates: list[Version] = []
+
+        def made() -> tuple[Version, Built]:
+            version, built = build()
+            candidates.append(version)
+            return version, built
+
         verdict = self._judge.judge(
             Case(
                 candidate=candidate,
@@ -66,10 +74,11 @@ class RunJudge:
                 baseline=baseline.application,
                 sources=given,
                 allowed=frozenset(given),
-                build=lambda: _application_of(*build()),
+                build=lambda: _application_of(*made()),
                 logs=logs,
                 reading=reading_of(baseline.workspace) if reads_compiled(candidate) else None,
                 rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
+                other_wave=lambda: self._other_wave(reference, candidates[-1]),
                 standing=baseline.declares,
                 begun=self._begun,
             )
@@ -77,6 +86,18 @@ class RunJudge:
         if not verdict.accepted or self._backend.name == "emulator":
             return verdict
         return self._emulated.joined(verdict, candidate, finding, baseline)
+
+    def _other_wave(self, reference: Version, candidate: Version) -> tuple[Application, Application] | None:
+        environment = self._backend.other_wave_build()
+        if not environment:
+            return None
+        environment = {**self._backend.build_environment(), **environment}
+        sides = (reference, "other-wave"), (candidate, "other-wave-candidate")
+        with ThreadPoolExecutor(len(sides)) as pool:
+            original, other = pool.map(
+                lambda one: _rebuilt(one[0], one[1], environment, self._options.build_timeout), sides
+            )
+        return (original, other) if original is not None and other is not None else None
 
     def _begun(self, name: str, number: int, gates: int) -> None:
         self._journal.tell(f"gate {number} of {gates}: {name}", "progress")
@@ -153,6 +174,15 @@ def compiler_for(scratch: Path) -> Compiler:
 
     headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_TIMEOUT_S, _HEADERS)
     return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
+
+
+def _rebuilt(version: Version, name: str, environment: Mapping[str, str], timeout_s: float) -> Application | None:
+    """The version in a scratch copy beside its own, built anew; None where it does not build so."""
+    root = version.workspace.root.with_name(name)
+    Workspace(version.workspace.original, root).remove()
+    workspace = Workspace.create(version.workspace.original, root)
+    workspace.apply(version.edits)
+    return workspace.application if workspace.build(environment, timeout_s, root).ok else None
 
 
 def rounded_build(backend: Backend, reference: Version, way: str, timeout_s: float) -> Application | None:

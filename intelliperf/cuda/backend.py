@@ -87,6 +87,9 @@ class CudaBackend:
         """Raises `ToolchainError` where there is no nvcc."""
         return toolchain.build_environment(self.probe().architecture)
 
+    def other_wave_build(self) -> Mapping[str, str]:
+        return {}
+
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return rounding.rounding_environment(find_toolkit(), way, toolchain.REAL_NVCC)
 

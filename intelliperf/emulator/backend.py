@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from intelliperf.emulator.tracing import Tracer
 
 _DEVICE_FILE = "device"
+_OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
 
 # Interception options and the variables that they become.
 _OPTIONS = {
@@ -70,6 +71,7 @@ class EmulatorBackend:
         self._sandbox = sandbox
         self._line_note = ""
         self._plans: dict[str, Plan] = {}
+        self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -86,6 +88,11 @@ class EmulatorBackend:
         """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
         return {**build_environment(), **target, "INTELLIPERF_SHADOWS": "1"}
+
+    def other_wave_build(self) -> Mapping[str, str]:
+        if self._target is not None or self._hip_wave is None:
+            return {}
+        return {"INTELLIPERF_TARGET": _OTHER_WAVE[self._hip_wave]}
 
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}
@@ -203,6 +210,8 @@ class EmulatorBackend:
         from intelliperf.emulator.altering import plans
 
         self._plans = {**plans(trace), **self._plans}
+        waves = {module.wave_size if module.language == "hip" else None for module in trace.modules.values()}
+        self._hip_wave = next(iter(waves)) if len(waves) == 1 else None
         targets = sorted({module.target for module in trace.modules.values()})
         if self._target is None and len(targets) == 1 and self._built_for() != targets[0]:
             self._directory.mkdir(parents=True, exist_ok=True)

@@ -55,6 +55,7 @@ class Hello:
     raw: Object  # for Backend.open_memory
     formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
     constants: Mapping[str, frozenset[int]] = field(default_factory=dict)  # that a kernel compares with or divides by
+    by_wave: frozenset[str] = frozenset()  # kernels whose lanes exchange values or share memory, where that is told
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,7 @@ def parse_hello(message: Object) -> Hello:
         kernels={str(symbol): _list(_object(entry), "parameters", _parameter) for symbol, entry in kernels.items()},
         raw=message,
         formats=_list(message, "formats", _words) if "formats" in message else (),
+        by_wave=frozenset(str(symbol) for symbol, entry in kernels.items() if _object(entry).get("by_wave") is True),
         constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
     )
 

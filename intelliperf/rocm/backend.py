@@ -102,6 +102,9 @@ class RocmBackend:
         """Raises `ToolchainError` where nothing here builds HIP."""
         return toolchain.build_environment(self.probe().architecture)
 
+    def other_wave_build(self) -> Mapping[str, str]:
+        return {}
+
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}
 

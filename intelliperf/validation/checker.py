@@ -56,6 +56,7 @@ class Checker:
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
+    by_wave: bool = False  # lanes exchange values or share memory, in either program
     constants: set[int] = field(default_factory=set)  # that only the candidate's code names
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
@@ -88,6 +89,7 @@ class Checker:
         hellos = base.side.hello, other.side.hello
         mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
         self.constants |= theirs - mine
+        self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:
             text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"

@@ -43,6 +43,7 @@ from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
+from intelliperf.validation.wavegate import WaveGate
 
 _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
@@ -71,6 +72,7 @@ class Judge:
         self._settings = settings
         self._reference = Reference(backend, sandbox, settings)
         self._algebra = AlgebraGate(self._reference)
+        self._waves = WaveGate(self._reference, self._algebra)
         self._numbers = NumbersGate(self._reference, self._algebra)
         self._tests_stand: bool | None = None
 
@@ -249,7 +251,7 @@ class Judge:
             trial.note(GATES[4], CheckStatus.WEAK, f"{told} only; this device gives no choice of orders")
         else:
             trial.note(GATES[4], CheckStatus.NOT_RUN, "this device gives no choice of orders or poison")
-        return None
+        return self._waves.judge(trial)
 
     def _goes_astray(self, trial: Trial, label: str) -> bool:
         """Does the original leave its own path in that order, too?"""

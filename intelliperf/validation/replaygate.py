@@ -150,7 +150,7 @@ class ReplayGate:
     def _of_replays(self, trial: Trial, ready: Ready) -> Trial:
         case = trial.case
         reference, baseline = (self._backend.replayed(a, ready.plan) for a in (case.reference, case.baseline))
-        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None)
+        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None, other_wave=lambda: None)
         mine = Trial(inner, trial.declared, trial.static)
         mine.built = self._backend.replayed(trial.application, ready.plan)
         return mine

@@ -64,6 +64,9 @@ class Case:
     reading: Reading | None  # the baseline's build, to be read again with the candidate's texts; None without C++
     # The original, built so that its kernels round "up" or "down"; None where the backend has no such build.
     rounded: Callable[[str], Application | None] = lambda way: None
+    # Original and candidate, built for a chip whose waves have another size; None where there is no such chip, or where
+    # one of them does not build for it.
+    other_wave: Callable[[], tuple[Application, Application] | None] = lambda: None
     # Called with each gate's name, its number and how many there are, as it begins.
     begun: Callable[[str, int, int], None] = lambda name, number, gates: None
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from readers import reading_of
@@ -25,6 +26,7 @@ from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import BuildFailure, Case, Settings
 
 NOTHING = Declaration()
+NO_CHIP: Mapping[str, str] = {}
 
 
 class Bench:
@@ -61,21 +63,29 @@ class Bench:
                 build=lambda: self._build("candidate", text),
                 logs=self.root / "candidate" / "logs",
                 reading=reading_of(self.root / "sources", {self.file: original}),
+                other_wave=lambda: self._other_wave(original, text),
             )
         )
+
+    def _other_wave(self, original: str, text: str) -> tuple[Application, Application] | None:
+        chip = self.backend.other_wave_build()
+        sides = [self._build(f"other-wave-{i}", one, chip) for i, one in enumerate((original, text))]
+        before, after = sides
+        assert isinstance(before, Application) and isinstance(after, Application), sides
+        return before, after
 
     def _reference(self, name: str, text: str) -> Application:
         built = self._build(name, text)
         assert isinstance(built, Application), built
         return built
 
-    def _build(self, name: str, text: str) -> Application | BuildFailure:
+    def _build(self, name: str, text: str, chip: Mapping[str, str] = NO_CHIP) -> Application | BuildFailure:
         directory = self.root / name
         directory.mkdir(exist_ok=True)
         (directory / self.file).write_text(text)
         compiler = "hipcc" if self.file.endswith(".hip") else "nvcc"
         argv = (compiler, "-O2", "-g", self.file, "-o", "app")
-        done = run(argv, directory, 240.0, directory / "logs", "build", self.backend.build_environment())
+        done = run(argv, directory, 240.0, directory / "logs", "build", {**self.backend.build_environment(), **chip})
         if not done.ok:
             return BuildFailure(tuple(done.tail().splitlines()[:3]))
         return Application((str(directory / "app"),), directory, directory)

@@ -77,6 +77,9 @@ class TextBackend:
     def build_environment(self) -> Mapping[str, str]:
         return {}
 
+    def other_wave_build(self) -> Mapping[str, str]:
+        return {}
+
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}
 

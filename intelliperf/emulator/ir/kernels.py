@@ -164,6 +164,7 @@ def describe_kernel(
         "quantities": of_parameters(Users(function), _places(map_arguments(function, debug)), types, debug),
         "constants": constants(function),
         "reads_grid": reads_grid(function),
+        "by_wave": bool(reach) or bool(variables.dynamic) or "__simt_collective" in module.declarations,
         "static_lds": sum(variables.shared[name] for name in reach),
         "static": None,
     }

@@ -75,6 +75,7 @@ std::string hello() {
   for (const auto& [name, kernel] : kernels) {
     json.key(name).begin_object().key("parameters");
     copy_json(json, (*kernel)["parameters"]);
+    json.key("by_wave").boolean((*kernel)["by_wave"].boolean());
     json.key("constants").begin_array();
     for (const JsonValue& constant : (*kernel)["constants"].items()) json.number(constant.unsigned_or(0));
     json.end_array();

@@ -1,0 +1,84 @@
+"""Waves of the other size: HIP programs run on chips with waves of 64 lanes and on chips with waves of 32.
+
+Original and candidate are built again for a chip of the other kind and compared after each dispatch there. What the
+original does on that chip is the measure: a program that is for one size alone proves nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from intelliperf.records import CheckStatus
+from intelliperf.validation.algebragate import AlgebraGate
+from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.runs.lockstep import Divergence, Rule, follow
+from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.trial import Rejection, Trial
+
+NAME = "other wave size"
+_WRONG = "with waves of the other size"
+_CANDIDATE = "candidate with waves of the other size"
+_TWIN = "original with waves of the other size, in another order"
+
+
+class WaveGate:
+    """Judges candidates by what the original does with waves of the other size."""
+
+    def __init__(self, reference: Reference, algebra: AlgebraGate) -> None:
+        self._backend = reference.backend
+        self._reference = reference
+        self._algebra = algebra
+
+    def judge(self, trial: Trial) -> Rejection | None:
+        if not self._backend.other_wave_build():
+            return None
+        if trial.declared.kernels:
+            trial.note(NAME, CheckStatus.NOT_RUN, "not for declared kernels")
+            return None
+        if not trial.compared.by_wave:
+            trial.note(NAME, CheckStatus.NOT_RUN, "no lane of either version sees what another one does")
+            return None
+        sides = trial.case.other_wave()
+        if sides is None:
+            trial.note(NAME, CheckStatus.NOT_RUN, "one of the versions does not build for a chip of the other size")
+            return None
+        original, candidate = sides
+        other = replace(trial, case=replace(trial.case, reference=original), built=candidate)
+        calibration, memory = self._reference.calibration(trial)
+        found = self._compared(other, calibration, memory)
+        if isinstance(found, Divergence) and found.near:
+            proof = self._algebra.on_other_numbers(other, {}, calibration)
+            if proof.rejection is not None:
+                return Rejection(proof.rejection.outcome, f"{_WRONG}: {proof.rejection.detail}")
+            allowed = self._algebra.allowed(calibration, proof)
+            found = self._compared(other, allowed, memory) if allowed is not None else found
+        if isinstance(found, Divergence):
+            return Rejection(found.outcome, f"{_WRONG}: {found.detail}")
+        trial.note(NAME, *found)
+        return None
+
+    def _compared(self, trial: Trial, calibration: Calibration, memory: str) -> Divergence | tuple[CheckStatus, str]:
+        """How the candidate leaves the original's path, or what to report."""
+        options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
+        twin = {**options, "lane_order": "reverse", "block_order": "reverse"}
+        runs = (
+            Run(BASE, trial.case.reference, options),
+            Run(_CANDIDATE, trial.application, options),
+            Run(_TWIN, trial.case.reference, twin),
+        )
+        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=[_CANDIDATE, _TWIN])
+        checker = Checker(calibration, self._reference.settings.tolerance)
+        try:
+            followed = follow(self._reference.setting(trial, len(runs)), runs, rule, checker)
+        except SideFailed as error:
+            return CheckStatus.NOT_RUN, f"the original does not run with it: {error}"
+        twin_apart = followed.divergences.get(_TWIN)
+        if twin_apart is not None and not twin_apart.near:
+            return CheckStatus.NOT_RUN, f"the original has no one answer with it: {twin_apart.detail}"
+        divergence = followed.divergences.get(_CANDIDATE)
+        if divergence is not None:
+            return divergence
+        coverage = followed.coverage(_CANDIDATE)
+        return CheckStatus.PASSED, f"{followed.syncs} dispatches compared" + (f", {coverage}" if coverage else "")
