@@ -17,11 +17,11 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Pairs:
 
 
 def _cases() -> list[object]:
-    marks = [pytest.mark.zoo]
-    return [
-        pytest.param(one, id=f"{one.family}-{one.number}", marks=() if one.family in _CHEAP else marks)
-        for one in variants()
-    ]
+    cases = []
+    for one in variants():
+        marks = [pytest.mark.xdist_group(one.family)] + ([] if one.family in _CHEAP else [pytest.mark.zoo])
+        cases.append(pytest.param(one, id=f"{one.family}-{one.number}", marks=marks))
+    return cases
 
 
 @pytest.mark.parametrize("variant", _cases())
