@@ -97,7 +97,7 @@ def test_an_answer_that_is_known_beforehand_is_refused_by_this_gate_alone(progra
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert CHEATS[version] in verdict.detail
     assert check(verdict, "dispatches and buffers").status is CheckStatus.PASSED
-    assert check(verdict, "other orders and poison").status is CheckStatus.PASSED
+    assert check(verdict, "other orders and poison").status is CheckStatus.WEAK  # no choice of orders on hardware
 
 
 def test_launches_of_a_capturing_stream_are_left_alone(program, tmp_path):

@@ -18,6 +18,8 @@ PARTS = (
     "analysis",
     "block_works",
     "cache",
+    "code_module",
+    "code_object",
     "coalescing",
     "collectives",
     "demand",
@@ -31,8 +33,10 @@ PARTS = (
     "json",
     "launch",
     "lds",
+    "machine_executor",
     "matrix_product",
     "memory",
+    "message_pack",
     "order_clock",
     "ordering",
     "race",
@@ -40,6 +44,7 @@ PARTS = (
     "repeats",
     "scheduler",
     "settings",
+    "other_sizes",
     "shadow",
     "shadow_functions",
     "shape_sample",
@@ -69,7 +74,8 @@ CHECKS = (
 @pytest.fixture(scope="session")
 def semantics(tmp_path_factory: pytest.TempPathFactory) -> Path:
     objects = runtime_objects()
-    parts = [objects[part] for part in PARTS]
+    machine = sorted(path.stem for path in (PACKAGE / "emulator" / "machine").glob("*.cpp"))
+    parts = [objects[part] for part in (*PARTS, *machine)]
     program = tmp_path_factory.mktemp("native") / "semantics"
     argv = [
         *find_toolchain().host_linker,

@@ -230,7 +230,7 @@ def test_a_build_that_fails_shows_its_complaints_with_the_users_paths(tmp_path: 
 
 
 def test_a_build_without_an_end_names_the_option(tmp_path: Path) -> None:
-    with Journal(tmp_path / "run") as journal, pytest.raises(BuildFailed, match="--build-deadline"):
+    with Journal(tmp_path / "run") as journal, pytest.raises(BuildFailed, match="--build-timeout"):
         application_ = application(tmp_path / "project", SLOW, ("/bin/sh", "-c", "sleep 60"))
         improve(scripted_run(application_, journal, build_deadline_s=0.2))
 
