@@ -76,7 +76,7 @@ class Player:
         """Copies on the device of what has to be restored before each launch."""
         for dispatch in self.dispatches:
             for memory in self._memory_of(dispatch):
-                if self._changes(memory) and (key := _key(memory)) not in self._kept:
+                if memory["changes"] and (key := _key(memory)) not in self._kept:
                     self._kept[key] = self._device.allocate(memory["bytes"])
                     self._upload(memory, self._kept[key])
         self._device.synchronize()
@@ -85,23 +85,13 @@ class Player:
         """Only what some dispatch changes: the rest stays as `restore_all` left it, in the caches, too."""
         for memory in self._memory_of(dispatch):
             place = code.place_of(memory)
-            if place is not None and self._changes(memory):
-                self._device.copy(place, self._kept[_key(memory)], memory["bytes"])
+            for start, length in memory["changes"] if place is not None else ():
+                self._device.copy(place + start, self._kept[_key(memory)] + start, length)
 
     def _memory_of(self, dispatch: Mapping[str, Any]) -> Iterator[Memory]:
         for memory in dispatch["memory"]:
             if memory["kind"] not in _HOST_KINDS and memory["bytes"]:
                 yield memory
-
-    def _changes(self, memory: Memory) -> bool:
-        where = memory.get("symbol") or memory["address"]
-        contents = {
-            (_key(other), other["changes"])
-            for dispatch in self.dispatches
-            for other in dispatch["memory"]
-            if (other.get("symbol") or other["address"]) == where
-        }
-        return len(contents) > 1 or any(changes for _, changes in contents)
 
     def _upload(self, memory: Memory, place: int | None) -> None:
         if place is None:  # a variable that this version does without

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from intelliperf.processes.storage import storage_errors
-from intelliperf.recordings.contents import CHUNK_BYTES, RecordedBuffer, RecordedDispatch
+from intelliperf.recordings.contents import CHUNK_BYTES, Chunks, RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile
 
 PLAN = "plan.json"
 _IMAGE = "image"
+_MOST_PARTS = 64  # of a buffer that are restored one by one
 _VERSION = 1  # of the plan, as the replaying processes read it
+
+Place = int | str
 
 
 def make_ready(source: RecordingFile, directory: Path) -> Path:
@@ -25,7 +29,8 @@ def make_ready(source: RecordingFile, directory: Path) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         with image.open("wb") as out:
             writer = _Image(source, out)
-            dispatches = [_dispatch(one, writer) for one in source.recording.dispatches]
+            changes = changes_of(source.recording)
+            dispatches = [_dispatch(one, writer, changes) for one in source.recording.dispatches]
         text = {
             "version": _VERSION,
             "image": str(image),
@@ -64,7 +69,44 @@ class _Image:
         return parts
 
 
-def _dispatch(dispatch: RecordedDispatch, image: _Image) -> dict[str, Any]:
+def _place(buffer: RecordedBuffer) -> Place:
+    return buffer.address if buffer.name is None else buffer.name
+
+
+def changes_of(recording: Recording) -> dict[Place, list[list[int]]]:
+    """Start and length of what is not the same before and after all dispatches: what to restore before each of them.
+
+    By the address of a buffer or the name of a variable; few parts, as each takes a copy.
+    """
+    states: dict[Place, list[tuple[int, Chunks]]] = {}
+    for dispatch in recording.dispatches:
+        for buffer in dispatch.buffers:
+            states.setdefault(_place(buffer), []).extend([(buffer.size, buffer.before), (buffer.size, buffer.after)])
+    found: dict[Place, list[list[int]]] = {}
+    for place, seen in states.items():
+        sizes = {size for size, _ in seen}
+        everywhere = len(seen) < 2 * len(recording.dispatches)  # something else may lie there at other times
+        parts = [] if len(sizes) > 1 else _differing(max(sizes), [chunks for _, chunks in seen])
+        everywhere |= len(sizes) > 1 or len(parts) > _MOST_PARTS
+        found[place] = [[0, max(sizes)]] if everywhere else parts
+    return found
+
+
+def _differing(size: int, contents: list[Chunks]) -> list[list[int]]:
+    parts: list[list[int]] = []
+    for number, same in enumerate(zip(*contents, strict=True)):
+        if len(set(same)) == 1:
+            continue
+        start = number * CHUNK_BYTES
+        length = min(CHUNK_BYTES, size - start)
+        if parts and sum(parts[-1]) == start:
+            parts[-1][1] += length
+        else:
+            parts.append([start, length])
+    return parts
+
+
+def _dispatch(dispatch: RecordedDispatch, image: _Image, changes: Mapping[Place, list[list[int]]]) -> dict[str, Any]:
     """Memory from the highest address down, as allocating it anew wants it."""
     buffers = sorted(dispatch.buffers, key=lambda buffer: -buffer.address)
     return {
@@ -74,12 +116,12 @@ def _dispatch(dispatch: RecordedDispatch, image: _Image) -> dict[str, Any]:
         "dynamic_lds": dispatch.dynamic_lds,
         "cooperative": dispatch.cooperative,
         "arguments": dispatch.arguments,
-        "memory": [_memory(buffer, image) for buffer in buffers if buffer.name is None]
-        + [_memory(buffer, image) for buffer in dispatch.buffers if buffer.name is not None],
+        "memory": [_memory(buffer, image, changes) for buffer in buffers if buffer.name is None]
+        + [_memory(buffer, image, changes) for buffer in dispatch.buffers if buffer.name is not None],
     }
 
 
-def _memory(buffer: RecordedBuffer, image: _Image) -> dict[str, Any]:
+def _memory(buffer: RecordedBuffer, image: _Image, changes: Mapping[Place, list[list[int]]]) -> dict[str, Any]:
     place: dict[str, Any] = {"symbol": buffer.name} if buffer.name is not None else {"address": buffer.address}
     return {
         **place,
@@ -87,5 +129,9 @@ def _memory(buffer: RecordedBuffer, image: _Image) -> dict[str, Any]:
         "kind": buffer.kind,
         "bytes": buffer.size,
         "parts": image.parts(buffer),
-        "changes": buffer.before != buffer.after,
+        "changes": [
+            [start, min(length, buffer.size - start)]
+            for start, length in changes[_place(buffer)]
+            if start < buffer.size
+        ],
     }

@@ -10,7 +10,7 @@ import pytest
 from intelliperf.errors import ProtocolError
 from intelliperf.recordings.contents import CHUNK_BYTES, RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
-from intelliperf.recordings.image import make_ready
+from intelliperf.recordings.image import changes_of, make_ready
 
 _BASE = 0x100000010000
 
@@ -91,7 +91,7 @@ def test_a_spoilt_recording_is_refused_in_one_line(tmp_path: Path, spoil, said: 
 
 def test_an_edited_content_is_noticed_where_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "one"
-    write(path, {"a": (numbers(CHUNK_BYTES), b"")})
+    write(path, {"a": (numbers(CHUNK_BYTES), numbers(CHUNK_BYTES, 2))})
     content = bytearray(path.read_bytes())
     content[1000] ^= 1
     path.write_bytes(content)
@@ -114,4 +114,18 @@ def test_the_image_holds_each_content_where_the_plan_says(tmp_path: Path) -> Non
         found[memory["address"]] = bytes(content)
     assert found == {_BASE: a, _BASE + 0x1000000: b, _BASE + 0x2000000: a}
     assert len(image) == len(a) + CHUNK_BYTES
+    assert all(memory["changes"] == [] for memory in dispatch["memory"])
     assert [memory["address"] for memory in dispatch["memory"]] == sorted(found, reverse=True)
+
+
+def test_only_the_chunks_that_a_dispatch_changes_are_restored(tmp_path: Path) -> None:
+    content = numbers(5 * CHUNK_BYTES + 9)
+    changed = bytearray(content)
+    for place in (CHUNK_BYTES + 3, 2 * CHUNK_BYTES, 5 * CHUNK_BYTES + 8):
+        changed[place] ^= 1
+    write(tmp_path / "one", {"a": (content, bytes(changed)), "b": (content, content)})
+    with RecordingFile(tmp_path / "one") as read:
+        assert changes_of(read.recording) == {
+            _BASE: [[CHUNK_BYTES, 2 * CHUNK_BYTES], [5 * CHUNK_BYTES, 9]],
+            _BASE + 0x1000000: [],
+        }
