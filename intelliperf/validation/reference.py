@@ -107,7 +107,9 @@ class Reference:
         """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""
         silence_s = self.calibration(trial)[0].ended.seconds * _PATIENCE * runs / 2 + self.settings.grace_s
         deadline_s = self.settings.run_deadline_s * runs
-        return Setting(self.backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s, silence_s)
+        return Setting(
+            self.backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s, silence_s, trial.case.jit
+        )
 
 
 def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:

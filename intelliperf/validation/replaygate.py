@@ -111,7 +111,7 @@ class ReplayGate:
         kernel = case.kernel
         name = file_name(kernel)
         path = self._recorder.recordings / f"{name}{SUFFIX}"
-        setting = Setting(self._backend, kernel, self._sandbox, case.logs, self._deadline_s)
+        setting = Setting(self._backend, kernel, self._sandbox, case.logs, self._deadline_s, jit=case.jit)
         if not path.exists():
             expected = case.finding.profile.dispatches
             record_dispatches(setting, case.reference, expected, path, self._recorder.limit_bytes)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.processes.process import Completed
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.protocols import Timing
 from intelliperf.records import (
     Application,
@@ -74,6 +75,11 @@ class Case:
     @property
     def kernel(self) -> Kernel:
         return self.finding.profile.kernel
+
+    @property
+    def jit(self) -> bool:
+        """Are the kernels compiled as the program runs?"""
+        return all(edit.path.endswith(SUFFIX) for edit in self.candidate.edits)
 
 
 @dataclass(frozen=True)

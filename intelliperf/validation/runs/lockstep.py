@@ -21,7 +21,6 @@ from intelliperf.interception.messages import Allocation, Dispatch, End, Message
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.protocols import Backend
 from intelliperf.records import Kernel, Outcome
 from intelliperf.validation.runs.content import Content
@@ -56,11 +55,7 @@ class Setting:
     logs: Path
     deadline_s: float  # for one lock-step, comparisons included
     silence_s: float = math.inf  # how long a run other than the base may take for its next step
-
-    @property
-    def jit(self) -> bool:
-        """Is the kernel one of Triton's? Its compiler, not the host, sizes the LDS of a launch."""
-        return self.kernel.file is not None and self.kernel.file.suffix == SUFFIX
+    jit: bool = False  # the kernel is Triton's, whose compiler and not the host sizes the LDS of a launch
 
     def patience(self, deadline: Deadline) -> Deadline:
         """For the next step of such a run; one that hangs must leave time for the others."""
