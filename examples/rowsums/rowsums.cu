@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 
     Matrix m{dMatrix, rows, columns};
     dim3 block(128), grid((rows + block.x - 1) / block.x);
-    rowSums<<<grid, block>>>(m, dSums);
+    void (*kernel)(Matrix, double *) = rowSums;
+    kernel<<<grid, block>>>(m, dSums);
     CUDA_OK(cudaPeekAtLastError());
     CUDA_OK(cudaMemcpy(sums.data(), dSums, rows * sizeof(double), cudaMemcpyDeviceToHost));
     CUDA_OK(cudaFree(dMatrix));
