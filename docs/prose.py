@@ -22,16 +22,20 @@ BETTER = {
     r"\bnot to be had\b": "not available",
     r"\bof ours\b": "our …, or the name of the thing",
     r"\bcomes? again\b": "re-fetch, repeat",
-    r"\blast words\b": "last output",
     r"\bfor ever\b": "forever",
-    r"\bdoes not end\b": "timed out, hangs",
+    r"\b(?:build|program|run|process|application) does not end\b(?! (?:as|in|with))": "timed out, hangs",
+    r"\bno end after\b": "timed out after",
+    r"\bwas had\b": "was available",
+    r"\blast words\b": "last output",
+    r"\bput right\b": "fixed",
+    r"\ball the same\b(?! (?:as|for|to|path|time|kind))": "still, anyway",
     r"\bthere are (?:auto|emulator|mi300x|atomicContention),": "choose one of: …",
     r"\bwhoever (?:asks|waits|wants|comes)\b": "a caller that …",
     r"\bcomes along\b": "is copied too, is included",
     r"\btells no\b": "does not report",
     r"\ba longer --\w+-deadline may help\b": "raise --…-timeout",
 }
-_PATTERNS = tuple((re.compile(pattern), better) for pattern, better in BETTER.items())
+_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), better) for pattern, better in BETTER.items())
 
 
 def main() -> int:
@@ -42,10 +46,17 @@ def main() -> int:
 
 def complaints() -> Iterator[str]:
     for path in _tracked("*.md", "intelliperf/*.py"):
-        for number, text in _prose(path):
-            for pattern, better in _PATTERNS:
-                if match := pattern.search(text):
-                    yield f"{path.relative_to(ROOT)}:{number}: {match[0]!r}: {better}"
+        yield from complaints_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+
+
+def complaints_of(name: str, text: str) -> list[str]:
+    """Of one file; `name` says whether it is Markdown or Python."""
+    return [
+        f"{name}:{number}: {match[0]!r}: {better}"
+        for number, line in _prose(name, text)
+        for pattern, better in _PATTERNS
+        if (match := pattern.search(line))
+    ]
 
 
 def _tracked(*patterns: str) -> list[Path]:
@@ -54,11 +65,14 @@ def _tracked(*patterns: str) -> list[Path]:
     return sorted(path for path in paths if path.is_file())
 
 
-def _prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that people read, with their numbers: all of Markdown; strings and comments of Python."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        yield from enumerate(text.splitlines(), 1)
+def _prose(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Lines that people read, with their numbers: Markdown but for a glossary; strings and comments of Python."""
+    if not name.endswith(".py"):
+        title = ""
+        for number, line in enumerate(text.splitlines(), 1):
+            title = line if line.startswith("#") else title
+            if title != "## Words":
+                yield number, line
         return
     wanted = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -17,7 +17,7 @@ from intelliperf.records import Finding, KernelProfile, SourceEvidence
 
 @record(frozen=True)
 class Settings:
-    """What the user chose. All deadlines are seconds."""
+    """What the user chose. All timeouts are in seconds."""
 
     formula: str = "all"
     kernel: str | None = None  # regular expression on the display name

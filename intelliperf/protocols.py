@@ -187,7 +187,7 @@ class Backend(Protocol):
     def rounded_build(self, way: str) -> Mapping[str, str]:
         """Added to that, for a build whose kernels round all arithmetic `way` ("up" or "down").
 
-        Empty where that is an option of runs, "rounding", or not to be had.
+        Empty where that is an option of runs, "rounding", or not possible.
         """
         ...
 

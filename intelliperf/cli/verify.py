@@ -1,4 +1,4 @@
-"""`intelliperf verify PATCH -- ./app`: somebody's patch through the same gates as any candidate."""
+"""`intelliperf verify PATCH -- ./app`: an existing patch through the same gates as any candidate."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Activity:
 
 
 def read(paths: Iterable[Path], flush: str = "") -> Activity:
-    """The records of the one process that used the GPU, without those of the kernel of ours that `flush` names.
+    """The records of the one process that used the GPU, without those of our kernel that `flush` names.
 
     Raises `ApplicationFailed` where several did, `ProtocolError` for a file that is no such record.
     """

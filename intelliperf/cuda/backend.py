@@ -101,7 +101,7 @@ class CudaBackend:
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
     ) -> tuple[KernelProfile, ...]:
-        """Where there are no counters to be had, the profiles say why, and what the machine code shows by itself."""
+        """Where no counters are available, the profiles say why, and what the machine code shows by itself."""
         try:
             return tuple(self._with_counts(application, kernel, deadline_s) for kernel in kernels)
         except BackendUnavailable as error:
@@ -207,7 +207,7 @@ class CudaBackend:
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
         if self._comparer is not None:
-            self._comparer.close()  # nothing of ours on the device while others are timed
+            self._comparer.close()  # leave nothing on the device while others are timed
         known: set[str] = set()
         gpu = _watched_gpu()
         flush = native.Flush.of(kernel.symbol) if self._flush_l2 else None

@@ -42,7 +42,7 @@ def injection_library() -> Path:
 
 @dataclass(frozen=True)
 class Flush:
-    """That the L2 is emptied before each launch of the kernel `before`, by a kernel of ours called `name`."""
+    """That the L2 is emptied before each launch of the kernel `before`, by our kernel `name`."""
 
     before: str
     name: str

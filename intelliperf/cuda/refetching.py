@@ -63,7 +63,7 @@ def bounded(profile: KernelProfile, counted: Mapping[str, float], reach: int | N
     most = reach + BESIDES_BYTES
     if counted[READ] <= most:
         return profile
-    note = f"it reads {counted[READ] / 1e6:.4g} MB of DRAM and can reach {reach / 1e6:.4g} MB: something comes again"
+    note = f"it reads {counted[READ] / 1e6:.4g} MB of DRAM and can reach {reach / 1e6:.4g} MB: it fetches some again"
     bound = Quantity(most + counted[WRITTEN], Provenance.MEASURED)
     quantities = {**profile.quantities, Metric.DRAM_BYTES_COMPULSORY_AT_MOST: bound}
     return replace(profile, quantities=quantities, notes=(*profile.notes, note))

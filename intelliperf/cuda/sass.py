@@ -1,4 +1,4 @@
-"""What the machine code alone shows of a kernel, for when no counters are to be had.
+"""What the machine code alone shows of a kernel, for when no counters are available.
 
 A count of instructions is no count of executions: nothing here has a time, and no formula fires on it.
 """

@@ -61,7 +61,7 @@ class Command:
     openmp: bool = False
     link: list[str] = field(default_factory=list)
     dependencies: Dependencies = field(default_factory=Dependencies)
-    target: str | None = None  # --target of ours
+    target: str | None = None  # our own --target
     architectures: list[str] = field(default_factory=list)  # real ones, as asked for
     verbose: bool = False
     dry_run: bool = False

@@ -154,7 +154,7 @@ def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _openmp_directory(toolchain: Toolchain) -> str | None:
-    """A directory with gcc's `omp.h` and nothing else, whose other headers clang's own would go on to."""
+    """A directory with gcc's `omp.h` and nothing else, whose other headers clang's own would include."""
     if toolchain.standard_library != "libstdc++":
         return None
     argv = [toolchain.host_linker[0], "-print-file-name=include/omp.h"]

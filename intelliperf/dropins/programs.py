@@ -1,4 +1,4 @@
-"""Small programs of ours that stand before a machine's own on PATH, kept in the cache by what they hold."""
+"""Our small programs that stand before a machine's own on PATH, kept in the cache by what they hold."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FILLED = Threshold(
 FULL_LANES = Threshold(0.9, "a tenth of the lanes: a block of 250 threads wastes less, one of 48 or 100 more")
 # What a thread does at least: work below it cannot be shared out among more threads.
 LEAST_REQUESTS = Threshold(4.0, "an index, two operands and a result; requests of one wave overlap up to about as many")
-LEAST_INSTRUCTIONS = Threshold(64.0, "the index, the bounds check and the addresses come again with every thread")
+LEAST_INSTRUCTIONS = Threshold(64.0, "every thread repeats the index, the bounds check and the addresses")
 
 # On the busiest compute unit in the model; a mean over all of them where it was measured.
 _OF_A_UNIT = (Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.L1_TIME_NS)

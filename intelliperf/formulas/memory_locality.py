@@ -29,7 +29,7 @@ class MemoryLocality(Formula):
 
     Lines count whole: what of a line nobody asked for is `memoryAccess`'s. Only an emulator can tell distinct
     addresses. Hardware counts traffic, and shows this where a kernel reads more than all memory that it can reach; the
-    traffic that is left over is then the least that comes again, and all DRAM time what could be saved at most.
+    traffic that is left over is then the least that is re-fetched, and all DRAM time what could be saved at most.
     """
 
     name = "memoryLocality"
@@ -87,7 +87,7 @@ class MemoryLocality(Formula):
         )
 
     def blame(self, evidence: Sequence[SourceEvidence]) -> tuple[SourceEvidence, ...]:
-        """The kernel as a whole, where the device does not tell which access comes again."""
+        """The kernel as a whole, where the device does not tell which access re-fetches."""
         if any(Metric.DRAM_SECTORS_AGAIN in item.quantities for item in evidence):
             return super().blame(evidence)
         return tuple(item for item in evidence if item.access is AccessKind.KERNEL)

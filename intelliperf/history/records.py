@@ -31,7 +31,7 @@ class VisitState(str, Enum):
 
 @record(frozen=True)
 class KernelTime:
-    """One kernel of one visit. `noise` is the relative standard error of `total_ns`, None where one sample was had."""
+    """One kernel of one visit. `noise` is the relative standard error of `total_ns`, None of one sample."""
 
     symbol: str
     name: str

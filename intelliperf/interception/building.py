@@ -1,4 +1,4 @@
-"""Builds a library of ours on first use, with the machine's compiler and headers, and keeps it in the cache."""
+"""Builds one of our libraries on first use, with the machine's compiler and headers, and keeps it in the cache."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Channel:
         while True:
             left = deadline.left_s
             if left <= 0:
-                raise PeerTimeout("the child sent no message before the deadline")
+                raise PeerTimeout("the child sent no message before the timeout")
             self._patience(min(left, _SLICE_S))
             try:
                 part, ancillary, flags, _ = self._socket.recvmsg(_RECEIVE_BYTES, _DESCRIPTORS, _CLOSE_ON_EXEC)

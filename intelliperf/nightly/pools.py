@@ -28,7 +28,7 @@ class Pool(Protocol):
         ...
 
     def close(self) -> None:
-        """Waits for what still runs: whoever wants it to end leaves the mark `tasks.STOP` first."""
+        """Waits for what still runs: a caller that wants it to end leaves the mark `tasks.STOP` first."""
         ...
 
 

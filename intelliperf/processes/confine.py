@@ -2,7 +2,7 @@
 
 Runs in the child only, and stands alone: it imports nothing of this package. SPEC is JSON:
 "writable": the directories that stay writable. Everything else becomes read-only; what is written
-to /tmp is private and forgotten (where overlays are to be had, else refused). There is no network,
+to /tmp is private and forgotten (where overlays are available, else refused). There is no network,
 processes outside are neither visible nor reachable, and whatever the command leaves running dies
 with it. "hidden": files and directories that look empty, except what "kept" names below them.
 "environment": names of variables that stay, with * at the end for all that begin so; null for all.
@@ -326,7 +326,7 @@ def _paths(spec: dict[str, object], name: str) -> list[str]:
 
 
 def _without_namespaces(command: list[str], spec: dict[str, object]) -> int:
-    """What can be had of it all the same. Returns a wait status."""
+    """What still works of it. Returns a wait status."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     pid = _start(command, spec)
     for number in _FORWARDED:

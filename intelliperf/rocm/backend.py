@@ -115,7 +115,7 @@ class RocmBackend:
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float
     ) -> tuple[KernelProfile, ...]:
-        """Where there are no counters to be had, the profiles say why."""
+        """Where no counters are available, the profiles say why."""
         device = self.probe()
         names = [profile.kernel.symbol for profile in kernels]
         try:

@@ -1,6 +1,6 @@
 """Buffers of a paused application by HSA's IPC handles, without the application's help.
 
-The device is read in a process of ours that opens the handle, copies device to host and closes the handle: comparing
+The device is read in a process that opens the handle, copies device to host and closes the handle: comparing
 is done on the host. Where a handle cannot be opened, the application copies its buffers to shared host memory.
 """
 
@@ -27,7 +27,7 @@ _SCRIPT = Path(__file__).with_name("ipcreader.py")
 _START_S = 60.0
 _READ_S = 120.0
 _ANSWER_BYTES = 1 << 16
-_STARTS = 3  # a runtime that dies of every handle is not started for ever
+_STARTS = 3  # a runtime that dies of every handle is not started forever
 _REFUSALS = 3  # a handle that cannot be reached can cost ten seconds
 _MODE = "HSA_ENABLE_IPC_MODE_LEGACY"
 WAYS = ("hip", "hsa")

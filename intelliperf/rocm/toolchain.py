@@ -128,7 +128,7 @@ def _drop_ins() -> Path:
 
 
 def _lend_libraries(place: Path) -> None:
-    """HIP's files for CMake look for compiler-rt in ../lib/clang of the compiler that CMake has: of ours."""
+    """HIP's files for CMake look for compiler-rt in ../lib/clang of the compiler that CMake has: our drop-in."""
     done, out, _ = output_of([*find_compiler().words, "-print-resource-dir"], _DEADLINE_S, {"HIP_PLATFORM": "amd"})
     real = Path(out.strip()).parent
     if not done.ok or not real.is_dir() or place.resolve() == real.resolve():

@@ -130,7 +130,7 @@ class AlgebraObserver:
         account = NOTHING
         for start in range(0, mine.size, CHUNK_BYTES):
             if deadline.passed:
-                raise PeerTimeout("the comparison of shadows did not end before the deadline")
+                raise PeerTimeout("the comparison of shadows timed out")
             size = min(CHUNK_BYTES, mine.size - start)
             chunks = [content[start : start + size] for content in contents]
             sides = [

@@ -49,7 +49,7 @@ def _is_next(total: Node, counter: Node) -> bool:
 
 
 def kind_of(place: Place, source: Source, loop: Node, counter: Node) -> tuple[str, str]:
-    """The counter's type in the program's words, and what stands before its name in a header of ours."""
+    """The counter's type in the program's words, and what stands before its name in our loop header."""
     if is_moved(counter):
         return written_type(counter), ""
     kind = source.slice(counter.start_offset, counter.place.offset).strip() if counter.place else ""

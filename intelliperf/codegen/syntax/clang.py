@@ -72,7 +72,7 @@ class ClangParser:
         return self._kept[key]
 
     def read_ahead(self, unit: Unit, state: str) -> None:
-        """Parse a unit that will be asked for. For another thread; whoever asks meanwhile waits for it."""
+        """Parse a unit that will be asked for. For another thread; a caller that asks meanwhile waits for it."""
         self._whole_dump(unit, state)
 
     def _whole_dump(self, unit: Unit, state: str) -> Dump | None:

@@ -96,7 +96,7 @@ def check_run(done: Completed, application: Application, rocprof: Rocprof, count
             f"{' '.join(counters)}"
         )
     if _NO_SAMPLING.search(said):
-        # Some releases go on to hang after they have said it.
+        # Some releases hang after they have said it.
         raise NoSampling(
             f"{rocprof.name} says that no GPU here takes PC samples in this way: it needs a recent driver, and "
             "stochastic sampling recent firmware; see rocprofv3-avail info --pc-sampling"

@@ -75,7 +75,7 @@ def _places(environment: Mapping[str, str]) -> list[Path | None]:
 
 
 def _version(program: Path) -> tuple[tuple[int, int] | None, str]:
-    """By --version, which releases before 7.0 lack, else by the release's own note; and the tool's last words."""
+    """By --version, which releases before 7.0 lack, else by the release's own note; and the tool's last output."""
     done, out, err = output_of([str(program), "--version"], _DEADLINE_S)
     stated = parse_version(out + err) if done.ok else None
     note = program.resolve().parent.parent / ".info" / "version"
@@ -138,13 +138,13 @@ def counter_request(rocprof: Rocprof, counters: Sequence[str], kernels: Sequence
 
 
 def check_sampling(rocprof: Rocprof, architecture: str, method: str) -> None:
-    """Raises `BackendUnavailable` where PC samples of that kind are not to be had."""
+    """Raises `BackendUnavailable` where PC samples of that kind are not available."""
     since, chips = _SAMPLING[method]
     _check(rocprof, f"{method.replace('_', ' ')} samples", since, architecture, chips)
 
 
 def check_thread_trace(rocprof: Rocprof, architecture: str) -> None:
-    """Raises `BackendUnavailable` where thread traces are not to be had."""
+    """Raises `BackendUnavailable` where thread traces are not available."""
     _check(rocprof, "thread traces", _THREAD_TRACE_SINCE, architecture, _THREAD_TRACE)
 
 

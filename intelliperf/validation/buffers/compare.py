@@ -70,7 +70,7 @@ def differing_chunks(reference: Bytes, other: Bytes, deadline: Deadline) -> Iter
     """Offset and both contents, copied, of every chunk that is not equal. Lengths must be the same."""
     for start in range(0, reference.size, CHUNK_BYTES):
         if deadline.passed:
-            raise PeerTimeout("the comparison of buffers did not end before the deadline")
+            raise PeerTimeout("the comparison of buffers timed out")
         left, right = reference[start : start + CHUNK_BYTES], other[start : start + CHUNK_BYTES]
         if not equal(left, right):
             yield start, left.copy(), right.copy()

@@ -51,7 +51,7 @@ OPTIONS = _words(
 BANNED = {
     "inline_asm_elementwise": "inline assembly",
     "extern_elementwise": "a call of code that is no Triton",
-    "map_elementwise": "a function of scalars that no tool of ours follows",
+    "map_elementwise": "a function of scalars that none of our tools follows",
     "constexpr_function": "a function that runs in Python while the kernel compiles",
     "static_print": "printing",
     "device_print": "printing",

@@ -110,7 +110,7 @@ class Reading:
 
     @cached_property
     def words_elsewhere(self) -> frozenset[str]:
-        """All words of the sources that are no unit of ours."""
+        """All words of the sources that are not one of our units."""
         return frozenset(
             word
             for path, text in self._others.items()
@@ -134,7 +134,7 @@ class Reading:
         return tuple(self._plain_unit(file) for file in sorted(sources) if file.name != Path(path).name)
 
     def _plain_unit(self, source: Path) -> Unit:
-        """As far as the flags of a unit of ours can tell how it is compiled."""
+        """As far as the flags of one of our units can tell how it is compiled."""
         like = self.units[0]
         start = like.flags.index("-x") + 2 if "-x" in like.flags else 0
         places = tuple(word for word in like.host_flags if word.startswith("-I"))

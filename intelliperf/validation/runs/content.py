@@ -52,5 +52,5 @@ def chunks_that_differ(
         return
     for start in (one.number * CHUNK_BYTES for one in told):
         if deadline.passed:
-            raise PeerTimeout("the comparison of buffers did not end before the deadline")
+            raise PeerTimeout("the comparison of buffers timed out")
         yield start, reference.part(start, CHUNK_BYTES), other.part(start, CHUNK_BYTES)

@@ -157,7 +157,7 @@ class _Progress:
     since: float | None = None  # the first point of comparison
 
     def leave(self, others: Sequence[Side], rule: Rule) -> list[Side]:
-        """The sides to go on with."""
+        """The sides to continue with."""
         if self.since is None and self.syncs:
             self.since = time.monotonic()
         if self.since is None or self.syncs < rule.effort.least_syncs:

@@ -103,7 +103,7 @@ class Side:
                 failure = Failure.NO_KERNEL if ended_well(ended, self._run.application) else Failure.CRASHED
                 raise self._failed(failure, _why(f"{ended.describe()} before its first kernel", loaded))
             if deadline.passed:
-                raise self._failed(Failure.TIMED_OUT, _why("it launched no kernel before the deadline", loaded))
+                raise self._failed(Failure.TIMED_OUT, _why("it launched no kernel before the timeout", loaded))
         self._greet(self._channel, deadline)
 
     def _greet(self, channel: Channel, deadline: Deadline) -> None:
@@ -156,7 +156,7 @@ class Side:
             if not running:
                 break
             if deadline.passed:
-                raise self._failed(Failure.TIMED_OUT, "it did not exit before the deadline")
+                raise self._failed(Failure.TIMED_OUT, "it did not exit before the timeout")
         ended = self._end()
         if ended.exit_status in (None, 125) and not ended_well(ended, self._run.application):
             raise self._failed(Failure.CRASHED, ended.describe())
