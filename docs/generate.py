@@ -1,4 +1,4 @@
-"""Writes the pages of the reference that come from the code: formulas, rules, command line, report schema.
+"""Writes the pages of the reference that come from the code: formulas, rules, devices, command line, schemas.
 
 Run by `make docs`. What it writes is not kept in the repository.
 """
@@ -7,31 +7,49 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
-from typer.main import get_command
 
 from intelliperf.cli.app import application
+from intelliperf.cli.schema import schema as file_schema
 from intelliperf.codegen.rulebook import RULES
+from intelliperf.devices.models import device_file_values, sources, target_names
 from intelliperf.formulas import BOTTLENECKS
 from intelliperf.formulas.base import Formula, Threshold
-from intelliperf.report.files import schema
+from intelliperf.report.files import schema as report_schema
 
 REFERENCE = Path(__file__).parent / "reference"
+# Programs of examples/ that show a bottleneck, as examples/README.md says.
+EXAMPLES = {
+    "atomicContention": ("reduction", "histogram"),
+    "bankConflict": ("transpose", "scan"),
+    "memoryAccess": ("particles", "rowsums"),
+    "registerPressure": ("mixing",),
+    "branchDivergence": ("sides",),
+}
 
 
-def formulas() -> Iterator[str]:
-    """A section per formula, with every threshold of its module and the reason for it."""
-    yield "# Formulas\n\nA formula is one kind of bottleneck. Without `-f` all of them are asked.\n"
-    for formula in BOTTLENECKS:
-        yield f"## {formula.name}\n\n{_sentence(formula.summary)}\n"
-        yield f"{formula.knowledge.strip()}\n"
-        rows = [f"| `{name}` | {limit.value:g} | {limit.reason} |" for name, limit in _thresholds(formula)]
-        yield "\n".join(("| Threshold | Value | Why |", "|---|---|---|", *rows)) + "\n"
-        yield f"Watched: `{formula.watched.value}`. Rules: {', '.join(f'`{r}`' for r in formula.rules) or 'none'}.\n"
+def formula_page(formula: Formula) -> Iterator[str]:
+    yield f"# {formula.name}\n\n{_sentence(formula.summary)}\n"
+    documented = inspect.getdoc(inspect.getmodule(type(formula)))
+    yield f"{documented}\n" if documented else ""
+    needs = ", ".join(f"`{metric.value}`" for metric in formula.needs)
+    yield f"## What it looks at\n\n`{formula.watched.value}`, from {needs}.\n"
+    yield "## When it fires\n\nEvery threshold is passed, and a tenth of the kernel's time is at stake.\n"
+    rows = [f"| `{name.lstrip('_')}` | {limit.value:g} | {limit.reason} |" for name, limit in _thresholds(formula)]
+    yield "\n".join(("| Threshold | Value | Why |", "|---|---|---|", *rows)) + "\n"
+    yield f"## What fixes it\n\n{formula.knowledge.strip()}\n"
+    rules = ", ".join(f"[{rule}](../rules/{rule}.md)" for rule in formula.rules)
+    yield f"Rules, tried in this order: {rules}.\n" if rules else "No rule; a model may be asked.\n"
+    shown = EXAMPLES.get(formula.name, ())
+    if shown:
+        yield f"## Try it\n\nIn {' or '.join(f'`examples/{name}`' for name in shown)}, "
+        yield "as `examples/README.md` shows: `intelliperf -f NAME -- PROGRAM`.\n".replace("NAME", formula.name)
 
 
 def _thresholds(formula: Formula) -> list[tuple[str, Threshold]]:
@@ -41,41 +59,87 @@ def _thresholds(formula: Formula) -> list[tuple[str, Threshold]]:
     return sorted(named.items())
 
 
-def rules() -> Iterator[str]:
-    yield "# Rules\n\nRules rewrite without a key or a network. Each declines with its reason where it cannot prove.\n"
-    for rule in RULES:
-        module = inspect.getmodule(type(rule))
-        served = [f"`{formula.name}`" for formula in BOTTLENECKS if rule.name in formula.rules]
-        yield f"## {rule.name}\n\n{inspect.getdoc(module) or ''}\n\nServes: {', '.join(served) or 'no formula'}.\n"
+def rule_page(rule: Any) -> Iterator[str]:
+    served = [f"[{f.name}](../formulas/{f.name}.md)" for f in BOTTLENECKS if rule.name in f.rules]
+    yield f"# {rule.name}\n\n{inspect.getdoc(inspect.getmodule(type(rule))) or ''}\n"
+    yield f"Serves {', '.join(served) or 'no formula'}.\n"
+    yield "Where it cannot prove from the syntax tree that the rewrite is correct, it declines, and the report has the "
+    yield "reason. The judge checks its rewrites like any other.\n"
+
+
+def formula_index() -> Iterator[str]:
+    yield "# Formulas\n\nA formula recognises one kind of bottleneck. Without `-f` all of them are asked.\n"
+    rows = [
+        f"| [{f.name}](formulas/{f.name}.md) | {_sentence(f.summary)} | {len(f.rules) or ''} |" for f in BOTTLENECKS
+    ]
+    yield "\n".join(("| Formula | Fires where | Rules |", "|---|---|---|", *rows)) + "\n"
+
+
+def rule_index() -> Iterator[str]:
+    yield "# Rules\n\nRules rewrite without a key or a network.\n"
+    rows = [f"| [{rule.name}](rules/{rule.name}.md) | {_first_sentence(rule)} |" for rule in RULES]
+    yield "\n".join(("| Rule | What it does |", "|---|---|", *rows)) + "\n"
+
+
+def devices() -> Iterator[str]:
+    yield "# Modelled chips\n\nEvery figure with the source that states it. Units are in the names.\n"
+    for target in target_names():
+        origin = sources(target)
+        yield f"## {target}\n"
+        rows = [f"| `{key}` | {value} | {origin.get(key, '')} |" for key, value in device_file_values(target).items()]
+        yield "\n".join(("| Figure | Value | Source |", "|---|---|---|", *rows)) + "\n"
 
 
 def command_line() -> Iterator[str]:
     yield "# Command line\n"
-    group = get_command(application())
-    context = typer.Context(group, info_name="intelliperf")
+    group: Any = typer.main.get_command(application())
+    context = group.make_context("intelliperf", [], resilient_parsing=True)
     yield f"```text\n{group.get_help(context)}\n```\n"
-    for name in group.list_commands(context):  # type: ignore[attr-defined]
-        command = group.get_command(context, name)  # type: ignore[attr-defined]
-        inner = typer.Context(command, info_name=f"intelliperf {name}")
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        inner = command.make_context(f"intelliperf {name}", [], resilient_parsing=True)
         yield f"## intelliperf {name}\n\n```text\n{command.get_help(inner)}\n```\n"
 
 
-def report_schema() -> Iterator[str]:
-    yield "# report.json\n\nThe JSON Schema of a run's report, published in the package as `report.schema.json`.\n"
-    yield f"```json\n{json.dumps(schema(), indent=1)}\n```\n"
+def schemas() -> Iterator[str]:
+    yield "# Schemas\n\n## report.json\n\nPublished in the package as `report/report.schema.json`.\n"
+    yield f"```json\n{json.dumps(report_schema(), indent=1)}\n```\n"
+    yield "## intelliperf.toml\n\nPublished as `cli/intelliperf.schema.json`, for editors that know TOML.\n"
+    yield f"```json\n{json.dumps(file_schema(), indent=1)}\n```\n"
+
+
+def _first_sentence(rule: Any) -> str:
+    text = " ".join((inspect.getdoc(inspect.getmodule(type(rule))) or "").split("\n\n")[0].split())
+    return text.replace("|", "\\|")
 
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
-PAGES = {"formulas.md": formulas, "rules.md": rules, "cli.md": command_line, "report.md": report_schema}
+PAGES = {
+    "formulas.md": formula_index,
+    "rules.md": rule_index,
+    "devices.md": devices,
+    "cli.md": command_line,
+    "schemas.md": schemas,
+}
+
+
+def write(directory: Path) -> list[Path]:
+    """All pages, into an empty directory. Returns their paths."""
+    shutil.rmtree(directory, ignore_errors=True)
+    pages = {name: page() for name, page in PAGES.items()}
+    pages |= {f"formulas/{formula.name}.md": formula_page(formula) for formula in BOTTLENECKS}
+    pages |= {f"rules/{rule.name}.md": rule_page(rule) for rule in RULES}
+    for name, parts in pages.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text("\n".join(parts), encoding="utf-8")
+    return [directory / name for name in pages]
 
 
 def main() -> int:
-    REFERENCE.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        (REFERENCE / name).write_text("\n".join(page()), encoding="utf-8")
+    write(REFERENCE)
     return 0
 
 
