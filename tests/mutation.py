@@ -1,0 +1,118 @@
+"""How many changes of records, validation and formulas the unit tests notice: `make mutation`.
+
+cosmic-ray makes the changes (operators, constants, comparisons, conditions) one at a time, in a copy of the tracked
+files, and runs the tests that speak of the module. Prints, by module, how many were noticed, and each that was not.
+Exit status 1 below `LEAST`. `--sample N` takes N changes per module, the same ones each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WORK = ROOT / "build" / "mutation"
+LEAST = 0.85
+TIMEOUT_S = 120.0
+FORMULAS = "tests/unit/test_formulas.py tests/unit/test_formula_limits.py"
+# What is changed, and the tests that have to notice.
+TARGETS = {
+    "intelliperf/records.py": "tests/unit/test_records.py tests/unit/test_reports.py tests/unit/test_codec.py",
+    "intelliperf/formulas/base.py": FORMULAS,
+    "intelliperf/formulas/atomic_contention.py": FORMULAS,
+    "intelliperf/formulas/bank_conflict.py": FORMULAS,
+    "intelliperf/formulas/memory_access.py": FORMULAS,
+    "intelliperf/validation/buffers/tolerance.py": "tests/unit/test_validation_comparison.py",
+    "intelliperf/validation/strength.py": "tests/unit/test_reports.py tests/contract/test_validation_judge.py",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, help="changes per module; default: all")
+    parser.add_argument("--only", help="a part of the modules' paths")
+    asked = parser.parse_args()
+    _copy()
+    noticed = made = 0
+    for module, tests in TARGETS.items():
+        if asked.only is None or asked.only in module:
+            results = _mutated(module, tests, asked.sample)
+            noticed += sum(results.values())
+            made += len(results)
+            print(f"{module}: {sum(results.values())} of {len(results)} noticed")
+            for where, seen in results.items():
+                if not seen:
+                    print(f"  survived: {where}")
+    share = noticed / made if made else 0.0
+    print(f"in all {noticed} of {made} noticed ({share:.0%}); wanted {LEAST:.0%}")
+    return 0 if share >= LEAST else 1
+
+
+def _copy() -> None:
+    """The tracked files as they are now; nothing in the work tree is changed."""
+    shutil.rmtree(WORK, ignore_errors=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (WORK / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, WORK / name)
+
+
+def _mutated(module: str, tests: str, sample: int | None) -> dict[str, bool]:
+    """By place and operator, whether a test failed. Raises `RuntimeError` where the tests fail without any change."""
+    name = Path(module).stem
+    command = f"{sys.executable} -m pytest -q -x -n 0 -p no:cacheprovider {tests}"
+    config, session = WORK / f"{name}.toml", WORK / f"{name}.sqlite"
+    config.write_text(
+        f'[cosmic-ray]\nmodule-path = "{module}"\ntimeout = {TIMEOUT_S}\nexcluded-modules = []\n'
+        f'test-command = "{command}"\n[cosmic-ray.distributor]\nname = "local"\n'
+    )
+    if subprocess.run(command.split(), cwd=WORK, capture_output=True).returncode != 0:
+        raise RuntimeError(f"{tests} fail without any change")
+    _cosmic_ray("init", config.name, session.name)
+    if sample is not None:
+        _thin_out(session, sample)
+    _cosmic_ray("exec", config.name, session.name)
+    found: dict[str, bool] = {}
+    for line in _cosmic_ray("dump", session.name).splitlines():
+        work, result = json.loads(line)
+        change = work["mutations"][0]
+        line, column = change["start_pos"]
+        where = f"{module}:{line}:{column} {change['operator_name']} {change['occurrence']}"
+        if result is not None:
+            found[where] = result["test_outcome"] != "survived"
+    return found
+
+
+def _thin_out(session: Path, sample: int) -> None:
+    with sqlite3.connect(session) as database:
+        places = "start_pos_row, start_pos_col, operator_name, occurrence"
+        jobs = [row[0] for row in database.execute(f"select job_id from mutation_specs order by {places}")]
+        kept = set(random.Random(11).sample(jobs, min(sample, len(jobs))))
+        for job in set(jobs) - kept:
+            database.execute("delete from mutation_specs where job_id = ?", (job,))
+            database.execute("delete from work_items where job_id = ?", (job,))
+
+
+def _cosmic_ray(*words: str) -> str:
+    argv = ["cosmic-ray", *words]
+    done = subprocess.run(argv, cwd=WORK, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"cosmic-ray {words[0]}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""What a record refuses to hold: contradictions are found where they are made."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from reported import accepted_report
+
+from intelliperf.conclusion import total_usage
+from intelliperf.errors import UsageError
+from intelliperf.frozen import record
+from intelliperf.records import (
+    NEEDLESS,
+    Application,
+    Attempt,
+    Candidate,
+    Check,
+    CheckStatus,
+    Declined,
+    FileEdit,
+    Measurement,
+    Origin,
+    OriginKind,
+    Outcome,
+    Provenance,
+    Scope,
+    Usage,
+    Verdict,
+)
+
+RULE = Origin(OriginKind.RULE, "pad")
+EDIT = FileEdit("a.hip", "0" * 64, "x")
+CANDIDATE = Candidate((EDIT,), "why", RULE)
+
+
+def gain(low: float, scope: Scope = Scope.KERNEL) -> Measurement:
+    return Measurement(scope, 4.0, 2.0, 2.0, low, 3.0, Provenance.MODELLED, 3)
+
+
+def accepted(**changes: object) -> Verdict:
+    fields: dict[str, object] = {"measurements": (gain(1.1),), "compared_bytes": 1, "compared_dispatches": 1, **changes}
+    return Verdict(Outcome.ACCEPTED, "the same", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"compared_bytes": 0}, "without a comparison"),
+        ({"compared_dispatches": 0}, "without a comparison"),
+        ({"compared_bytes": -1}, "without a comparison"),
+        ({"checks": (Check("races", CheckStatus.FAILED, "one"),)}, "with a failed check"),
+        ({"checks": (Check("a", CheckStatus.PASSED, ""), Check("b", CheckStatus.FAILED, ""))}, "with a failed check"),
+        ({"measurements": ()}, "without a measured or modelled gain"),
+        ({"measurements": (gain(1.0),)}, "without a measured or modelled gain"),
+        ({"measurements": (gain(1.1), gain(0.9))}, "without a measured or modelled gain"),
+        ({"measurements": (gain(2.0, Scope.APPLICATION),)}, "without a measured or modelled gain"),
+    ],
+)
+def test_nothing_is_accepted_without_a_comparison_a_gain_and_clean_checks(changes: dict[str, object], why: str) -> None:
+    assert accepted().accepted
+    with pytest.raises(ValueError, match=why):
+        accepted(**changes)
+    refused = Verdict(Outcome.WRONG_OUTPUT, "3, expected 4", **changes)  # type: ignore[arg-type]
+    assert not refused.accepted, "what is refused may lack any of it"
+
+
+def test_the_application_may_lose_where_the_kernel_gains() -> None:
+    assert accepted(measurements=(gain(1.0001), gain(0.5, Scope.APPLICATION))).accepted
+
+
+def test_what_was_left_open_is_named_once_by_reason_and_not_where_a_refusal_made_it_needless() -> None:
+    checks = (
+        Check("b", CheckStatus.NOT_RUN, "no command"),
+        Check("a", CheckStatus.WEAK, "no command"),
+        Check("c", CheckStatus.PASSED, "fine", unseen="half of it"),
+        Check("d", CheckStatus.NOT_RUN, NEEDLESS),
+        Check("e", CheckStatus.PASSED, "fine"),
+    )
+    assert accepted(checks=checks).left_open == ("b, a: no command", "c: half of it")
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../a.hip", "a/../../b", ""])
+def test_an_edit_stays_inside_the_project(path: str) -> None:
+    with pytest.raises((ValueError, UsageError)):
+        FileEdit(path, "0" * 64, "x")
+
+
+def test_a_candidate_edits_each_of_its_files_once() -> None:
+    with pytest.raises(ValueError, match="without edits"):
+        Candidate((), "why", RULE)
+    with pytest.raises(ValueError, match="two edits"):
+        Candidate((EDIT, EDIT), "why", RULE)
+
+
+def test_an_attempt_is_judged_or_declined_and_never_both() -> None:
+    declined = Declined(RULE, "no LDS array")
+    wrong = Verdict(Outcome.WRONG_OUTPUT, "3, expected 4")
+    for verdict, reason, candidate in ((None, None, None), (wrong, declined, CANDIDATE), (wrong, None, None)):
+        with pytest.raises(ValueError, match="verdict"):
+            Attempt(1, candidate, verdict, reason)
+    assert Attempt(1, None, None, declined).origin == RULE
+    assert not Attempt(1, CANDIDATE, wrong, None).accepted
+    assert Attempt(1, CANDIDATE, accepted(), None).accepted
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"command": ()}, "no program given"),
+        ({"project": Path("x")}, "absolute paths"),
+        ({"directory": Path("x")}, "absolute paths"),
+        ({"exit_status": 256}, "not an exit status"),
+        ({"exit_status": -1}, "not an exit status"),
+    ],
+)
+def test_an_application_that_cannot_be_run_is_refused(changes: dict[str, object], why: str) -> None:
+    good = Application(("./a",), Path("/p"), Path("/p"), (("make",),), exit_status=255)
+    with pytest.raises(UsageError, match=why):
+        dataclasses.replace(good, **changes)  # type: ignore[arg-type]
+
+
+def test_the_price_of_a_run_is_unknown_where_that_of_one_attempt_is(tmp_path: Path) -> None:
+    report = accepted_report(tmp_path, "a.hip", "a\n", "b\n")
+    last = report.attempts[-1]
+    priced = total_usage(report.attempts)
+    assert priced.usd == pytest.approx(0.03) and priced.input_tokens == 300
+    free = dataclasses.replace(last, usage=Usage(200, 20, None, 3.0))
+    unknown = total_usage((*report.attempts[:-1], free))
+    assert unknown.usd is None and unknown.output_tokens == 30
+    assert total_usage(report.attempts[:1]).usd is None, "no model call has no price, which is not a price of zero"
+
+
+def test_records_are_frozen_compared_by_value_and_refuse_what_they_do_not_have() -> None:
+    @record(frozen=True)
+    class Pair:
+        first: int
+        second: tuple[int, ...] = ()
+
+    assert Pair(1) == Pair(1, ()) and hash(Pair(1)) == hash(Pair(first=1)) and Pair(1) != Pair(2)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Pair(1).first = 2  # type: ignore[misc]
+    for wrong in (lambda: Pair(), lambda: Pair(1, (), 3), lambda: Pair(1, first=1), lambda: Pair(1, third=3)):  # type: ignore[call-arg, misc, arg-type]
+        with pytest.raises(TypeError):
+            wrong()
