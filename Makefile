@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
 
-.PHONY: help setup demo test slow check format wheel benchmark clean zoo sample
+.PHONY: help setup demo test slow check prose docs coverage mutation format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -36,11 +36,28 @@ zoo: $(STAMP) ## wrong and honest changes of programs, all of them: how many are
 sample: $(STAMP) ## a sample of the zoo, for CI
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadgroup -m "zoo and sample" tests/zoo $(PYTEST_OPTIONS)
 
-check: $(STAMP) ## formatting, lints, types and import layers
+check: $(STAMP) prose ## formatting, lints, types, import layers and prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+prose: $(STAMP) ## words in docs, messages and comments that a native engineer would not write
+	$(BIN)/python docs/prose.py
+
+docs: $(STAMP) ## the documentation as a site in build/site, links checked
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+coverage: $(STAMP) ## branches that the unit tests reach, by file
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.4'
+	$(BIN)/coverage run --branch --source intelliperf -m pytest -n 0 tests/unit $(PYTEST_OPTIONS)
+	$(BIN)/coverage report --skip-covered --sort cover
+
+mutation: $(STAMP) ## changes of records, validation and formulas that tests notice (SAMPLE=n for a sample)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.3'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
 
 format: $(STAMP) ## format and fix what can be fixed
 	$(BIN)/ruff format .

@@ -187,7 +187,7 @@ class CudaBackend:
         return None
 
     def replayed(self, application: Application, plan: Path) -> Application:
-        """A process of ours that has no host code of the application in it; see `player`."""
+        """Our own process, which has no host code of the application in it; see `player`."""
         return replaying.launching(application, _program(application), plan)
 
     def time_replayed(
