@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
-from intelliperf.records import Application, Launcher
-
-Maker = Callable[[Path, "str | None", Sandbox, Launcher, bool], Backend]
+from intelliperf.records import Application, Executor, Launcher
 
 
-def _emulator(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
+@dataclass(frozen=True)
+class Manner:
+    """How a backend is to run programs, beyond what it runs them on.
+
+    `flush_l2`: the L2 holds nothing of the application when the kernel that is timed begins.
+    """
+
+    launcher: Launcher = Launcher()
+    flush_l2: bool = False
+    executor: Executor = Executor.COMPILED
+
+
+Maker = Callable[[Path, "str | None", Sandbox, Manner], Backend]
+
+
+def _emulator(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
     from intelliperf.emulator.backend import EmulatorBackend
 
-    _refuse_flush("emulator", flush_l2)
-    return EmulatorBackend(directory, target, sandbox)
+    _refuse_flush("emulator", manner.flush_l2)
+    return EmulatorBackend(directory, target, sandbox, manner.executor)
 
 
-def _cuda(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
+def _cuda(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
     from intelliperf.cuda.backend import CudaBackend
 
-    if launcher.emulates:
+    _refuse_executor("cuda", manner.executor)
+    if manner.launcher.emulates:
         raise UsageError("--backend cuda measures: it takes no launcher that emulates the GPU")
-    return CudaBackend(directory, target, sandbox, flush_l2)
+    return CudaBackend(directory, target, sandbox, manner.flush_l2)
 
 
-def _rocm(directory: Path, target: str | None, sandbox: Sandbox, launcher: Launcher, flush_l2: bool) -> Backend:
+def _rocm(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
     from intelliperf.rocm.backend import RocmBackend
 
-    _refuse_flush("rocm", flush_l2)
-    return RocmBackend(directory, target, sandbox, launcher)
+    _refuse_flush("rocm", manner.flush_l2)
+    _refuse_executor("rocm", manner.executor)
+    return RocmBackend(directory, target, sandbox, manner.launcher)
 
 
 def _refuse_flush(name: str, flush_l2: bool) -> None:
@@ -41,25 +57,38 @@ def _refuse_flush(name: str, flush_l2: bool) -> None:
         raise UsageError(f"--flush-l2 is for --backend cuda: {name} does not empty the L2 between timed launches")
 
 
+def _refuse_executor(name: str, executor: Executor) -> None:
+    if executor is not Executor.COMPILED:
+        raise UsageError(f"--executor {executor.value} is for --backend emulator: {name} runs programs on the GPU")
+
+
 BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda, "rocm": _rocm}
 
 
+_AS_USUAL = Manner()
+
+
 def open_backend(
-    name: str, directory: Path, target: str | None, sandbox: Sandbox, application: Application, flush_l2: bool = False
+    name: str,
+    directory: Path,
+    target: str | None,
+    sandbox: Sandbox,
+    application: Application,
+    manner: Manner = _AS_USUAL,
 ) -> tuple[Backend, str]:
     """The backend and, in words, why it was chosen. Raises `UsageError` for an unknown name.
 
-    `auto` prefers real hardware that can run what the project holds. `flush_l2`: the L2 holds nothing of the
-    application when the kernel that is timed begins.
+    `auto` prefers real hardware that can run what the project holds. The launcher is the application's.
     """
+    manner = replace(manner, launcher=application.launcher)
     if name == "auto":
-        chosen, why = _chosen(target, application)
-        return BACKENDS[chosen](directory, target, sandbox, application.launcher, flush_l2), f"{chosen}, {why}"
+        chosen, why = _chosen(target, application, manner.executor)
+        return BACKENDS[chosen](directory, target, sandbox, manner), f"{chosen}, {why}"
     if name not in BACKENDS:
         near = get_close_matches(name, BACKENDS, 1)
         meant = f"did you mean {near[0]}?" if near else f"choose one of: auto, {', '.join(BACKENDS)}"
         raise UsageError(f"unknown backend {name!r}; {meant}")
-    return BACKENDS[name](directory, target, sandbox, application.launcher, flush_l2), f"{name}, as asked"
+    return BACKENDS[name](directory, target, sandbox, manner), f"{name}, as asked"
 
 
 def with_gpu(application: Application, backend: str, target: str | None) -> Application:
@@ -77,9 +106,11 @@ def with_gpu(application: Application, backend: str, target: str | None) -> Appl
     return presented(application, target, runtime_library())
 
 
-def _chosen(target: str | None, application: Application) -> tuple[str, str]:
+def _chosen(target: str | None, application: Application, executor: Executor) -> tuple[str, str]:
     from intelliperf.project.recipes import is_hip_only
 
+    if executor is not Executor.COMPILED:
+        return "emulator", f"because --executor {executor.value} asks for it"
     if target is not None:
         return "emulator", f"because --target {target} names a chip to emulate"
     if Path("/dev/kfd").exists() and is_hip_only(application.project):

@@ -21,6 +21,13 @@ from intelliperf.metrics import Quantity as Quantity
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
+class Executor(str, Enum):
+    """What the emulator runs of device code: what it compiles itself, or the machine code for the GPU."""
+
+    COMPILED = "compiled"
+    MACHINE = "machine"
+
+
 @record(frozen=True)
 class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""

@@ -169,7 +169,7 @@ def _nvidia() -> Iterator[Observation]:
 
 
 def _self_test() -> Iterator[Observation]:
-    from intelliperf.backends import BACKENDS
+    from intelliperf.backends import BACKENDS, Manner
     from intelliperf.emulator.native import FIRST_USE, runtime_is_ready
     from intelliperf.processes.sandbox import UNCONFINED
     from intelliperf.project.scratch import Workspace
@@ -183,7 +183,7 @@ def _self_test() -> Iterator[Observation]:
         (root / "source" / "probe.hip").write_text(SELF_TEST)
         build = (("hipcc", "-O2", "-o", "probe", "probe.hip"),)
         application = Application(("./probe",), root / "source", root / "source", build)
-        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED, application.launcher, False)
+        backend = BACKENDS["emulator"](root / "device", None, UNCONFINED, Manner())
         try:
             workspace = Workspace.create(application, root / "work")
             built = workspace.build(backend.build_environment(), 300.0, root / "logs")

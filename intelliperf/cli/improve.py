@@ -30,10 +30,11 @@ from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
-from intelliperf.records import Application, Attempt, Report
+from intelliperf.records import Application, Attempt, Executor, Report
 from intelliperf.run import STARTED, Run
 
 if TYPE_CHECKING:
+    from intelliperf.backends import Manner
     from intelliperf.codegen.rulebook import RuleRewriter
 
 _LATER = (
@@ -218,7 +219,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         os.environ[PASSED] = ",".join(options.pass_env)
     sandbox = Sandbox.probe(journal.directory, options.pass_env)
     device = journal.directory / "device"
-    backend, why = open_backend(options.backend, device, options.target, sandbox, application, options.flush_l2)
+    backend, why = open_backend(options.backend, device, options.target, sandbox, application, manner_of(options))
     journal.event("note", text=f"backend: {why}")
     if backend.name == "emulator":
         _announce_runtime(journal)
@@ -310,6 +311,16 @@ def _preparation(sandbox: Sandbox) -> Callable[[], None]:
         timer.start()
 
     return begin
+
+
+def manner_of(options: Options) -> Manner:
+    """How the backend is to run programs. Raises `UsageError` for an unknown executor."""
+    from intelliperf.backends import Manner
+
+    known = [one.value for one in Executor]
+    if options.executor not in known:
+        raise UsageError(f"unknown executor {options.executor!r}; choose one of: {', '.join(known)}")
+    return Manner(flush_l2=options.flush_l2, executor=Executor(options.executor))
 
 
 def _rewriters(options: Options, application: Application, journal: Journal, rules: Rewriter) -> tuple[Rewriter, ...]:

@@ -19,6 +19,7 @@ ALIASES = {
     "replay": "replies_from",
 }  # older spellings, hidden but taken
 BACKEND_NAMES = ("auto", "emulator", "cuda", "rocm")
+EXECUTOR_NAMES = ("compiled", "machine")
 
 
 def _formulas() -> list[str]:
@@ -140,6 +141,15 @@ class Options:
             autocompletion=_targets,
         ),
     ] = None
+    executor: Annotated[
+        str,
+        _option(
+            "--executor",
+            metavar="EXECUTOR",
+            help="What the emulator runs: device code compiled for this machine, or machine: the GPU's own.",
+            autocompletion=lambda: list(EXECUTOR_NAMES),
+        ),
+    ] = "compiled"
     launcher: Annotated[
         str | None,
         _option(
@@ -177,7 +187,7 @@ class Options:
 
 # What commands on an application have in common, in the order of their help.
 PROJECT = ("build_command", "project_directory", "kernel", "top_n")
-DEVICE = ("backend", "target", "launcher", "emulated_launcher")
+DEVICE = ("backend", "target", "executor", "launcher", "emulated_launcher")
 LIMITS = ("expect_exit", "pass_env", "run_timeout", "build_timeout")
 OUTPUT = ("run_root", "json_events", "verbose")
 CHECKS = ("seeds", "seed", "strict", "other_wave", "sarif")

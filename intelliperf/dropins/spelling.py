@@ -141,3 +141,9 @@ def _store(changed: dict[Path, str]) -> Path:
     if not file.exists():
         write_atomically(file, listed)
     return file
+
+
+def without_overlay(flags: Sequence[str]) -> list[str]:
+    """The flags of the real target's compiler, which knows its own assembly."""
+    places = {at for i, flag in enumerate(flags) if flag == "-ivfsoverlay" for at in (i, i + 1)}
+    return [flag for i, flag in enumerate(flags) if i not in places]

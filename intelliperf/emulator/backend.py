@@ -19,6 +19,7 @@ from intelliperf.records import (
     Check,
     CheckStatus,
     Device,
+    Executor,
     Kernel,
     KernelProfile,
     Scope,
@@ -65,10 +66,17 @@ class EmulatorBackend:
     name = "emulator"
     honours = frozenset({*_OPTIONS, "live_memory", "roomy_memory"})
 
-    def __init__(self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        target: str | None = None,
+        sandbox: Sandbox = UNCONFINED,
+        executor: Executor = Executor.COMPILED,
+    ) -> None:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
+        self._executor = executor
         self._line_note = ""
         self._plans: dict[str, Plan] = {}
         self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
@@ -87,6 +95,8 @@ class EmulatorBackend:
     def build_environment(self) -> Mapping[str, str]:
         """Raises `ToolchainError` where the drop-ins cannot be written to the cache."""
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
+        if self._executor is Executor.MACHINE:
+            return {**build_environment(), **target, "INTELLIPERF_EXECUTOR": "machine"}
         return {**build_environment(), **target, "INTELLIPERF_SHADOWS": "1"}
 
     def other_wave_build(self) -> Mapping[str, str]:

@@ -72,6 +72,11 @@ class CodeObject:
             place = function.call or place
         return found or [_location(place, "")]
 
+    def place(self, address: int) -> Place | None:
+        """Of the instruction, in the outermost function; None where nothing is known."""
+        chain = self.chain(address)
+        return (str(chain[-1]["file"]), int(chain[-1]["line"]), int(chain[-1]["column"])) if chain else None
+
     def definition(self, symbol: str) -> Place | None:
         """Where a function is written; None where that is not known."""
         return self._definitions.get(symbol)
@@ -213,7 +218,7 @@ def with_places(row: Mapping[str, Any], directory: Path) -> Mapping[str, Any]:
         "blocks": blocks,
         "locations": places,
         "kernels": {
-            symbol: _local_places(_defined(kernel, code.definition(symbol)), code)
+            symbol: _local_places(_defined(kernel, code.definition(symbol) or code.place(int(kernel["address"]))), code)
             for symbol, kernel in row["kernels"].items()
         },
     }

@@ -116,15 +116,29 @@ def compile_for_target(
         raise ToolchainError(f"{language} sources cannot be compiled for {architecture}")
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         assembly = Path(name) / "device.s"
-        argv = _command(source, language, flags, architecture, toolchain, assembly)
-        done, _, err = output_of(argv, _DEADLINE_S, tool_environment(), directory)
-        if not done.ok:
-            return StrictCompile(architecture, _errors(err) or (f"clang: {done.describe()}",), {})
+        failed = assemble_for_target(source, language, flags, directory, architecture, toolchain, assembly)
+        if failed:
+            return StrictCompile(architecture, _errors(failed) or (failed,), {})
         text = assembly.read_text(encoding="utf-8", errors="replace")
         if language == "hip":
             facts = parse_amd_assembly(text, architecture)
             return StrictCompile(architecture, (), facts, amd_launch_bounds(text), tuple(amd_atomics(text)))
         return replace(_assemble_ptx(text, architecture, Path(name)), most_threads=ptx_launch_bounds(text))
+
+
+def assemble_for_target(
+    source: Path,
+    language: str,
+    flags: Sequence[str],
+    directory: Path,
+    architecture: str,
+    toolchain: Toolchain,
+    assembly: Path,
+) -> str:
+    """Write the device code as the target's assembly. What the compiler says where it refuses the source; or empty."""
+    argv = _command(source, language, flags, architecture, toolchain, assembly)
+    done, _, err = output_of(argv, _DEADLINE_S, tool_environment(), directory)
+    return "" if done.ok else err or f"clang: {done.describe()}"
 
 
 def _architecture_list(language: str, architecture: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from intelliperf.backends import open_backend
+from intelliperf.backends import Manner, open_backend
 from intelliperf.cuda.backend import told_of_flush
 from intelliperf.errors import UsageError
 from intelliperf.processes.sandbox import UNCONFINED
@@ -240,7 +240,7 @@ def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_
 def test_an_l2_that_cannot_be_emptied_is_refused_by_name_and_one_that_was_is_told(tmp_path: Path) -> None:
     application = Application(("app",), tmp_path, tmp_path)
     with pytest.raises(UsageError, match="emulator does not empty the L2"):
-        open_backend("emulator", tmp_path, None, UNCONFINED, application, flush_l2=True)
+        open_backend("emulator", tmp_path, None, UNCONFINED, application, Manner(flush_l2=True))
     assert "before each of the 20 timed dispatches" in told_of_flush(20, 20)
     assert "before 5 of the 20 timed dispatches" in told_of_flush(5, 20)
     assert "before none of the 20" in told_of_flush(0, 20)

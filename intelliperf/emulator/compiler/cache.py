@@ -18,6 +18,7 @@ from typing import Any
 from intelliperf.dropins.frontend import Unit
 from intelliperf.dropins.toolchain import Toolchain, store_output, write_atomically
 from intelliperf.emulator.compiler.device import shadows_wanted
+from intelliperf.emulator.compiler.machinecode import machine_code_wanted
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
 from intelliperf.processes.storage import cache_directory
 
@@ -45,7 +46,11 @@ def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
 
 def _key(unit: Unit, toolchain: Toolchain) -> str:
     what = {**asdict(unit), "source": str(unit.source), "directory": str(unit.directory)}
-    text = json.dumps([_FORMAT, what, toolchain.identity, _own_code(), shadows_wanted()], sort_keys=True, default=str)
+    text = json.dumps(
+        [_FORMAT, what, toolchain.identity, _own_code(), shadows_wanted(), machine_code_wanted()],
+        sort_keys=True,
+        default=str,
+    )
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
-from intelliperf.dropins.spelling import overlay_flags
+from intelliperf.dropins.spelling import overlay_flags, without_overlay
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.emulator.compiler.device import MOST_THREADS, build_container, compile_front_end, run_tool
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
+from intelliperf.emulator.compiler.machinecode import machine_code_wanted, machine_container
 from intelliperf.emulator.compiler.targetsites import ATOMICS, COMPILER
 from intelliperf.emulator.isa import compile_for_target
 from intelliperf.errors import ToolchainError
@@ -88,7 +88,7 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     """
     architecture = str(unit.device["architecture"])
     source = unit.directory / unit.source
-    flags = (*_without_overlay(unit.front_flags()), *overlay_flags(unit.source, unit.flags, unit.directory))
+    flags = (*without_overlay(unit.front_flags()), *overlay_flags(unit.source, unit.flags, unit.directory))
     made = compile_for_target(source, unit.language, flags, unit.directory, architecture, toolchain)
     facts: dict[str, dict[str, Any]] = {name: asdict(fact) for name, fact in made.facts.items()}
     for name, threads in made.most_threads.items():
@@ -101,12 +101,6 @@ def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     return facts
 
 
-def _without_overlay(flags: Sequence[str]) -> list[str]:
-    """The flags of the real target's compiler, which knows its own assembly."""
-    places = {at for i, flag in enumerate(flags) if flag == "-ivfsoverlay" for at in (i, i + 1)}
-    return [flag for i, flag in enumerate(flags) if i not in places]
-
-
 def _device_side(
     unit: Unit,
     host: list[str],
@@ -117,6 +111,10 @@ def _device_side(
 ) -> Path:
     """The file to embed: a container, or plain device IR if it is to be linked later."""
     plan = [word for word in host if word != "--offload-new-driver"]
+    if machine_code_wanted():
+        executed = work / "container"
+        executed.write_bytes(machine_container(unit, work, rule, toolchain, container_header(unit)))
+        return executed
     ir = work / "unit.ll"
     compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit.directory)
     if unit.relocatable:

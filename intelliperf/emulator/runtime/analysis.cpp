@@ -43,7 +43,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
   first_by_block_.clear();
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
-  races_.begin_launch(device_.wave_size, device_.amd(), ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
+  races_.begin_launch(device_.wave_size, device_.amd(), kernel.code != nullptr, ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
 
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;

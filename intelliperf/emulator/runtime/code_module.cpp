@@ -261,11 +261,11 @@ void put_hidden(std::vector<char>& segment, const CodeArgument& a, const LaunchR
 
 }  // namespace
 
-std::string describe_code(CodeObject& code, const std::string& file) {
+std::string describe_code(CodeObject& code, const std::string& file, const std::string& source) {
   uint32_t sites = 0, blocks = 0;
   number(code, &sites, &blocks);
   JsonWriter json;
-  json.begin_object().key("abi").number(kAbiVersion).key("source").string("").key("language").string("hip");
+  json.begin_object().key("abi").number(kAbiVersion).key("source").string(source).key("language").string("hip");
   json.key("target").string(device().name).key("wave_size").number(machine::kWave);
   json.key("architecture").string(code.architecture()).key("code_object").string(file);
   describe_device(json);

@@ -8,7 +8,7 @@ namespace simt {
 // The metadata that our own compiler writes into a container, of a code object: its memory instructions and barriers are
 // the sites, its basic blocks the blocks; both by address. Numbers the program's instructions accordingly.
 // `file` is where the records have the code object.
-std::string describe_code(CodeObject& code, const std::string& file);
+std::string describe_code(CodeObject& code, const std::string& file, const std::string& source);
 
 std::vector<Site> sites_of(const CodeObject& code);
 

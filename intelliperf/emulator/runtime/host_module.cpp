@@ -43,10 +43,7 @@ int add_module(Module** module, const char* image, size_t bytes) {
 // A GPU's own code, executed as it is.
 int add_code(Module** module, const char* function, const char* name, const char* image) {
   std::string why;
-  std::shared_ptr<CodeObject> code;
-  if (!*target_device().name) why = "no device is modelled: INTELLIPERF_DEVICE names its file";
-  else code = CodeObject::load(image, target_device().architecture, &why);
-  if (code && target_device().wave_size != machine::kWave) why = "its waves have 64 lanes, the target's have not", code = nullptr;
+  std::shared_ptr<CodeObject> code = load_code(image, &why);
   if (!code) {
     std::fprintf(stderr, "intelliperf: %s: %s: %s\n", function, name, why.c_str());
     return kInvalidImage;

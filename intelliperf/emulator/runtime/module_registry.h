@@ -8,6 +8,8 @@ namespace simt {
 Module* register_module(const void* container);
 // Of a GPU's own code; ready to run.
 Module* register_code(std::shared_ptr<CodeObject> code);
+// Null where no device is modelled or the image is not for it, with the reason in `why`.
+std::shared_ptr<CodeObject> load_code(const char* image, std::string* why);
 // The library that carried it is going away: its addresses mean nothing any more. What was recorded stays.
 void unregister_module(Module& module);
 void register_kernel(Module& module, const void* host_function, const char* name, int max_threads);

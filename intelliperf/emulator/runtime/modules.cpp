@@ -96,7 +96,7 @@ void describe(Kernel& kernel) {
 }
 
 void parse(Module& module) {
-  if (module.metadata.kind() == JsonValue::Kind::kObject) return;
+  if (module.metadata.kind() == JsonValue::Kind::kObject || module.metadata_text.empty()) return;
   bool ok = false;
   module.metadata = JsonValue::parse(module.metadata_text, &ok);
   if (!ok || module.metadata.kind() != JsonValue::Kind::kObject)
@@ -149,6 +149,7 @@ void resolve(Kernel& kernel) {
     for (const CodeKernel& code : kernel.module->code->kernels())
       if (code.name == kernel.name) kernel.code = &code;
     if (kernel.code) kernel.fast = kernel.plain = kernel.trace = not_run_here;
+    if (shadow_active()) shadow_missing();
     return;
   }
   kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");
@@ -200,9 +201,41 @@ void fill_literals(const Module& module) {
   if (count) shadow_constants(symbol<const void*>(module, "__simt_shadow_literals"), *count, symbol<void*>(module, "__simt_shadow_images"));
 }
 
+// The metadata of a GPU's own code comes from itself.
+void adopt(Module& module, std::shared_ptr<CodeObject> code) {
+  const std::string source = module.metadata["source"].text();
+  module.metadata_text = describe_code(*code, code_object_name(module.id), source);
+  module.code = std::move(code);
+  bool ok = false;
+  module.metadata = JsonValue::parse(module.metadata_text, &ok);
+  module.target = module.metadata["target"].text();
+  module.wave_size = machine::kWave;
+  module.corrected_sites = sites_of(*module.code);
+  module.sites = module.corrected_sites.data();
+  module.site_count = static_cast<uint32_t>(module.corrected_sites.size());
+  module.block_count = static_cast<uint32_t>(module.metadata["blocks"].items().size());
+  module.own_executions.assign(module.block_count, 0);
+  module.block_executions = module.own_executions.data();
+  module.handle = module.code.get();
+  for (const auto& kernel : module.kernels) {
+    describe(*kernel);
+    resolve(*kernel);
+  }
+  add_device_only_variables(module);
+  for (const auto& variable : module.variables) resolve(*variable);
+  record_module(module);
+}
+
 void load(Module& module) {
   if (module.handle) return;
   const Device& device = target_device();
+  if (module.image) {
+    std::string why;
+    std::shared_ptr<CodeObject> code = load_code(module.image, &why);
+    if (!code) fail("this program's device code cannot be executed", why.c_str());
+    adopt(module, std::move(code));
+    return;
+  }
   if (module.wave_size != device.wave_size) {
     const std::string detail = "built for waves of " + std::to_string(module.wave_size) + " lanes, the device " + device.name + " has " +
                                std::to_string(device.wave_size) + "; rebuild for this target";
@@ -248,13 +281,18 @@ const ContainerHeader* checked(const void* data) {
 }  // namespace
 
 Module* register_module(const void* container) {
-  const ContainerHeader* header = checked(container);
   Registry& r = registry();
   auto& made = r.modules.emplace_back(std::make_unique<Module>());
   made->id = static_cast<uint32_t>(r.modules.size() - 1);
+  if (container && CodeObject::looks_like(static_cast<const char*>(container))) {  // of the vendor's own compiler
+    made->image = static_cast<const char*>(container);
+    return made.get();
+  }
+  const ContainerHeader* header = checked(container);
   made->container = header;
   const char* object = reinterpret_cast<const char*>(header + 1);
   made->metadata_text.assign(object + header->object_bytes, header->metadata_bytes);
+  if (header->object_bytes > 64 && CodeObject::looks_like(object)) made->image = object;
   return made.get();
 }
 
@@ -262,18 +300,16 @@ Module* register_code(std::shared_ptr<CodeObject> code) {
   Registry& r = registry();
   auto& made = r.modules.emplace_back(std::make_unique<Module>());
   made->id = static_cast<uint32_t>(r.modules.size() - 1);
-  made->metadata_text = describe_code(*code, code_object_name(made->id));
-  made->code = std::move(code);
-  parse(*made);
-  made->corrected_sites = sites_of(*made->code);
-  made->sites = made->corrected_sites.data();
-  made->site_count = static_cast<uint32_t>(made->corrected_sites.size());
-  made->block_count = static_cast<uint32_t>(made->metadata["blocks"].items().size());
-  made->own_executions.assign(made->block_count, 0);
-  made->block_executions = made->own_executions.data();
-  made->handle = made->code.get();
-  record_module(*made);
+  adopt(*made, std::move(code));
   return made.get();
+}
+
+std::shared_ptr<CodeObject> load_code(const char* image, std::string* why) {
+  const Device& device = target_device();
+  if (!*device.name) *why = "no device is modelled: INTELLIPERF_DEVICE names its file";
+  else if (device.wave_size != machine::kWave) *why = "its waves have 64 lanes, those of " + std::string(device.name) + " have not";
+  else return CodeObject::load(image, device.architecture, why);
+  return nullptr;
 }
 
 const CodeObject* code_around(uint64_t address) {

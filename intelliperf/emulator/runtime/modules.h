@@ -84,6 +84,7 @@ struct Module {
   std::string target;  // name of the device file it was built for
   uint32_t wave_size = 0;
   std::shared_ptr<CodeObject> code;  // null: compiled for this processor
+  const char* image = nullptr;       // of a GPU's own code, until it is loaded
   void* handle = nullptr;  // of dlopen; null until loaded
   // Valid once loaded:
   const Site* sites = nullptr;

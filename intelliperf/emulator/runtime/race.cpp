@@ -59,7 +59,8 @@ void RaceDetector::forget_everything() {
   shared_.assign(shared_.size(), ShadowCell{});
 }
 
-void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, uint64_t shared_bytes) {
+void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes) {
+  machine_ = machine;
   if (mapped_.size() > kMaxChunks / 2 || next_serial_ > kMaxSerial) forget_everything();
   if (next_serial_ > kMaxSerial) next_serial_ = 1;
   arena_base_ = arena().base;
@@ -283,6 +284,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     return;
   }
   const Manner manner = manner_of(cell.write);
+  if (machine_ && !access.writes && manner == Manner::kAtomic) return;
   const Relation relation = this->relation(cell.write, thread, access.shared);
   if (relation.scope == FaultScope::kNone) return;
   Fault fault = fault_of(access, relation.scope, cell.write, cell.write_site, thread, address);
@@ -333,6 +335,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
 void RaceDetector::check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
   const uint64_t manner = cell.read & 3;
+  if (machine_ && access.manner == Manner::kAtomic) return;
   const bool both_strong = access.strong && cell.read & kStrong;
   if (both_strong && access.manner == Manner::kAtomic) return;
   // Of several readers the last one is kept; if it is the writer itself, name another of its kind.

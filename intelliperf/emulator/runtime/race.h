@@ -33,8 +33,9 @@ class RaceDetector {
   RaceDetector(const RaceDetector&) = delete;
   RaceDetector& operator=(const RaceDetector&) = delete;
 
-  // `by_wave`: the lanes of a wave have one program counter, see ordering.h.
-  void begin_launch(uint32_t wave_size, bool by_wave, uint64_t shared_bytes);
+  // `by_wave`: the lanes of a wave have one program counter, see ordering.h. `machine`: of machine code, where an atomic
+  // load may look like any other: one is never in conflict with an atomic update.
+  void begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes);
   void begin_block(uint64_t number, uint32_t waves);  // or goes on with it
   void end_block(bool done);
   void synchronize_block();
@@ -137,7 +138,7 @@ class RaceDetector {
   Ordering::BlockOrder& order() { return state_->order; }
 
   uint32_t wave_size_ = 64, wave_shift_ = 6;
-  bool by_wave_ = true, incomplete_ = false;
+  bool by_wave_ = true, incomplete_ = false, machine_ = false;
   uint32_t next_serial_ = 1, launch_first_ = 1, launch_begin_ = 1;
   std::vector<uint64_t> numbers_;  // of the launch's blocks, by serial number from launch_begin_ on
   Ordering ordering_;

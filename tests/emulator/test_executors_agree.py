@@ -1,0 +1,135 @@
+"""The two executors are two instruments: what they count of one program is equal, line by line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.emulator.lines import kernel_lines
+from intelliperf.emulator.tracefiles import Trace
+from intelliperf.records import AccessKind, Executor, Metric
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+_COUNTS = (
+    *(Metric.REQUESTS, Metric.LANES, Metric.SECTORS, Metric.LINES_64B, Metric.LINES_128B, Metric.L1_HIT_RATIO),
+    *(Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL, Metric.LOCAL_REQUESTS),
+    *(Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION, Metric.ACTIVE_LANE_RATIO),
+)
+# Tiles with conflicts, a divergent loop, a gather, and atomics of one lane of each block.
+_KERNELS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <vector>
+__global__ void turned(const float* in, float* out, int n) {
+  __shared__ float tile[32][32];
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = in[y * n + x];
+  __syncthreads();
+  out[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+__global__ void gathered(const int* where, const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < i % 7; ++k) sum += in[where[i] + k];
+  out[i] = sum;
+}
+__global__ void counted(int* most, const int* where, int n) {
+  __shared__ int total;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  if (i < n && where[i] % 2) atomicAdd(&total, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicMax(most, total);
+}
+int main() {
+  const int n = 128, all = n * n;
+  std::vector<int> where(all);
+  for (int i = 0; i < all; ++i) where[i] = i * 37 % (all - 8);
+  float *in, *out;
+  int *places, *most;
+  hipMalloc(&in, all * 4), hipMalloc(&out, all * 4), hipMalloc(&places, all * 4), hipMalloc(&most, 4);
+  hipMemset(in, 0, all * 4), hipMemset(most, 0, 4);
+  hipMemcpy(places, where.data(), all * 4, hipMemcpyHostToDevice);
+  turned<<<dim3(n / 32, n / 32), dim3(32, 32)>>>(in, out, n);
+  gathered<<<all / 256, 256>>>(places, in, out, all - 100);
+  counted<<<all / 256, 256>>>(most, places, all);
+  int found = 0;
+  hipMemcpy(&found, most, 4, hipMemcpyDeviceToHost);
+  std::printf("%d\\n", found);
+  return found > 0 ? 0 : 1;
+}
+"""
+
+Counts = Mapping[tuple[str, int, str, str], Mapping[str, float]]
+
+
+def _counted(source: Path, executor: Executor, directory: Path) -> tuple[Counts, str]:
+    """Counts of every line by both, and what the program printed."""
+    directory.mkdir()
+    records = directory / "records"
+    records.mkdir()
+    chosen = {"INTELLIPERF_TARGET": "mi300x", "INTELLIPERF_EXECUTOR": executor.value}
+    environment = {**os.environ, **build_environment(), **chosen}
+    built = subprocess.run(
+        ["hipcc", "-O2", "-o", str(directory / "program"), str(source)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run(
+        [str(directory / "program")],
+        env={**os.environ, "INTELLIPERF_TRACE_DIR": str(records)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    trace = Trace(records)
+    assert not trace.faults
+    assert any(module.sites[0].operation.startswith(("global_", "s_load")) for module in trace.modules.values()) == (
+        executor is Executor.MACHINE
+    )
+    found: dict[tuple[str, int, str, str], dict[str, float]] = {}
+    for kernel in {launch.kernel for launch in trace.launches}:
+        for line in kernel_lines(trace, kernel, source.parent):
+            if line.access in (AccessKind.KERNEL, AccessKind.CODE):
+                continue
+            kind = "atomic" if line.access is AccessKind.REDUCTION else line.access.value
+            counts = found.setdefault((kernel, line.line, kind, line.space.value), {})
+            for metric in _COUNTS:
+                if metric in line.quantities:
+                    counts[metric.value] = counts.get(metric.value, 0) + line.quantities[metric].value
+    return found, done.stdout
+
+
+def _agree(source: Path, directory: Path) -> None:
+    directory.mkdir()
+    compiled, printed = _counted(source, Executor.COMPILED, directory / "compiled")
+    executed, again = _counted(source, Executor.MACHINE, directory / "machine")
+    assert printed.split("(")[0] == again.split("(")[0]  # behind it are rates, by the modelled clock
+    different = {
+        place: (compiled.get(place), counts) for place, counts in executed.items() if counts != compiled.get(place)
+    }
+    assert not different
+    assert executed.keys() == compiled.keys()
+
+
+def test_tiles_gathers_and_atomics_count_alike(tmp_path: Path) -> None:
+    source = tmp_path / "kernels.hip"
+    source.write_text(_KERNELS)
+    _agree(source, tmp_path / "runs")
+
+
+@pytest.mark.parametrize("example", ["triad/triad.hip", "sides/sides.hip"])
+def test_our_examples_count_alike(example: str, tmp_path: Path) -> None:
+    _agree(EXAMPLES / example, tmp_path / "runs")
