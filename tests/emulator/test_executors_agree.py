@@ -20,7 +20,7 @@ _COUNTS = (
     *(Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL, Metric.LOCAL_REQUESTS),
     *(Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION, Metric.ACTIVE_LANE_RATIO),
 )
-# Tiles with conflicts, a divergent loop, a gather, and atomics of one lane of each block.
+# Tiles with conflicts, a divergent loop over gathered places, and atomics on few addresses.
 _KERNELS = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -35,19 +35,15 @@ __global__ void turned(const float* in, float* out, int n) {
 __global__ void gathered(const int* where, const float* in, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
+  const float* const from = in + where[i];
   float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < i % 7; ++k) sum += in[where[i] + k];
+  for (int k = 0; k <= i % 7; ++k) sum += from[k];
   out[i] = sum;
 }
 __global__ void counted(int* most, const int* where, int n) {
-  __shared__ int total;
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (threadIdx.x == 0) total = 0;
-  __syncthreads();
-  if (i < n && where[i] % 2) atomicAdd(&total, 1);
-  __syncthreads();
-  if (threadIdx.x == 0) atomicMax(most, total);
+  if (i < n) atomicMax(most + i % 16, where[i]);
 }
 int main() {
   const int n = 128, all = n * n;
@@ -55,8 +51,8 @@ int main() {
   for (int i = 0; i < all; ++i) where[i] = i * 37 % (all - 8);
   float *in, *out;
   int *places, *most;
-  hipMalloc(&in, all * 4), hipMalloc(&out, all * 4), hipMalloc(&places, all * 4), hipMalloc(&most, 4);
-  hipMemset(in, 0, all * 4), hipMemset(most, 0, 4);
+  hipMalloc(&in, all * 4), hipMalloc(&out, all * 4), hipMalloc(&places, all * 4), hipMalloc(&most, 64);
+  hipMemset(in, 0, all * 4), hipMemset(most, 0, 64);
   hipMemcpy(places, where.data(), all * 4, hipMemcpyHostToDevice);
   turned<<<dim3(n / 32, n / 32), dim3(32, 32)>>>(in, out, n);
   gathered<<<all / 256, 256>>>(places, in, out, all - 100);
