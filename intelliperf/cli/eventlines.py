@@ -27,6 +27,7 @@ def _stage_line(event: dict[str, Any], verbose: bool) -> str:
     if event["state"] == "end":
         return f"{event['stage']}: {event['seconds']:.1f} s" if verbose else ""
     if event["stage"] == "build":
-        return "build: " + "; ".join(command_line(command) for command in event.get("commands", []))
+        commands = "; ".join(command_line(command) for command in event.get("commands", []))
+        return f"build: {commands or 'nothing to build: kernels are compiled as the program runs'}"
     suffix = f" {event['attempt']}" if "attempt" in event else ""
     return f"{event['stage']}{suffix}"

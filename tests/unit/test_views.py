@@ -56,3 +56,9 @@ def test_results_are_wrapped_below_their_indent_on_a_terminal_and_left_alone_in_
     lines = plain.getvalue().splitlines()
     assert "\x1b[3" not in plain.getvalue() and max(map(len, lines)) <= 70  # bold may stay: it is no colour
     assert sum(line.lstrip("\x1b[0m1").startswith("    word") for line in lines) >= 2
+
+
+def test_a_program_without_a_build_is_told_so() -> None:
+    event = {"event": "stage", "stage": "build", "state": "start", "commands": []}
+    assert "nothing to build" in describe(event, False)
+    assert describe({**event, "commands": [["make", "-j4"]]}, False) == "build: make -j4"
