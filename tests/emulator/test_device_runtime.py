@@ -23,6 +23,7 @@ PARTS = (
     "coalescing",
     "collectives",
     "demand",
+    "described",
     "device_file",
     "estimate",
     "fault_log",
