@@ -54,6 +54,9 @@ class PlannedBackend:
         environment = {"INTELLIPERF_EXPORT_SOCKET": str(socket), "INTELLIPERF_EXPORT_KERNEL": kernel.symbol}
         return environment | {_NAMES[name]: value for name, value in options.items() if name in _NAMES}
 
+    def other_wave_build(self) -> Mapping[str, str]:
+        return {}
+
     def probe(self) -> Device:
         limits = DeviceLimits(1, 1e9, 32, 65536, 65536, 32, 65536, 16384, 1 << 20, 1e12, None, None)
         return Device("amd", "gfx942", "planned", 64, True, limits)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 PROGRAMS = Path(__file__).parent / "headers"
 COMPILER = {".hip": "hipcc", ".cu": "nvcc"}
 

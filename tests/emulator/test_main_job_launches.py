@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from servers.provider_server import Conversation, ProviderServer
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 240.0
 # Blocks of 40 threads: of a wave of 64 lanes 24 have nothing to do.

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
 PROGRAM = """\
 #include <cstdio>
 __global__ void gather(const float *in, float *out, int n)

@@ -13,7 +13,17 @@ from intelliperf.cli.replay import replay_run
 from intelliperf.errors import NotReplayable
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.recordings.file import RecordingFile, RecordingWriter
-from intelliperf.records import Application, CheckStatus, Outcome, Verdict
+from intelliperf.records import (
+    Application,
+    Candidate,
+    CheckStatus,
+    FileEdit,
+    Origin,
+    OriginKind,
+    Outcome,
+    Verdict,
+    content_hash,
+)
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.replaygate import NAME, Recorder, ReplayGate
@@ -67,6 +77,9 @@ _FASTER = (
 )
 
 
+_CANDIDATE = Candidate((FileEdit("app.hip", content_hash(""), "// another\n"),), "", Origin(OriginKind.USER, "planted"))
+
+
 class Recorded(patchbench.Bench):
     """Its judge replays whatever the application's time."""
 
@@ -84,8 +97,16 @@ class Recorded(patchbench.Bench):
 
     def case(self) -> Case:
         return Case(
-            None, self.finding, self.reference, self.reference, {}, (), lambda: self.reference, self.root / "logs", None
-        )  # type: ignore[arg-type]
+            _CANDIDATE,
+            self.finding,
+            self.reference,
+            self.reference,
+            {},
+            (),
+            lambda: self.reference,
+            self.root / "logs",
+            None,
+        )
 
     def replayed(self, candidate: Application, recorder: Recorder) -> tuple[Outcome | None, str]:
         """By timing alone."""

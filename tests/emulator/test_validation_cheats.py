@@ -69,7 +69,7 @@ def test_a_right_and_slightly_faster_rewrite_passes_every_gate_up_to_the_clock(b
     verdict = bench.verdict((SLOW, FAST))
     assert verdict.outcome is Outcome.NOT_FASTER, (verdict.detail, verdict.checks)
     assert verdict.compared_dispatches == 3
-    assert verdict.compared_bytes == 4 * 3 * 2 * 64000
+    assert verdict.compared_bytes == 5 * 3 * 2 * 64000
     assert [check.name for check in verdict.checks if check.status is CheckStatus.FAILED] == ["time"]
 
 

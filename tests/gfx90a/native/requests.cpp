@@ -133,12 +133,13 @@ void count_lds_cycles(Instruction& i, const LaneAddresses& addresses, uint32_t b
 }  // namespace
 
 void Counting::request(Wave&, Instruction& i, Space space, const LaneAddresses& lanes, uint32_t bytes) {
+  const bool first = i.counts.lines == 0;  // a buffer's descriptor alone tells what it reaches
   if (space == Space::kScratch) count_scratch_lines(i, lanes);
   if (space == Space::kGlobal) count_lines(i, lanes);
   if (space == Space::kLds) count_lds_cycles(i, lanes, bytes);
   if (i.access == Access::kAtomic && space != Space::kScratch) count_same_address(i, lanes);
   if (space == Space::kGlobal) i.space = Space::kGlobal;
-  else if (i.counts.lines == 0 || i.space == Space::kScratch) i.space = space;
+  else if (first || i.space == Space::kScratch) i.space = space;
 }
 
 }  // namespace gfx90a
