@@ -92,7 +92,7 @@ class Device:
     def open(cls) -> Device:
         return cls(driver_api.driver())
 
-    def library(self, path: str) -> ctypes.CDLL:
+    def load_shared(self, path: str) -> ctypes.CDLL:
         return ctypes.CDLL(path)
 
     def call(self, name: str, *arguments: Any) -> None:

@@ -146,7 +146,7 @@ class Clock:
     def __init__(self, device: Device, records: str, cupti: str, passed_over: str) -> None:
         self._device = device
         self._path = Path(f"{records}.{os.getpid()}")
-        self._cupti = device.library(cupti)
+        self._cupti = device.load_shared(cupti)
         self._passed_over = passed_over
         self._read = 0
 

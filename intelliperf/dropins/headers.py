@@ -45,20 +45,20 @@ class Library:
 class Found:
     """Where a library comes from in this build."""
 
-    library: Library
+    package: Library
     directory: Path | None  # None: our stand-in
     version: str = ""
 
     @property
     def folders(self) -> tuple[str, ...]:
-        return self.library.folders
+        return self.package.folders
 
     @property
     def places(self) -> tuple[str, ...]:
         """The folders that its headers are in."""
         if self.directory is None:
-            return tuple(f"{standins_directory() / name}/" for name in self.library.standins)
-        return tuple(f"{self.directory / folder}/" for folder in self.library.folders)
+            return tuple(f"{standins_directory() / name}/" for name in self.package.standins)
+        return tuple(f"{self.directory / folder}/" for folder in self.package.folders)
 
     def serves(self, dependencies: Iterable[str]) -> bool:
         """Whether any of these files is one of its headers."""
@@ -66,13 +66,13 @@ class Found:
 
     def is_in(self, message: str) -> bool:
         """Whether a compiler's message mentions a real one's files or names."""
-        mentions = (*self.places, *(f"{folder}{mark}" for folder in self.library.folders for mark in ("::", "/", "'")))
+        mentions = (*self.places, *(f"{folder}{mark}" for folder in self.package.folders for mark in ("::", "/", "'")))
         return self.directory is not None and any(mention in message for mention in mentions)
 
     def __str__(self) -> str:
         if self.directory is None:
-            return f"{self.library.name} (stand-in: counts and time are not the library's)"
-        return f"{self.library.name} {self.version} ({self.directory})"
+            return f"{self.package.name} (stand-in: counts and time are not the library's)"
+        return f"{self.package.name} {self.version} ({self.directory})"
 
 
 LIBRARIES = (
@@ -143,7 +143,7 @@ def header_directories(language: str, toolkits: tuple[Path, ...] = (), standins:
     found = find_libraries(language, toolkits, standins)
     real = [where.directory for where in found if where.directory is not None]
     ours = [
-        standins_directory() / name for where in found if where.directory is None for name in where.library.standins
+        standins_directory() / name for where in found if where.directory is None for name in where.package.standins
     ]
     return [*real, *ours]
 

@@ -20,8 +20,8 @@ class Array:
     dtype = "fp32"
     def __init__(self, values):
         self.count, self.pointer = len(values), ctypes.c_void_p()
-        self.library = ctypes.CDLL(os.environ["INTELLIPERF_RUNTIME"])
-        self.library.hipMalloc(ctypes.byref(self.pointer), ctypes.c_size_t(4 * self.count))
+        self.native = ctypes.CDLL(os.environ["INTELLIPERF_RUNTIME"])
+        self.native.hipMalloc(ctypes.byref(self.pointer), ctypes.c_size_t(4 * self.count))
         ctypes.memmove(self.pointer.value, struct.pack(f"{self.count}f", *values), 4 * self.count)
     def data_ptr(self):
         return self.pointer.value
