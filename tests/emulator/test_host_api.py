@@ -120,7 +120,7 @@ def test_slack_memory_lets_a_small_overrun_pass_and_reports_it(out_of_bounds: Pa
 
 
 class Parent(threading.Thread):
-    """Accepts one child, lets it go on after each target dispatch, keeps what it said and one look at the memory."""
+    """Accepts one child, lets it continue after each target dispatch, keeps what it said and one look at the memory."""
 
     def __init__(self, path: Path, stop_at_first: bool = False) -> None:
         super().__init__()
@@ -221,16 +221,36 @@ def test_a_child_without_its_parent_exits_with_125(exported: Path, tmp_path: Pat
     assert "INTELLIPERF_EXPORT_SOCKET" in done.stderr
 
 
-def test_a_program_built_for_a_real_gpu_is_refused_by_name(tmp_path: Path) -> None:
+FOREIGN = """
+struct Size { unsigned x, y, z; };
+extern "C" {
+void** __hipRegisterFatBinary(const void*);
+void __hipRegisterFunction(void**, const void*, char*, const char*, unsigned, void*, void*, void*, void*, int*);
+int hipLaunchKernel(const void*, Size, Size, void**, unsigned long, void*);
+}
+static const char code[64] = %s;
+static struct { unsigned magic, version; const void* data; void* unused; } wrapper = {0x48495046, 1, code, nullptr};
+static char kernel;
+int main() {
+  void** handle = __hipRegisterFatBinary(&wrapper);
+  __hipRegisterFunction(handle, &kernel, nullptr, "kernel", 0, nullptr, nullptr, nullptr, nullptr, nullptr);
+  hipLaunchKernel(&kernel, {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "refusal"),
+    [
+        ('"\\x50\\xed\\x55\\xba"', "device code for a real GPU"),  # an NVIDIA fat binary
+        ('"__CLANG_OFFLOAD_BUNDLE__"', "device code cannot be executed"),  # AMD's, without code for this device
+    ],
+    ids=["nvidia", "amd"],
+)
+def test_a_program_built_for_a_real_gpu_is_refused_by_name(tmp_path: Path, code: str, refusal: str) -> None:
     source = tmp_path / "foreign.cpp"
-    source.write_text(
-        'extern "C" void** __hipRegisterFatBinary(const void*);\n'
-        'static const char code[64] = "__CLANG_OFFLOAD_BUNDLE__";\n'
-        "static struct { unsigned magic, version; const void* data; void* unused; } wrapper ="
-        " {0x48495046, 1, code, nullptr};\n"
-        "int main() { __hipRegisterFatBinary(&wrapper); }\n"
-    )
+    source.write_text(FOREIGN % code)
     link_plainly(source, tmp_path / "program")
     done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert "device code for a real GPU" in done.stderr
+    assert refusal in done.stderr
