@@ -19,6 +19,7 @@ _MODULES = {  # marker → the module here that says what is missing
     "newer_rocr": "gfx90a/newer.py",
     "rocm_headers": "rocm/rocmheaders.py",
     "hip_nvidia": "gpu/hiptoolkit.py",
+    "namespaces": "unit/namespaces.py",
     "postgresql": "servers/postgres.py",
     "ray": "servers/raycluster.py",
     "triton": "triton/interpreters.py",
