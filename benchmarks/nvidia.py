@@ -115,7 +115,7 @@ def overheads(root: Path) -> None:
 
 
 def interception(root: Path) -> None:
-    """Paused after each of its dispatches, all buffers shown by handle or copy, and let go on at once."""
+    """Paused after each of its dispatches, all buffers shown by handle or copy, and resumed at once."""
     directory = project(root / "interception", "scan")
     backend = CudaBackend(root / "device")
     environment = {**os.environ, **backend.build_environment()}

@@ -1,7 +1,7 @@
 """Words that a native engineer would not write, with better ones; run by `make check`.
 
-Looks at the documentation and at the strings, docstrings and comments of the package. A pattern is here because it
-stood in this project once. Prints `file:line: words: better words` and returns 1 where it finds one.
+Looks at the documentation and at the strings, docstrings and comments of package and tests. A pattern is here
+because it stood in this project once. Prints `file:line: words: better words` and returns 1 where it finds one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BETTER = {
-    r"\b(?:go|goes|going|went) on (?:with|from|where|to\b(?! disk))": "continue, resume",
+    r"\b(?:go|goes|going|went) on\b(?! (?:disk|top|PATH)\b)": "continue, resume, keep",
+    r"\bthat we know\b": "known",
     r"\bsomebody(?:'s| else's)\b": "an existing …, another user's",
     r"\b(?:to be|not) had\b(?! )": "available",
     r"\bnot to be had\b": "not available",
@@ -45,7 +46,9 @@ def main() -> int:
 
 
 def complaints() -> Iterator[str]:
-    for path in _tracked("*.md", "intelliperf/*.py"):
+    for path in _tracked("*.md", "*.py", "*.cpp", "*.h"):
+        if path.name in (Path(__file__).name, "test_documentation.py"):
+            continue  # they hold such words
         yield from complaints_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
 
 
@@ -66,7 +69,11 @@ def _tracked(*patterns: str) -> list[Path]:
 
 
 def _prose(name: str, text: str) -> Iterator[tuple[int, str]]:
-    """Lines that people read, with their numbers: Markdown but for a glossary; strings and comments of Python."""
+    """Lines that people read, with their numbers: Markdown but for a glossary, strings and comments of a program."""
+    if name.endswith((".cpp", ".h")):
+        for number, line in enumerate(text.splitlines(), 1):
+            yield number, "".join(re.findall(r"//.*|\"[^\"]*\"", line))
+        return
     if not name.endswith(".py"):
         title = ""
         for number, line in enumerate(text.splitlines(), 1):

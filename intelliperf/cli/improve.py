@@ -97,7 +97,7 @@ def resume_run(asked: RunOptions) -> int:
 
 
 def saved_options(directory: Path) -> tuple[Options, Path]:
-    """What the run was started with, and where. Raises `UsageError` where the directory is no run that we know."""
+    """What the run was started with, and where. Raises `UsageError` where the directory holds no run."""
     path = directory / "run.json"
     if not path.is_file():
         raise UsageError(f"{directory} is not a run directory: it has no run.json")

@@ -1,4 +1,4 @@
-"""What the user sees while a run goes on: a live line on a terminal, plain lines in a pipe, or JSON events."""
+"""What the user sees during a run: a live line on a terminal, plain lines in a pipe, or JSON events."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
 
     def ask(self, prompt: Prompt) -> Reply | None:
-        """The reply, or None when there is none to be had any more (the end of a recording).
+        """The reply, or None when none is left (the end of a recording).
 
         Raises `ProviderError` after all retries.
         """

@@ -43,7 +43,7 @@ class Tool:
     may_filter: bool = True  # initcheck must see every kernel's writes
 
 
-# Padding keeps a step past one allocation from landing in the next; kernels end at an error, the program goes on.
+# Padding keeps a step past one allocation from landing in the next; kernels end at an error, the program continues.
 TOOLS = (
     Tool("memcheck", "out of bounds", ("--padding", "512", "--destroy-on-device-error", "kernel")),
     Tool("racecheck", "races", ("--racecheck-report", "analysis")),

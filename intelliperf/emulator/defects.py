@@ -138,7 +138,7 @@ def _deadlock(fault: Fault) -> tuple[str, DefectLevel, str, str]:
     if fault.resident is not None:
         what = f"blocks wait for blocks that cannot begin: {fault.resident:,} fit on the device at once"
         return "not-resident", DefectLevel.ERROR, what, "launch no more blocks than are resident, or do not wait"
-    what = "no thread can go on: they wait for what never comes, or at barriers that others have passed by"
+    what = "no thread can make progress: they wait for what never comes, or at barriers that others have passed by"
     return "deadlock", DefectLevel.ERROR, what, "have all threads that are waited for come there"
 
 

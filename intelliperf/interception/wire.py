@@ -151,7 +151,7 @@ class Channel:
         return message
 
     def proceed(self) -> None:
-        """Let the paused child go on."""
+        """Let the paused child continue."""
         self._send({"type": "continue"})
 
     def copy(self, allocation: int, deadline: Deadline) -> int:

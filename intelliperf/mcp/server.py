@@ -189,7 +189,7 @@ async def _heard(ctx: Context[Any, Any], event: Mapping[str, Any], step: int, fo
 
 
 class _Worker(threading.Thread):
-    """Waits for the command, so that the server goes on listening."""
+    """Waits for the command, so that the server keeps listening."""
 
     def __init__(self, errand: Errand, logs: Path) -> None:
         super().__init__(daemon=True)

@@ -1,7 +1,7 @@
 """One night: every target goes its course, as workers are free; the history hears of each step as it ends.
 
 One failed target never ends the night. What does end it early (a full disk, a dead database, a spent budget, Ctrl-C)
-leaves the tasks that ended in the night's directory, from which `--resume` goes on.
+leaves the tasks that ended in the night's directory, from which `--resume` continues.
 """
 
 from __future__ import annotations

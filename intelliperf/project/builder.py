@@ -35,7 +35,7 @@ class Builder:
         try:
             workspace.apply(edits)
         except (ValueError, FileNotFoundError) as error:
-            raise UsageError(f"the project was changed while the run went on: {error}") from error
+            raise UsageError(f"the project was changed during the run: {error}") from error
         log = root / COMPILE_LOG
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
@@ -53,7 +53,7 @@ class Builder:
         for edit in candidate.edits:
             before = texts[edit.path].text if edit.path in texts else originals[edit.path]
             if content_hash(before) != edit.base_hash:
-                raise UsageError(f"the project was changed while the run went on: {edit.path} is another text now")
+                raise UsageError(f"the project was changed during the run: {edit.path} is another text now")
             texts[edit.path] = FileEdit(edit.path, content_hash(originals[edit.path]), edit.text)
         return tuple(texts[path] for path in sorted(texts))
 

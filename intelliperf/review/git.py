@@ -32,7 +32,7 @@ class Commit:
 def make_branch(project: Path, base: str | None, diff: str, commit: Commit) -> str:
     """The new commit's hash. The work tree of `project` and its index stay as they are.
 
-    The patch is made for `base`; where that commit is gone, or unknown, it goes on top of HEAD. Raises `UsageError`
+    The patch is made for `base`; where that commit is gone, or unknown, it is applied to HEAD. Raises `UsageError`
     where the directory is in no repository, the branch exists, the patch does not apply or git knows no author.
     """
     top = Path(_git(["rev-parse", "--show-toplevel"], project, "is in no git repository; apply the patch instead"))

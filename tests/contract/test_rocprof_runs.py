@@ -197,7 +197,7 @@ def test_a_hang_ends_at_the_deadline_and_leaves_nothing_alive(tmp_path: Path, mo
         collected(tmp_path / "second", app, deadline_s=1.0 + 3 * usual_s)
     last = alive.read_text()
     time.sleep(0.3)
-    assert alive.read_text() == last, "the application went on after the profiler was killed"
+    assert alive.read_text() == last, "the application kept running after the profiler was killed"
 
 
 def test_counters_that_are_all_zero_are_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

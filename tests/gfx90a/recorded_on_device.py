@@ -99,7 +99,7 @@ class Twice:
 
 @dataclass(frozen=True)
 class Program:
-    """An example, or a program of ours that was made for this; the sources are relative to its directory."""
+    """An example, or a program made for this; the sources are relative to its directory."""
 
     name: str
     sources: tuple[str, ...]

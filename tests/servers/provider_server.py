@@ -21,7 +21,7 @@ prints `http://127.0.0.1:PORT/v1` and serves until it is stopped. The conversati
     {"drop": true}                            close the connection without an answer
 
 `replies` are played once each in order to requests of more than 500 characters; shorter ones are
-probes, answered by `probe` (its last step for ever, "ready" without any).
+probes, answered by `probe` (its last step forever, "ready" without any).
 """
 
 from __future__ import annotations

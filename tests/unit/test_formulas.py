@@ -173,7 +173,7 @@ def test_the_sentence_has_the_number_its_ideal_and_the_shares() -> None:
     assert "64,000 atomic operations share 1 address, the hottest takes 100 %" in finding.sentence
     assert "80 % of the application's device time" in finding.sentence
     seen = profile(contended(), share=0.8)
-    visible = saved_ns(seen, {Metric.ATOMIC_TIME_NS: 64000 * 1.65 / 64000})  # the others take their time all the same
+    visible = saved_ns(seen, {Metric.ATOMIC_TIME_NS: 64000 * 1.65 / 64000})  # the others still take their time
     assert finding.gain_ceiling == pytest.approx(amdahl(0.8, visible / 200000), rel=0.02)
     assert (finding.metric, finding.value, finding.ideal) == (Metric.ATOMIC_SERIALIZATION, 64000, 1)
 

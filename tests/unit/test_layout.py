@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "intelliperf"
-# Folder → the folders of ours whose headers its sources may include, besides its own.
+# Folder → our folders whose headers its sources may include, besides its own.
 MAY_INCLUDE = {
     "counting/native": (),
     "interception/protocol": (),
@@ -26,7 +26,7 @@ _SOURCES = (".cpp", ".h", ".cu", ".c")
 
 
 def native_folders() -> list[str]:
-    """Every folder of native sources of ours; the headers for applications are a world of their own."""
+    """Every folder of our native sources; the headers for applications are a world of their own."""
     found = {path.parent for path in PACKAGE.rglob("*.cpp")}
     named = (path.relative_to(PACKAGE).as_posix() for path in found)
     return sorted(name for name in named if not name.startswith(("dropins/include", "emulator/shims")))

@@ -1,4 +1,4 @@
-"""The main loop: order, feedback, stacking, budgets, every ending, and going on after a kill."""
+"""The main loop: order, feedback, stacking, budgets, every ending, and resuming after a kill."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_number_of_attempts_bounds_the_model_but_not_the_rules(tmp_path: Pat
     ("error", "ending"),
     [
         (BudgetExhausted("the budget of 5 tokens is spent"), Ending.BUDGET_EXHAUSTED),
-        (ProviderError("busy for ever"), Ending.PROVIDER_FAILED),
+        (ProviderError("busy forever"), Ending.PROVIDER_FAILED),
     ],
 )
 def test_a_spent_budget_or_a_lost_provider_ends_in_order_with_what_was_won(
@@ -273,7 +273,7 @@ def test_a_source_that_changes_while_the_run_goes_on_ends_it(tmp_path: Path) -> 
             (project.project / SOURCE).write_text("someone else's\n")
             return proposal
 
-    with Journal(tmp_path / "run") as journal, pytest.raises(UsageError, match="changed while the run went on"):
+    with Journal(tmp_path / "run") as journal, pytest.raises(UsageError, match="changed during the run"):
         improve(_run(project, journal, Meddler("model", [("900", "400")])))
 
 

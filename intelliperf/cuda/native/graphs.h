@@ -15,7 +15,7 @@ struct Step {
 };
 
 struct KeptGraph {
-  CUgraph graph = nullptr;  // a copy of ours; null where the nodes cannot run by themselves
+  CUgraph graph = nullptr;  // our copy; null where the nodes cannot run by themselves
   std::vector<Step> steps;  // each after all that it depends on
   uint64_t launched = 0;
 

@@ -81,7 +81,7 @@ Estimated estimate(Field field, const Rest& rest) {
   return {std::max(0.0, value), kNormal95 * rest.requests * std::sqrt(spread)};
 }
 
-// Counts that follow from others go on in proportion.
+// Counts that follow from others grow in proportion.
 void scale_cache_counts(SiteRecord& record, double factor) {
   for (uint64_t* count : {&record.l1_hits, &record.l1_misses, &record.l2_hits, &record.l2_misses, &record.read_again})
     *count = uint64_t(double(*count) * factor + 0.5);

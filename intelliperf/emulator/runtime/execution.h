@@ -19,7 +19,7 @@ extern Execution execution;
 void pass_request(bool memory);
 void advance_device_clocks(double ns);
 
-// States in which the watchdog interrupted lanes, repeated ones not counted: a lane that computes goes on to
+// States in which the watchdog interrupted lanes, repeated ones not counted: a lane that computes runs on to
 // new ones, one that waits does not.
 extern uint64_t new_states;
 

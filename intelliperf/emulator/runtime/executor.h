@@ -10,9 +10,9 @@ namespace simt {
 enum class BlockStop : uint8_t {
   kDone,
   kGridBarrier,
-  kPreempted,  // by chance: other blocks go on
+  kPreempted,  // by chance: other blocks continue
   kStuck,      // every lane only repeats itself: it waits for another block
-  kDeadlock,   // no lane can go on, whatever other blocks do
+  kDeadlock,   // no lane can continue, whatever other blocks do
   kAborted,    // trap, fault or lack of memory: see abort_status
 };
 

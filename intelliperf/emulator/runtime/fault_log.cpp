@@ -143,7 +143,7 @@ std::string place_of(const Module& module, uint32_t site) {
 }
 
 std::string description(const Fault& fault) {
-  if (fault.kind == FaultKind::kDeadlock) return "deadlock (no thread can go on, and the host waits for the launch)";
+  if (fault.kind == FaultKind::kDeadlock) return "deadlock (no thread can make progress, and the host waits for the launch)";
   if (fault.kind == FaultKind::kTrap) return "device trap";
   const char* space = fault.shared ? "shared" : "global";
   if (fault.allocation_bytes == 0) return std::string("access to ") + space + " memory outside any allocation";

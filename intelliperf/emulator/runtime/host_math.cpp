@@ -1,5 +1,5 @@
 // CUDA gives hosts these functions; C libraries have them only since C23 (glibc 2.41). Headers of a newer C
-// library than the one that a program runs with declare them all the same, so they are to be found here.
+// library than the one that a program runs with still declare them, so they are to be found here.
 #include <cmath>
 
 namespace {

@@ -58,7 +58,7 @@ Block philox(uint64_t counter, uint64_t seed) {
   return x;
 }
 
-// The generator's stream of words; each call of Generate… goes on where the last one ended.
+// The generator's stream of words; each call of Generate… continues where the last one ended.
 class Words {
  public:
   explicit Words(Generator& generator) : generator_(generator) {}
@@ -206,7 +206,7 @@ int RandSetQuasiRandomGeneratorDimensions(Generator* generator, unsigned int dim
 int RandSetGeneratorOffset(Generator* generator, unsigned long long offset) {
   return change(generator, [&](Generator& g) { g.offset = offset; });
 }
-// Which numbers of the sequence stand where, which no order of ours depends on.
+// Which numbers of the sequence stand where, which none of our orders depends on.
 int RandSetGeneratorOrdering(Generator* generator, int order) {
   if (!generators().count(generator)) return kRandomNotInitialized;
   const bool known = generator->dimensions ? order == 201 : order >= 100 && order <= 104;

@@ -90,7 +90,7 @@ History::Count& count_of(History& history, const Geometry& geometry) {
   return history.counts.back();
 }
 
-// The first launches of a shape are watched, those that go on to differ all, and of others fewer and fewer.
+// The first launches of a shape are watched, those that keep differing all, and of others fewer and fewer.
 bool worth_watching(const History& history, const History::Count& count, bool early) {
   if (early) return true;
   if (count.launches == 0) return history.counts.size() <= kMostShapes;

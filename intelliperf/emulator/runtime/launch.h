@@ -39,7 +39,7 @@ enum LaunchStatus : int {
   kLaunchOk = 0,
   kInvalidConfiguration = 9,
   kIllegalAddress = 700,
-  kLaunchTimeOut = 702,  // deadlock: no lane can go on
+  kLaunchTimeOut = 702,  // deadlock: no lane can continue
   kAssertFailed = 710,   // device assert
   kLaunchFailed = 719,   // trap
   kCooperativeTooLarge = 720,

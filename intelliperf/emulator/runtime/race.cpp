@@ -140,7 +140,7 @@ void RaceDetector::synchronize_lanes(uint32_t wave, uint64_t mask) {
   ordering_.synchronize_lanes(wave, mask);
 }
 
-// All blocks of the launch have met: they go on as new ones.
+// All blocks of the launch have met: they continue as new ones.
 void RaceDetector::synchronize_grid() {
   launch_first_ = next_serial_;
   for (auto& [number, state] : states_) {

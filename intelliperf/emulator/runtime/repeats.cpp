@@ -144,7 +144,7 @@ bool Repeats::replay(const LaunchRequest& request) {
   Known& known = known_[key_of(request)];
   current_ = &known;
   if (++known.seen < known.next_try) return false;
-  known.next_try = 2 * known.seen;  // where memory goes on changing, looking at it is soon a rare thing
+  known.next_try = 2 * known.seen;  // where memory keeps changing, looking at it is soon a rare thing
   if (!look(before_)) return false;
   keeping_ = !known.kept;
   if (keeping_) return false;

@@ -20,7 +20,7 @@ class Repeats {
   static Repeats& instance();
 
   // For launches that are not the program's own, such as those on altered numbers: they would be taken for a sign that
-  // memory goes on changing.
+  // memory keeps changing.
   class Aside {
    public:
     Aside() { ++asides_; }

@@ -68,7 +68,7 @@ namespace {
 // Atomics of blocks that nobody watched are taken to be like those of the others.
 void add_atomics(LaunchTotals& result, Analysis& analysis, double factor) {
   const HotAddresses::Summary hot = analysis.hot().summary();
-  // Addresses that several blocks share are taken to be all known; private ones go on appearing.
+  // Addresses that several blocks share are taken to be all known; private ones keep appearing.
   result.atomic_addresses = double(hot.distinct) + double(hot.of_one_block) * (factor - 1);
   result.atomic_hottest_lanes = double(hot.hottest_lanes) * (hot.hottest_blocks > 1 ? factor : 1);
   result.atomic_hottest_site = hot.hottest_site;
@@ -124,7 +124,7 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   result.dram_requests = double(t.dram_requests) * per_request;
   result.lds_requests = double(t.lds_requests) * per_request;
 
-  // First touches go on at the rate of the later half of the accesses, up to what there is to touch.
+  // First touches continue at the rate of the later half of the accesses, up to what there is to touch.
   const bool halves = t.late_events > 0;
   const double later_half = std::max(1.0, double(halves ? t.late_events : t.events));
   const double rate = double(halves ? t.read_cold_late : t.read_cold_lines) / later_half;

@@ -8,7 +8,7 @@
 // to AMD's scalar unit (assumption).
 //
 // Accesses to memory private to a thread (spilled registers) are the real target's compiler's, each taken to run
-// as often as its source line. They move whole lines through L1; stores go on to L2, and so do loads of what the
+// as often as its source line. They move whole lines through L1; stores pass on to L2, and so do loads of what the
 // resident threads' private memory exceeds L1 by, and likewise from L2 to memory.
 //
 // What it does not know: clocks under load, DRAM pages, TLBs, instruction caches, matrix units.

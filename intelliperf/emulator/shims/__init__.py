@@ -1,7 +1,7 @@
 """Drop-in programs: tiny scripts that call this installation's driver with this very interpreter.
 
 They are written into the cache, named after the installation, so that they work from any virtual
-environment and with any PATH; `bin/` is what goes on PATH, the rest is what build systems look for
+environment and with any PATH; `bin/` is what PATH gets, the rest is what build systems look for
 beside it (`include/`, `lib/`, CMake packages).
 """
 

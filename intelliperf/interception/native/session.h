@@ -62,7 +62,7 @@ class Session {
   std::string message(const Launch& launch, int status, bool target, bool before = false);
   bool stage(Buffer& buffer);
   bool show(Buffer& buffer);  // by handle or as a copy
-  void answer();              // until the other process says to go on
+  void answer();              // until the other process says to continue
   std::set<uint64_t> reached(const Launch& launch) const;  // ids of the allocations that an argument leads into
 
   Vendor vendor_{};

@@ -16,7 +16,7 @@ void wire_send(int to, const std::string& body, int descriptor = -1);
 // The next message of the other side. Does not return if the connection ends.
 std::string wire_receive(int from);
 
-// Waits until the other side says to go on.
+// Waits until the other side says to continue.
 void wire_wait(int from);
 
 // Ends the process with status kExitParentGone, after `wire_at_leave`'s function.

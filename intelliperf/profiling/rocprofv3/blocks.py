@@ -1,4 +1,4 @@
-"""Hardware blocks, their counter slots, and the architectures that we know."""
+"""Hardware blocks, their counter slots, and the known architectures."""
 
 from __future__ import annotations
 

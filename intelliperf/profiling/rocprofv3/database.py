@@ -164,7 +164,7 @@ class _Database:
         try:
             return self._query(query.format_map(_TableNames(self._names, self._source)))
         except sqlite3.OperationalError as error:
-            raise ProtocolError(f"{self._source}: not a rocpd database that we know: {error}") from error
+            raise ProtocolError(f"{self._source}: not a rocpd database of a known schema: {error}") from error
 
     def _query(self, query: str) -> list[sqlite3.Row]:
         return self._connection.execute(query).fetchall()

@@ -1,4 +1,4 @@
-// The runtime's own functions, taken from its tables after these were found to be of a layout that we know.
+// The runtime's own functions, taken from its tables after their layout was found to be a known one.
 #pragma once
 #include <hsa.h>
 #include <hsa_api_trace.h>

@@ -1,4 +1,4 @@
-"""Several intercepted runs side by side: paused after the same dispatches, compared, let go on.
+"""Several intercepted runs side by side: paused after the same dispatches, compared, resumed.
 
 The first run is the base that all others are held against. The list of dispatches and transfers must
 be the same, but for what the candidate declares: with `geometry`, grid, block and LDS of the target

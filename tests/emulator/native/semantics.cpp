@@ -386,7 +386,7 @@ static void check_faults() {
   EXPECT(run(outside, 1, 64, arguments).status == kIllegalAddress);
   EXPECT(recorded("faults.jsonl", "\"kind\":\"out_of_bounds\""));
   EXPECT(recorded("faults.jsonl", "\"allocation_bytes\":400"));
-  // The process and the runtime go on.
+  // The process and the runtime continue.
   auto* fine = device_array<int>(256);
   void* again[] = {&fine};
   EXPECT(run(module.kernel("barrier", k_barrier<false>, k_barrier<true>), 3, 256, again).status == 0);

@@ -1,4 +1,4 @@
-"""Does something to a module right after the program has imported it, and before the program goes on."""
+"""Does something to a module right after the program has imported it, and before the program continues."""
 
 from __future__ import annotations
 
