@@ -21,6 +21,7 @@ from intelliperf.records import (
     Metric,
     OtherTime,
     Quantity,
+    Review,
     SourceEvidence,
     Usage,
 )
@@ -265,6 +266,7 @@ class Task:
     knowledge: str  # the formula's field knowledge
     rules: tuple[str, ...]  # names of the rule-based rewrites that apply
     precedents: tuple[Attempt, ...] = ()  # accepted ones of this run, for other findings
+    reviews: tuple[Review, ...] = ()  # what reviewers said of earlier patches
 
 
 @record(frozen=True)

@@ -476,6 +476,20 @@ class Attempt:
         return self.declined.origin
 
 
+@record(frozen=True)
+class Review:
+    """A reviewer's remark on an earlier patch."""
+
+    kernel: str
+    symbol: str
+    formula: str
+    said: str  # "rejected", "commented", …
+    refuses: bool  # this very change is not to be proposed again
+    words: str
+    identity: str  # of the patch: `project.reviews.identity`
+    diff: str
+
+
 class Ending(str, Enum):
     """Why a run ended; decides the exit status."""
 

@@ -52,6 +52,7 @@ from intelliperf.records import (
     OriginKind,
     Outcome,
     Report,
+    Review,
     SourceEvidence,
     Verdict,
     content_hash,
@@ -97,6 +98,7 @@ class Run:
     judge: Judge
     journal: Journal
     while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
+    reviews: tuple[Review, ...] = ()
     read_ahead: Callable[[Version], None] = lambda version: None  # called with each version that a rule may want
     notes: list[str] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()  # of the original, by what could be gained
@@ -291,6 +293,7 @@ class Run:
             knowledge=formula.knowledge,
             rules=formula.rules,
             precedents=tuple(a for a in self.attempts if a.accepted and a not in target.attempts),
+            reviews=self.reviews,
         )
 
     def attempt(self, rewriter: Rewriter, target: Target) -> Attempt | None:

@@ -21,6 +21,7 @@ from intelliperf.cli.options import Options, RunOptions
 from intelliperf.cli.parsing import as_typed
 from intelliperf.cli.runs import by_name, find_run, is_resumable, name_of, write_in_place
 from intelliperf.cli.view import show, view_for
+from intelliperf.codegen.heeding import Heeding
 from intelliperf.errors import IntelliPerfError, ProtocolError, ProviderError, StorageFull, UsageError
 from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
@@ -28,6 +29,7 @@ from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory, storage_errors
 from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.project.pythonsource import SUFFIX
+from intelliperf.project.reviews import read_reviews
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Executor, Report
@@ -51,7 +53,7 @@ _LATER = (
     "report.terminal",
 )
 _AFTER_START_S = 0.03
-_PATHS = ("project_directory", "output_file", "replies_from", "run_root", "typed_in")
+_PATHS = ("project_directory", "output_file", "replies_from", "reviews", "run_root", "typed_in")
 _LISTS = ("command", "build_command", "pass_env")
 
 
@@ -214,6 +216,7 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
     if diagnose_only and options.replies_from is not None:
         raise UsageError("--replies-from needs the --formula that the recorded replies were for")
     rules = _Rules()
+    reviews = read_reviews(options.reviews) if options.reviews is not None else ()
     rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
     if options.pass_env:
         os.environ[PASSED] = ",".join(options.pass_env)
@@ -238,7 +241,8 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         application=application,
         backend=backend,
         formula=formula,
-        rewriters=rewriters,
+        rewriters=tuple(Heeding(one) for one in rewriters) if reviews else rewriters,
+        reviews=reviews,
         judge=RunJudge(options, backend, sandbox, journal),
         journal=journal,
         while_building=_preparation(sandbox),

@@ -119,6 +119,10 @@ class Options:
     replies_from: Annotated[
         Path | None, _option("--replies-from", metavar="RUN", help="Take the model's replies from this run.")
     ] = None
+    reviews: Annotated[
+        Path | None,
+        _option("--reviews", metavar="FILE", help="What reviewers said of earlier patches: not proposed again."),
+    ] = None
     record_limit: Annotated[
         str,
         _option("--record-limit", metavar="SIZE", help="Of one kernel's recorded launches; 0: judge whole runs only."),

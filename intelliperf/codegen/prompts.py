@@ -46,6 +46,7 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
         ("device", device_facts(task.device)),
         ("source", annotated_source(task, hot, size.source)),
         ("accepted_elsewhere", _precedents(task, size)),
+        ("reviewers", _reviews(task, size)),
         ("earlier_attempts", _attempts(attempts, size, _roots(task))),
     )
     return Prompt(len(attempts) + 1, sections, language="triton" if is_triton(task) else "")
@@ -165,6 +166,24 @@ def _precedents(task: Task, size: Size) -> str:
         return "none"
     last = task.precedents[-1]
     return "\n".join([*told, fenced("diff", _cut(shown_text(last.diff), size.diff))])
+
+
+def _reviews(task: Task, size: Size) -> str:
+    """What reviewers said of earlier patches, those for this kernel first; one that was refused with its diff."""
+    symbol, formula = task.finding.profile.kernel.symbol, task.finding.formula
+    ordered = sorted(task.reviews, key=lambda one: (one.symbol != symbol, one.formula != formula))
+    told: list[str] = []
+    left = size.attempts
+    for review in ordered:
+        text = f"A patch for {review.formula} in {review.kernel} was {review.said}."
+        text += "\n" + fenced("reason", _cut(shown_text(review.words), size.detail)) if review.words else ""
+        own = review.symbol == symbol and review.refuses
+        text += "\n" + fenced("diff", _cut(shown_text(review.diff), size.diff)) if own and review.diff else ""
+        left -= len(text)
+        if left < 0:
+            break
+        told.append(text)
+    return "\n".join(told) or "none"
 
 
 def _origin(attempt: Attempt) -> str:

@@ -25,6 +25,7 @@ class RewriteKernel(dspy.Signature):  # type: ignore[misc]
     device: str = dspy.InputField(desc="limits of the device")
     source: str = dspy.InputField(desc="the kernel and its launch, exactly as in the files; hot lines listed")
     accepted_elsewhere: str = dspy.InputField(desc="what this run accepted for other findings; the newest in full")
+    reviewers: str = dspy.InputField(desc="what reviewers said of earlier patches: binding for what they refused")
     earlier_attempts: str = dspy.InputField(desc="what was tried before and what became of it")
 
     rationale: str = dspy.OutputField(desc="cause, change, why it is correct, what should move")

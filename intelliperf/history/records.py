@@ -168,6 +168,7 @@ class Choice(str, Enum):
     COMMENT = "comment"
     RETRY = "another attempt"
     REOPEN = "reopen"
+    VERIFY = "verify again"
 
 
 @record(frozen=True)
@@ -180,6 +181,15 @@ class Decision:
     choice: Choice
     reason: str
     at: str
+
+
+@record(frozen=True)
+class Spoken:
+    """A decision with its patch. `latest`: no later one but comments."""
+
+    patch: Patch
+    decision: Decision
+    latest: bool
 
 
 @record(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intelliperf import __version__
+from intelliperf.frozen import record
 from intelliperf.history.records import Found, Patch, Place, Revision, Survey, Visit, VisitState
 from intelliperf.nightly.checkout import Checkout
 from intelliperf.nightly.fingerprint import fingerprint, search_fingerprint
@@ -19,6 +20,15 @@ from intelliperf.nightly.tasks import Kind, Task, command_words, common_words
 
 _OWN_SECONDS = 60.0  # for what a command does beside its builds and runs
 _ID = 12
+
+
+@record(frozen=True)
+class SearchBudget:
+    """Of one search; None and an infinite `minutes` are no limit."""
+
+    usd: float | None
+    tokens: int | None
+    minutes: float
 
 
 @dataclass
@@ -98,9 +108,15 @@ class Course:
         return self._task(Kind.SURVEY, stop, night, retries, ("survey",), runs=8)
 
     def search_task(
-        self, found: Found, stop: Stop, night: Path, retries: int, usd: float | None, tokens: int | None, minutes: float
+        self,
+        found: Found,
+        stop: Stop,
+        night: Path,
+        retries: int,
+        budget: SearchBudget,
+        reviews: Path | None = None,
     ) -> Task:
-        """`minutes`: of the wall clock that are left; may be infinite."""
+        usd, tokens, minutes = budget.usd, budget.tokens, budget.minutes
         target = self.target
         words = ["--formula", found.formula, "--kernel", found.symbol, "--num-attempts", str(target.num_attempts)]
         if minutes != float("inf"):
@@ -114,6 +130,7 @@ class Course:
             ("--api-base", target.api_base if target.model else None),
             ("--price", target.price if target.model else None),
             ("--unittest-command", target.unit_tests),
+            ("--reviews", str(reviews) if reviews else None),
         ):
             words += [option, value] if value else []
         subject = f"{found.formula}-{found.symbol}"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.history.records import Judgement, KernelTime, LineCounts, Patch, Place, Survey
-from intelliperf.nightly.patches import identity
 from intelliperf.nightly.survey import SCHEMA_VERSION, Seen
 from intelliperf.project.codec import decode, encode
 from intelliperf.project.journal import read_json
+from intelliperf.project.reviews import identity
 from intelliperf.records import Attempt, KernelProfile, Report, SourceEvidence
 from intelliperf.report import wording
 

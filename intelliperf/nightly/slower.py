@@ -4,84 +4,42 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Protocol
 
 from intelliperf.errors import IntelliPerfError
-from intelliperf.frozen import record
 from intelliperf.history.records import Regression
-from intelliperf.history.store import History
 from intelliperf.nightly.checkout import commits_between, files_between, work_tree
 from intelliperf.nightly.course import Course, Stop
 from intelliperf.nightly.regressions import Suspect, changed_lines, segment_of, suspect
 from intelliperf.nightly.tasks import Task, TaskEnd
+from intelliperf.nightly.tonight import Tonight
 from intelliperf.project.codec import decode
 from intelliperf.project.journal import read_json
 from intelliperf.protocols import Timing
 from intelliperf.records import Scope
 
 
-class Ways(Protocol):
-    """How the night is run, as far as it matters here."""
-
-    @property
-    def directory(self) -> Path: ...
-
-    @property
-    def sources(self) -> Path: ...
-
-    @property
-    def retries(self) -> int: ...
-
-    @property
-    def smallest_regression(self) -> float: ...
-
-
-class Night(Protocol):
-    """What this look needs of the night."""
-
-    history: History
-    number: int
-    suspects: dict[str, Suspect]
-
-    @property
-    def ways(self) -> Ways: ...
-
-    def keep_regression(self, regression: Regression) -> None: ...
-
-    def tell(self, text: str) -> None: ...
-
-
-@record(frozen=True)
-class Comparison:
-    """The two versions of a suspect, to be measured against each other."""
-
-    task: Task
-    suspect: Suspect
-
-    @staticmethod
-    def settle(night: Night, course: Course, task: Task, end: TaskEnd) -> None:
-        """A regression where the whole interval of the ratio lies beyond half of what is worth a word; without a
-        comparison, where the history alone was certain.
-        """
-        found = night.suspects.pop(task.id)
-        if end.document is None:
-            if found.settled:
-                night.keep_regression(regression_of(night, course, found))
-            else:
-                night.tell(f"{found.place}: {found.sentence}, suspected; it could not be compared: {end.problem}")
-            return
-        timing = decode(Timing, read_json(end.document))
-        (kernel,) = (m for m in timing.measurements if m.scope is Scope.KERNEL)
-        shown = f"{1 / kernel.ratio:.3f}× the time ({1 / kernel.high:.3f} to {1 / kernel.low:.3f}) side by side"
-        if kernel.high * (1 + night.ways.smallest_regression / 2) < 1:
-            night.keep_regression(regression_of(night, course, found, f"; {shown}"))
+def settle(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
+    """A regression where the whole interval of the ratio lies beyond half of what is worth a word; without a
+    comparison, where the history alone was certain.
+    """
+    found = night.suspects.pop(task.id)
+    if end.document is None:
+        if found.settled:
+            night.keep_regression(regression_of(night, course, found))
         else:
-            night.tell(f"{found.place}: {found.sentence}, suspected and refuted: {shown}")
+            night.tell(f"{found.place}: {found.sentence}, suspected; it could not be compared: {end.problem}")
+        return
+    timing = decode(Timing, read_json(end.document))
+    (kernel,) = (m for m in timing.measurements if m.scope is Scope.KERNEL)
+    shown = f"{1 / kernel.ratio:.3f}× the time ({1 / kernel.high:.3f} to {1 / kernel.low:.3f}) side by side"
+    if kernel.high * (1 + night.ways.smallest_regression / 2) < 1:
+        night.keep_regression(regression_of(night, course, found, f"; {shown}"))
+    else:
+        night.tell(f"{found.place}: {found.sentence}, suspected and refuted: {shown}")
 
 
-def find_slower(night: Night, course: Course, stop: Stop, visit: int) -> Iterator[Comparison]:
-    """Keeps what is settled; yields what is to be compared."""
+def find_slower(night: Tonight, course: Course, stop: Stop, visit: int) -> Iterator[Task]:
+    """Keeps what is settled; yields the comparisons of the two versions that settle the rest."""
     here = night.history.regressions(place=stop.place)
     for kernel in stop.survey.kernels if stop.survey else ():
         points = night.history.series(stop.place, kernel.symbol)
@@ -100,8 +58,8 @@ def find_slower(night: Night, course: Course, stop: Stop, visit: int) -> Iterato
             night.tell(f"{found.place}: {found.sentence}, suspected; the version before cannot be built to compare")
 
 
-def _comparison(night: Night, course: Course, stop: Stop, found: Suspect) -> Comparison | None:
-    """None where the good version cannot be had: no commit, or a tree with changes of its own."""
+def _comparison(night: Tonight, course: Course, stop: Stop, found: Suspect) -> Task | None:
+    """None where the good version is not available: no commit, or a tree with changes of its own."""
     checkout = course.checkout
     if checkout is None or checkout.repository is None or found.good.commit in (None, course.revision.commit):
         return None
@@ -112,11 +70,11 @@ def _comparison(night: Night, course: Course, stop: Stop, found: Suspect) -> Com
         if good.is_dir():
             task = course.compare_task(found.symbol, good, stop, night.ways.directory, night.ways.retries)
             night.suspects[task.id] = found
-            return Comparison(task, found)
+            return task
     return None
 
 
-def regression_of(night: Night, course: Course, found: Suspect, more: str = "") -> Regression:
+def regression_of(night: Tonight, course: Course, found: Suspect, more: str = "") -> Regression:
     """With the commits in between and the lines whose counters rose."""
     good = night.history.visit(found.good.visit)
     bad = night.history.visit(found.bad.visit)

@@ -21,7 +21,7 @@ from intelliperf.nightly.survey import SCHEMA_VERSION, SURVEY, Seen
 from intelliperf.nightly.tasks import Kind, State, Task, TaskEnd
 from intelliperf.project.journal import Journal, to_json
 from intelliperf.protocols import Timing
-from intelliperf.records import Measurement, Outcome, Provenance, Scope, Usage, Verdict
+from intelliperf.records import Measurement, Outcome, Provenance, Report, Scope, Usage, Verdict
 
 SOURCE = "kernel.hip"
 UNLIMITED = Limits()
@@ -57,13 +57,20 @@ class ScriptedPool:
         text = (task.project / SOURCE).read_text()
         name, content = {
             Kind.SURVEY: lambda: (SURVEY, seen(task, text, self._provenance)),
-            Kind.SEARCH: lambda: ("report.json", accepted_report(task.project, SOURCE, text, text + "// faster\n")),
+            Kind.SEARCH: lambda: ("report.json", found_by(task, text)),
             Kind.JUDGE: lambda: ("report.json", accepted_report(task.project, SOURCE, text, text + "// faster\n")),
             Kind.COMPARE: lambda: ("timing.json", Timing((ratio(1 / 1.05),))),
         }[task.kind]()
         run.mkdir(parents=True, exist_ok=True)
         (run / name).write_bytes(to_json(content))
         return TaskEnd(task.id, State.DONE, "", 0, 1.0, run / name)
+
+
+def found_by(task: Task, text: str) -> Report:
+    """The report of a search for the task's own formula."""
+    report = accepted_report(task.project, SOURCE, text, text + "// faster\n")
+    assert report.finding is not None
+    return dataclasses.replace(report, finding=dataclasses.replace(report.finding, formula=task.formula))
 
 
 def refused(task: Task) -> TaskEnd:

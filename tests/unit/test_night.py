@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ from intelliperf.nightly.plan import Limits
 from intelliperf.nightly.tasks import STOP, Kind, State, Task, TaskEnd
 from intelliperf.project.codec import encode
 from intelliperf.project.journal import Journal, to_json
+from intelliperf.project.reviews import read_reviews
 from intelliperf.protocols import Timing
 from intelliperf.records import Provenance
 
@@ -120,6 +122,44 @@ def test_a_rejected_patch_is_not_proposed_again(place: Place) -> None:
     assert [patch.standing for patch in history.patches()] == [Standing.REJECTED]
 
 
+def search_words(pool: ScriptedPool) -> dict[str, str]:
+    (task,) = [task for task in pool.done if task.kind is Kind.SEARCH]
+    return dict(zip(task.words, task.words[1:], strict=False))
+
+
+def test_what_a_reviewer_said_reaches_the_next_search(place: Place) -> None:
+    place.write(SLOW)
+    place.night(ScriptedPool())
+    history = place.history()
+    history.decide(1, "ann", Choice.COMMENT, "hm", seen=0)
+    history.decide(1, "ann", Choice.REJECT, "this needs 64 lanes", seen=1)
+    place.write(SLOW + "// another change\n")
+    pool = ScriptedPool()
+    place.night(pool, history=history)
+    said = read_reviews(Path(search_words(pool)["--reviews"]))
+    assert [(one.said, one.words, one.refuses) for one in said] == [
+        ("commented", "hm", False),
+        ("rejected", "this needs 64 lanes", True),
+    ]
+    assert said[1].identity == history.patch(1).identity and said[1].diff == history.patch(1).diff
+
+
+def test_another_attempt_is_searched_for_once_on_an_unchanged_target(place: Place) -> None:
+    place.write(SLOW)
+    place.night(ScriptedPool())
+    history = place.history()
+    history.decide(1, "ann", Choice.RETRY, "without shared memory", seen=0)
+    pool = ScriptedPool()
+    place.night(pool, history=history)
+    assert pool.kinds() == ["search"] and "--reviews" in search_words(pool)
+    history.decide(1, "bob", Choice.COMMENT, "let us see", seen=1)
+    time.sleep(1.1)  # moments are kept in seconds
+    place.night(ScriptedPool(), history=history)
+    again = ScriptedPool()
+    place.night(again, history=history)
+    assert again.done == []
+
+
 def test_an_accepted_patch_is_judged_against_the_new_head_and_not_searched_again(place: Place) -> None:
     place.write(SLOW)
     place.night(ScriptedPool())
@@ -186,8 +226,8 @@ def test_a_modelled_regression_names_the_commits_in_between(place: Place) -> Non
 
 def test_small_steps_add_up_to_a_regression(place: Place) -> None:
     found = []
-    for time in (1000, 1008, 1016, 1024):
-        place.write(f"//{time}\n")
+    for nanoseconds in (1000, 1008, 1016, 1024):
+        place.write(f"//{nanoseconds}\n")
         found.append(len(place.night(ScriptedPool()).regressions))
     assert found == [0, 0, 0, 1]
 
@@ -280,7 +320,7 @@ def test_a_task_that_fails_is_an_error_of_its_place_alone(place: Place) -> None:
     assert steps(place.night(ScriptedPool(), target)) == [Step.SURVEYED, Step.UNCHANGED], "and is tried again"
 
 
-def test_a_spent_budget_ends_in_order_and_the_next_night_goes_on(place: Place) -> None:
+def test_a_spent_budget_ends_in_order_and_the_next_night_continues(place: Place) -> None:
     other = Place(place.root, "two")
     targets = (place.target(), other.target())
     report = place.night(ScriptedPool(), *targets, limits=Limits(device_minutes=1 / 60))
