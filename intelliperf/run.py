@@ -157,6 +157,8 @@ class Run:
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(version)
+        for compiler in version.compilers:
+            self.note(f"compiler: {compiler}")
         for library in version.libraries:
             self.note(f"library of headers: {library}")
         self._reference = version

@@ -91,11 +91,11 @@ def _versions() -> Iterator[Observation]:
     from importlib.metadata import PackageNotFoundError, version
 
     from intelliperf.profiling.rocprofv3 import find_rocprof
-    from intelliperf.rocm import stack, toolchain
+    from intelliperf.rocm import compilers, stack
 
     yield Observation("intelliperf", Health.GOOD, f"{__version__} on Linux {platform.release()}")
     looks: dict[str, Callable[[], object]] = {
-        "compiler": lambda: toolchain.find_compiler().version,
+        "compiler": lambda: compilers.find_compiler("gfx90a").describe(),
         "HSA headers": lambda: (
             f"{stack.hsa_headers().directory}, interface {stack.hsa_headers().interface or 'unknown'}"
         ),

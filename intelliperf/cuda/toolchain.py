@@ -5,9 +5,7 @@ Where HIP's headers for the NVIDIA platform are installed, there is a hipcc as w
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,15 +14,12 @@ from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.dropins.compilelog import log_command
 from intelliperf.dropins.programs import kept_programs, python_script
-from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.processes.process import output_of
+from intelliperf.dropins.redirect import named_as
+from intelliperf.errors import IntelliPerfError
 from intelliperf.processes.storage import cache_directory
 
 REAL_NVCC = "INTELLIPERF_NVCC"
 ARCHITECTURE = "INTELLIPERF_CUDA_ARCHITECTURE"
-DROP_IN = "INTELLIPERF_NVCC_DROP_IN"  # what `redirect.c` starts in place of an nvcc named by its path
-_REDIRECT = Path(__file__).with_name("redirect.c")
-_BUILD_DEADLINE_S = 60.0
 _HAS_LINES = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"}
 _HAS_ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code", "--cubin")
 _MORE_WORDS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # variables that nvcc reads
@@ -42,41 +37,21 @@ def build_environment(architecture: str) -> Mapping[str, str]:
     toolkit = find_toolkit()
     hip = nvidia_headers()
     programs = _drop_ins(("nvcc", "hipcc") if hip else ("nvcc",))
-    drop_in = str(programs / "nvcc")
     path = os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath), str(toolkit.root / "bin")])
-    variables = {"PATH": path, "CUDACXX": drop_in, REAL_NVCC: str(toolkit.nvcc), ARCHITECTURE: architecture}
+    variables = {
+        "PATH": path,
+        "CUDACXX": str(programs / "nvcc"),
+        REAL_NVCC: str(toolkit.nvcc),
+        ARCHITECTURE: architecture,
+    }
     if hip:
         variables |= {"HIP_PLATFORM": "nvidia", "HIP_COMPILER": "nvcc", "HIP_RUNTIME": "cuda", HIP_INCLUDE: str(hip)}
-    redirect = _redirect_library()
-    if redirect is not None:
-        others = os.environ.get("LD_PRELOAD", "")
-        variables["LD_PRELOAD"] = f"{redirect}:{others}" if others else str(redirect)
-        variables[DROP_IN] = drop_in
     return variables
 
 
 def _drop_ins(names: Sequence[str]) -> Path:
     """A directory with those programs and no others."""
     return kept_programs("cuda", {name: python_script(__name__, name) for name in names})
-
-
-def _redirect_library() -> Path | None:
-    """Built on first use; None where there is no C compiler, or where the loader could not take the path."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    directory = cache_directory() / "cuda"
-    if compiler is None or any(mark in str(directory) for mark in " :"):
-        return None
-    digest = hashlib.sha256(_REDIRECT.read_bytes() + compiler.encode()).hexdigest()[:16]
-    library = directory / f"redirect-{digest}.so"
-    if not library.exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        made = library.with_suffix(f".{os.getpid()}")
-        argv = [compiler, "-shared", "-fPIC", "-O2", "-o", str(made), str(_REDIRECT), "-ldl"]
-        done, out, err = output_of(argv, _BUILD_DEADLINE_S)
-        if not done.ok:
-            raise ToolchainError(f"cannot build {_REDIRECT.name}: {(err or out).strip()[-400:]}")
-        made.replace(library)
-    return library
 
 
 def completed(words: Sequence[str], architecture: str, elsewhere: Sequence[str] = ()) -> list[str]:
@@ -107,7 +82,7 @@ def nvcc(words: Sequence[str]) -> None:
         except (IntelliPerfError, OSError, ValueError) as error:
             sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
     real = os.environ.get(REAL_NVCC) or _nvcc_behind_us()
-    os.environ.pop(DROP_IN, None)  # or the real one would be redirected to us
+    named_as(os.environ)
     elsewhere = [word for name in _MORE_WORDS for word in os.environ.get(name, "").split()]
     os.execv(real, [real, *completed(words, os.environ.get(ARCHITECTURE, ""), elsewhere)])
 

@@ -76,10 +76,11 @@ def log_unit(
     environment: Mapping[str, str],
     toolchain: Toolchain,
     libraries: Sequence[Found] = (),
+    compiler: str = "",
 ) -> None:
     """One line per GPU source, appended in one write, so that concurrent compiles may share the file.
 
-    `libraries` are those made of headers that the source includes.
+    `libraries` are those made of headers that the source includes; `compiler` what carries it out, in words.
     """
     log = environment.get(LOG)
     if not log:
@@ -93,6 +94,7 @@ def log_unit(
         "output": str(output),
         "standins": unit.standins,
         "libraries": [str(where) for where in libraries],
+        "compiler": compiler,
     }
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -101,8 +103,8 @@ def log_unit(
         os.close(handle)
 
 
-def log_command(flavour: str, words: Sequence[str]) -> None:
-    """All GPU sources of a command line that a real compiler is about to carry out here."""
+def log_command(flavour: str, words: Sequence[str], compiler: str = "") -> None:
+    """All GPU sources of a command line that a real compiler, named in words, is about to carry out here."""
     command = parse(flavour, list(words), None)
     if command.stage not in ("link", "object"):
         return
@@ -110,4 +112,5 @@ def log_command(flavour: str, words: Sequence[str]) -> None:
     for source in command.sources:
         if source.is_gpu:
             unit = unit_of(command, source, Path.cwd(), os.environ, toolchain)
-            log_unit(unit, (command.flavour, *words), Path(command.object_of(source)), os.environ, toolchain)
+            output = Path(command.object_of(source))
+            log_unit(unit, (command.flavour, *words), output, os.environ, toolchain, compiler=compiler)

@@ -9,7 +9,7 @@ from pathlib import Path
 from intelliperf.errors import UsageError
 from intelliperf.frozen import record
 from intelliperf.project.scratch import Built, Workspace, read_text
-from intelliperf.project.versions import Version, compile_arguments, libraries_used
+from intelliperf.project.versions import Version, compile_arguments, compilers_used, libraries_used
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 
@@ -40,7 +40,8 @@ class Builder:
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
         built = workspace.build(environment, self.deadline_s, logs)
-        state = Version(workspace, edits, compile_arguments(log, workspace), libraries_used(log))
+        logged = compile_arguments(log, workspace), libraries_used(log), compilers_used(log)
+        state = Version(workspace, edits, *logged)
         program = self.application.command[0]
         if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
             built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from intelliperf.frozen import record
 from intelliperf.project import pythonsource
@@ -27,6 +28,7 @@ class Version:
     edits: tuple[FileEdit, ...]  # cumulative, against the original's texts
     compile_arguments: Mapping[str, tuple[str, ...]]
     libraries: tuple[str, ...] = ()  # made of headers: what they are and where they came from
+    compilers: tuple[str, ...] = ()  # that the drop-ins became for its GPU sources, where they tell
     declares: Declaration = Declaration()  # cumulative, too
 
     @property
@@ -133,10 +135,18 @@ def _included(path: str, text: str, state: Version) -> list[str]:
 
 def libraries_used(log: Path) -> tuple[str, ...]:
     """Which libraries made of headers the build's GPU sources include and where these came from; sorted."""
+    return tuple(sorted({library for entry in _logged(log) for library in entry.get("libraries", ())}))
+
+
+def compilers_used(log: Path) -> tuple[str, ...]:
+    """What compiled the build's GPU sources, where the drop-ins say so; sorted."""
+    return tuple(sorted({entry["compiler"] for entry in _logged(log) if entry.get("compiler")}))
+
+
+def _logged(log: Path) -> list[dict[str, Any]]:
     if not log.exists():
-        return ()
-    entries = [json.loads(line) for line in log.read_text("utf-8", "surrogateescape").splitlines()]
-    return tuple(sorted({library for entry in entries for library in entry.get("libraries", ())}))
+        return []
+    return [json.loads(line) for line in log.read_text("utf-8", "surrogateescape").splitlines()]
 
 
 def compile_arguments(log: Path, workspace: Workspace) -> dict[str, tuple[str, ...]]:

@@ -35,6 +35,7 @@ from intelliperf.records import (
 )
 from intelliperf.rocm import (
     codeobject,
+    compilers,
     counters,
     ipc,
     lines,
@@ -46,10 +47,12 @@ from intelliperf.rocm import (
     threadtrace,
     toolchain,
 )
+from intelliperf.rocm.agreement import kind_of
 from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.lines import Code
 from intelliperf.rocm.linetimes import LineTimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
+from intelliperf.rocm.recordlines import Recorded
 from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
 from intelliperf.rocm.symbols import plain
 
@@ -174,14 +177,21 @@ class RocmBackend:
         except (ToolchainError, SourceNotFound) as error:
             code = error  # its code is in a library, say
         try:
-            accesses = self._recorded_lines(application, kernel, deadline_s, code, whole)
-            way = "from what instrumented code recorded"
+            recorded = self._recorded_lines(application, kernel, deadline_s, code, whole)
         except (ToolchainError, ApplicationFailed) as error:
             if isinstance(code, Exception):
                 raise SourceNotFound(f"{kernel.name}: {code}") from code
             reason = str(error).splitlines()[0]
             way = f"from the line table of its machine code, because no accesses were recorded: {reason}"
             accesses = lines.kernel_lines(code, kernel, project, seen, way)
+        else:
+            way = "from what instrumented code recorded"
+            accesses = recorded.evidence
+            for kind, reason in recorded.left_out.items():
+                way += f", but {kind.value} from the line table ({reason})"
+                if isinstance(code, Code):
+                    known = lines.kernel_lines(code, kernel, project, seen, reason)
+                    accesses += tuple(item for item in known if kind_of(item.access, item.space) is kind)
         self._line_notes = (f"lines of {kernel.name}: {way}; {times.describe()}",)
         beside = lines.beside_accesses(code, kernel, project, seen) if isinstance(code, Code) else ()
         return (*beside, *accesses)
@@ -193,10 +203,10 @@ class RocmBackend:
         deadline_s: float,
         code: Code | Exception,
         whole: Mapping[Metric, Quantity],
-    ) -> tuple[SourceEvidence, ...]:
-        names = [item.text for item in code.items] if isinstance(code, Code) else None
+    ) -> Recorded:
         with recording.record(application, kernel, self.probe(), deadline_s, self._logs("records")) as recorded:
-            return recordlines.recorded_lines(recorded, kernel, application.project, whole, names)
+            own = code if isinstance(code, Code) else None
+            return recordlines.recorded_lines(recorded, kernel, application.project, whole, own)
 
     def line_notes(self) -> tuple[str, ...]:
         return self._line_notes
@@ -254,7 +264,8 @@ class RocmBackend:
 
     def strictness(self, application: Application, candidate: Application) -> Check:
         """The build itself is the real target's."""
-        detail = f"built by {toolchain.find_compiler().version} for {self.probe().architecture}"
+        architecture = self.probe().architecture
+        detail = f"built by {compilers.find_compiler(architecture).describe()} for {architecture}"
         return Check("real-target compile", CheckStatus.PASSED, detail)
 
     def run_seconds(self, application: Application) -> float | None:

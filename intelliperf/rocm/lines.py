@@ -98,7 +98,7 @@ def kernel_code(objects: Sequence[bytes], kernel: Kernel, scratch: Path) -> Code
 def kernel_lines(code: Code, kernel: Kernel, project: Path, seen: Seen, way: str = "") -> tuple[SourceEvidence, ...]:
     """One entry per line and instruction; `way` tells how this came. Raises `SourceNotFound`."""
     items = [item for item in code.items if item.operation.space is not MemorySpace.LOCAL]
-    return _located(items, _chains(code.path, [item.address for item in items]), kernel, project, seen, way)
+    return _located(items, chains(code.path, [item.address for item in items]), kernel, project, seen, way)
 
 
 def beside_accesses(code: Code, kernel: Kernel, project: Path, seen: Seen) -> tuple[SourceEvidence, ...]:
@@ -138,7 +138,7 @@ def _kernel_evidence(code: Code, kernel: Kernel, project: Path, seen: Seen) -> I
         )
 
 
-def _chains(path: Path, addresses: Sequence[int]) -> dict[int, tuple[Frame, ...]]:
+def chains(path: Path, addresses: Sequence[int]) -> dict[int, tuple[Frame, ...]]:
     """Inline chains by address, innermost first."""
     return {
         address: tuple(
@@ -160,17 +160,17 @@ def _symbolized(path: Path, addresses: Sequence[int]) -> dict[int, list[dict[str
 
 def _located(
     items: Sequence[Instruction],
-    chains: Mapping[int, tuple[Frame, ...]],
+    by_address: Mapping[int, tuple[Frame, ...]],
     kernel: Kernel,
     project: Path,
     seen: Seen,
     way: str,
 ) -> tuple[SourceEvidence, ...]:
-    if items and not any(chains.values()):
+    if items and not any(by_address.values()):
         raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -gline-tables-only")
     places: dict[tuple[tuple[Frame, ...], str], Instruction] = {}
     for item in items:
-        chain = in_project(chains.get(item.address, ()), project)
+        chain = in_project(by_address.get(item.address, ()), project)
         if chain:
             places.setdefault((chain, item.text), item)
     if items and not places:

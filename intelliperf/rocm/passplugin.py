@@ -1,4 +1,9 @@
-"""Builds the compiler plugin that makes kernels record their accesses, against the LLVM of the compiler in use."""
+"""Builds the compiler plugin that makes kernels record their accesses, and finds the clang that can load it.
+
+That is the compiler of the user's own build where its LLVM has headers here and takes plugins. Where it does not (AMD's
+own clang is linked without exported symbols, Debian's hipcc is of LLVM 15) another clang builds the recording program,
+and that one alone.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,14 @@ from pathlib import Path
 from intelliperf.errors import ToolchainError
 from intelliperf.interception.building import built, run_tool
 from intelliperf.processes.process import output_of
-from intelliperf.rocm.toolchain import Compiler, find_compiler
+from intelliperf.rocm.compilers import Compiler, clangs_for_hip, find_compiler, why_it_fails
 
 _HERE = Path(__file__).resolve().parent
 _SOURCES = (*sorted((_HERE / "plugin").glob("*.[ch]*")), _HERE / "native" / "records.h")
 _FLAGS = ("-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall", "-Wextra")
 _NAME = "libintelliperf_records.so"
 _OLDEST = 18  # its interfaces to the code generator
+_COMBINES_ATOMICS = 17  # LLVM: since then a wave's atomics on one address are one, unless switched off
 _INSTALLED = re.compile(r"^InstalledDir: (?P<place>.+)$", re.MULTILINE)
 _DEADLINE_S = 30.0
 
@@ -33,19 +39,67 @@ class LLVM:
     options: tuple[str, ...]
 
 
-@lru_cache(maxsize=1)
-def pass_plugin() -> Path:
-    """The plugin for `find_compiler()`, built if need be. Raises `ToolchainError` with what is missing."""
-    llvm = llvm_of(find_compiler())
+@dataclass(frozen=True)
+class Recorder:
+    """What builds the recording program. `why` it is not the user's own compiler; "" where it is."""
 
-    def compile_all(compiler: str, copy: Path, sources: Sequence[str], made: Path) -> None:
+    compiler: Compiler
+    plugin: Path
+    why: str = ""
+
+    def describe(self) -> str:
+        return f"{self.compiler.version} in place of the build's own compiler ({self.why})" if self.why else ""
+
+
+@lru_cache(maxsize=4)
+def recorder(architecture: str) -> Recorder:
+    """For what `hipcc` is here. Raises `ToolchainError` with what is missing, of the user's own compiler first."""
+    own = find_compiler(architecture)
+    try:
+        return Recorder(own, _usable(own, architecture))
+    except ToolchainError as error:
+        why = error
+    for other in clangs_for_hip(oldest=_OLDEST):
+        if other.words[0] == own.words[0]:
+            continue
+        words = (*other.words, *_as_it_was(own, other))
+        candidate = Compiler(words, other.complete, other.version)
+        try:
+            return Recorder(candidate, _usable(candidate, architecture), str(why))
+        except ToolchainError:
+            continue
+    raise why
+
+
+def _as_it_was(own: Compiler, other: Compiler) -> tuple[str, ...]:
+    """Options by which the other clang keeps to what the user's own does by default."""
+    if own.clang is not None and own.clang < _COMBINES_ATOMICS <= (other.clang or 0):
+        return ("-mllvm", "-amdgpu-atomic-optimizer-strategy=None")
+    return ()
+
+
+def _usable(compiler: Compiler, architecture: str) -> Path:
+    """The plugin for this compiler, seen to be loaded. Raises `ToolchainError`."""
+    plugin = pass_plugin(compiler)
+    load = ("-Xarch_device", f"-fpass-plugin={plugin}", "-Wno-unused-command-line-argument")
+    reason = why_it_fails(compiler, architecture, load)
+    if reason:
+        raise ToolchainError(f"{compiler.version} loads no plugin: {reason}")
+    return plugin
+
+
+def pass_plugin(compiler: Compiler) -> Path:
+    """The plugin for the compiler's LLVM, built if need be. Raises `ToolchainError` with what is missing."""
+    llvm = llvm_of(compiler)
+
+    def compile_all(builder: str, copy: Path, sources: Sequence[str], made: Path) -> None:
         def compile_one(source: str) -> str:
-            run_tool([compiler, *_FLAGS, *llvm.options, *llvm.includes, "-c", source, "-o", f"{source}.o"])
+            run_tool([builder, *_FLAGS, *llvm.options, *llvm.includes, "-c", source, "-o", f"{source}.o"])
             return f"{source}.o"
 
         with ThreadPoolExecutor(os.cpu_count()) as workers:
             objects = list(workers.map(compile_one, sources))
-        run_tool([compiler, "-shared", *objects, "-o", str(made)])
+        run_tool([builder, "-shared", *objects, "-o", str(made)])
 
     files = {path.name: path.read_bytes() for path in _SOURCES}
     return built("rocm", _NAME, files, (llvm.version, *llvm.includes, *llvm.options, *_FLAGS), compile_all)
@@ -57,6 +111,8 @@ def llvm_of(compiler: Compiler) -> LLVM:
     place = _INSTALLED.search(out)
     if not done.ok or place is None:
         raise ToolchainError(f"{compiler.words[0]} --version does not tell where its LLVM is: {(err or out).strip()}")
+    if compiler.clang is not None and compiler.clang < _OLDEST:
+        raise ToolchainError(f"{compiler.version} is of LLVM {compiler.clang}; recording accesses needs {_OLDEST}")
     config = Path(place["place"]) / "llvm-config"
     if not config.exists():
         raise ToolchainError(f"{config} is missing: {_remedy(compiler.version)}")

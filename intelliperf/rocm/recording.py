@@ -17,8 +17,9 @@ from intelliperf.processes.process import output_of, run
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import AccessKind, Application, Device, Kernel, MemorySpace
 from intelliperf.rocm import native, toolchain
+from intelliperf.rocm.compilers import as_text
 from intelliperf.rocm.machinesites import MachineAccess, Module, read_module
-from intelliperf.rocm.passplugin import pass_plugin
+from intelliperf.rocm.passplugin import recorder
 from intelliperf.rocm.symbols import plain
 
 _HERE = Path(__file__).resolve().parent
@@ -65,6 +66,7 @@ class Recording:
     dispatches: tuple[RecordedDispatch, ...]
     modules: tuple[Module, ...]
     workspace: Workspace  # in which the instrumented program was built
+    compiler: str = ""  # that built it in place of the user's own, and why
 
     @property
     def recorded(self) -> tuple[RecordedDispatch, ...]:
@@ -108,7 +110,8 @@ def _recorded(
         place.mkdir()
         environment = native.record_environment(place / "records", plain(kernel.symbol), _BUFFER_BYTES, words)
         _run(workspace.application, environment, kernel, deadline_s, place)
-        found = Recording(*_counted(modules, place, device), modules, workspace)
+        compiler = recorder(device.architecture).describe()
+        found = Recording(*_counted(modules, place, device), modules, workspace, compiler)
         if not found.recorded:
             fates = ", ".join(sorted({one.fate for one in found.dispatches})) or "it was not launched"
             raise ToolchainError(f"nothing of {kernel.name} was recorded: {fates}")
@@ -124,7 +127,9 @@ def _instrumented(
     """Builds the project so that the kernel records."""
     if not workspace.original.build_commands:
         raise ToolchainError("there is no build command to build the kernel with records")
-    environment = {**toolchain.build_environment(device.architecture), **instrumentation((kernel.symbol,), logs)}
+    architecture = device.architecture
+    recording_build = instrumentation((kernel.symbol,), logs, architecture)
+    environment = {**toolchain.build_environment(architecture), **recording_build}
     done = workspace.build(environment, deadline_s, logs)
     if not done.ok:
         raise ToolchainError(f"with records {done.complaint()}")
@@ -138,12 +143,14 @@ def sites_directory(logs: Path) -> Path:
     return logs / "sites"
 
 
-def instrumentation(kernels: Iterable[str], logs: Path) -> dict[str, str]:
-    """The environment in which our compiler drop-ins make the kernels record."""
+def instrumentation(kernels: Iterable[str], logs: Path, architecture: str) -> dict[str, str]:
+    """The environment in which our compiler drop-ins make the kernels record. Raises `ToolchainError`."""
+    found = recorder(architecture)
     place = sites_directory(logs)
     place.mkdir(parents=True, exist_ok=True)
     return {
-        toolchain.PLUGIN: str(pass_plugin()),
+        toolchain.PLUGIN: str(found.plugin),
+        **({toolchain.RECORDER: as_text(found.compiler)} if found.why else {}),
         "INTELLIPERF_SITES": str(place),
         "INTELLIPERF_INSTRUMENT": ",".join(plain(symbol) for symbol in kernels),
     }

@@ -19,7 +19,8 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.rocm.lines import in_project, source_text
+from intelliperf.rocm.agreement import Agreement, Held, Kind, agreement, hold, kind_of
+from intelliperf.rocm.lines import Code, in_project, source_text
 from intelliperf.rocm.machinesites import MachineAccess, Module
 from intelliperf.rocm.recording import RecordedDispatch, Recording
 from intelliperf.rocm.symbols import plain
@@ -65,6 +66,16 @@ class _Line:
     values: dict[str, float] = field(default_factory=dict)
     errors: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.access.operation.access, _space(self.values))
+
+    def scale(self, factor: float) -> None:
+        """No error is larger than what it is of: a count is not negative."""
+        for name, value in self.values.items():
+            self.values[name] = value * factor
+            self.errors[name] = min(self.errors[name], value) * factor
+
     def add(self, figures: Mapping[str, float], dispatch: RecordedDispatch, weight: float) -> None:
         scale = dispatch.groups / dispatch.recorded_groups * weight / _share_kept(dispatch)
         for name, value in figures.items():
@@ -74,30 +85,78 @@ class _Line:
             self.errors[name] = self.errors.get(name, 0.0) + value * scale * error
 
 
-def recorded_lines(
-    recording: Recording, kernel: Kernel, project: Path, whole: Mapping[Metric, Quantity], names: Sequence[str] | None
-) -> tuple[SourceEvidence, ...]:
-    """One entry per line and instruction that ran. Raises `SourceNotFound`.
+@dataclass(frozen=True)
+class Recorded:
+    """`evidence`: one entry per line and instruction that ran. Of `left_out` no figures are given, for the reason."""
 
-    `whole` is what is known of the kernel; `names` are the memory instructions of the program as it is, where these are
-    known, to which those that recorded are held.
+    evidence: tuple[SourceEvidence, ...]
+    left_out: Mapping[Kind, str]
+
+
+def recorded_lines(
+    recording: Recording, kernel: Kernel, project: Path, whole: Mapping[Metric, Quantity], code: Code | None
+) -> Recorded:
+    """Raises `SourceNotFound`.
+
+    `whole` is what is known of the kernel, its counters among them, and `code` is that of the program as it is, None
+    where it was not found. To both what was recorded is held.
     """
     lines, elsewhere = _collect(recording, project)
     if not lines and elsewhere:
         raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}")
-    way = _way(recording, kernel, names)
+    same = agreement(code, _accesses_of(kernel, recording), project) if code is not None else None
+    held = _held(recording, lines, whole, elsewhere, same)
+    way = "; ".join([_way(recording, kernel, code, same), *(one.remark for one in held.values() if one.remark)])
     sampled = any(one.recorded_groups < one.groups for one in recording.recorded)
-    whole_records = all(one.complete for one in recording.recorded)
-    provenance = Provenance.MEASURED if whole_records else Provenance.MODELLED
+    exact = all(one.complete for one in recording.recorded)
     contended = sum(line.values["same_address"] for line in lines if _queues(line))
     atomic_lanes = sum(line.values["lanes"] for line in lines if _queues(line))
     found = []
     for line in lines:
+        factor = held.get(line.kind, Held()).factor
+        if factor is None:
+            continue
+        line.scale(factor)
+        differs = "" if same is None else same.different.get((line.chain[0].file, line.chain[0].line), "")
+        provenance = Provenance.MEASURED if exact and not differs else Provenance.MODELLED
         quantities = _quantities(line, recording.recorded[0].wave_size, provenance, sampled)
         if _queues(line):
-            quantities |= _of_atomics(line, provenance, whole, contended, atomic_lanes)
-        found.append(_evidence(kernel, line, quantities, way))
-    return tuple(found)
+            quantities |= _of_atomics(line, provenance, whole, contended * factor, atomic_lanes * factor)
+        found.append(_evidence(kernel, line, quantities, f"{way}; {differs}" if differs else way))
+    return Recorded(tuple(found), {kind: one.remark for kind, one in held.items() if one.factor is None})
+
+
+def _accesses_of(kernel: Kernel, recording: Recording) -> Iterable[tuple[MachineAccess, tuple[Frame, ...]]]:
+    """Of the modules that ran; functions that several kernels call count with each."""
+    ran = {one.identity for one in recording.recorded}
+    for module in recording.modules:
+        if module.identity in ran:
+            for access in module.accesses:
+                if access.site.function == plain(kernel.symbol) or access.site.function not in module.kernels:
+                    yield access, _at_home(access.site.chain, recording)
+
+
+def _held(
+    recording: Recording,
+    lines: Sequence[_Line],
+    whole: Mapping[Metric, Quantity],
+    elsewhere: int,
+    same: Agreement | None,
+) -> dict[Kind, Held]:
+    """Counters are of the whole kernel: where some of its accesses have no line, lines cannot be held to them."""
+    ran = {one.identity for one in recording.recorded}
+    lost = any(
+        module.unresolved or module.unrecorded or module.indirect_calls
+        for module in recording.modules
+        if module.identity in ran
+    )
+    if elsewhere or lost:
+        return {}
+    requests: dict[Kind, list[tuple[float, float]]] = {}
+    for line in lines:
+        requests.setdefault(line.kind, []).append((line.values["executions"], line.errors["executions"]))
+    sampled = any(one.recorded_groups < one.groups or not one.complete for one in recording.recorded)
+    return hold(requests, whole, sampled, same.kinds if same is not None else frozenset())
 
 
 def _collect(recording: Recording, project: Path) -> tuple[list[_Line], int]:
@@ -203,7 +262,7 @@ def _evidence(kernel: Kernel, line: _Line, quantities: Mapping[Metric, Quantity]
     )
 
 
-def _way(recording: Recording, kernel: Kernel, names: Sequence[str] | None) -> str:
+def _way(recording: Recording, kernel: Kernel, code: Code | None, same: Agreement | None) -> str:
     """What these figures are, and what they lack."""
     recorded, launched = recording.recorded, len(recording.dispatches)
     groups, seen = sum(one.groups for one in recorded), sum(one.recorded_groups for one in recorded)
@@ -215,6 +274,11 @@ def _way(recording: Recording, kernel: Kernel, names: Sequence[str] | None) -> s
     if not all(one.complete for one in recorded):
         kept, wanted = sum(one.kept_words for one in recorded), sum(one.wanted_words for one in recorded)
         parts.append(f"the records of these had room for {100 * kept / wanted:.1f} % of their accesses, scaled up")
+    if recording.compiler:
+        parts.append(f"built by {recording.compiler}")
+    if same is not None and (recording.compiler or same.different):
+        parts.append(same.describe())
+    names = [item.text for item in code.items] if code is not None else None
     holding = [one for one in recording.modules if any(one.identity == ran.identity for ran in recorded)]
     parts += [text for module in holding for text in _gaps(module, kernel, names)]
     return "; ".join(parts)

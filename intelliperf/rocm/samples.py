@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
@@ -61,7 +62,12 @@ def sampled_lines(samples: Samples, kernel: Kernel, project: Path) -> LineTimes:
     if not samples.found:
         return none(samples.why or "no sample was taken")
     root = project.resolve()
-    found = by_line(own, lambda file: root in Path(file).resolve().parents)
+
+    @cache  # few files, and a hundred thousand samples
+    def inside(file: str) -> bool:
+        return root in Path(file).resolve().parents
+
+    found = by_line(own, inside)
     if not found:
         return none("the samples carry no line of the project: is the program built with -g?")
     way = f"{len(own):,} {NAMES[samples.method]} samples"

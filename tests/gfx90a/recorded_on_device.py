@@ -143,7 +143,7 @@ def equal(program: Twice) -> dict[Place, Figures]:
 
 def build_twice(sources: Sequence[Path], arguments: Sequence[str], project: Path, scratch: Path, *flags: str) -> Twice:
     plain, instrumented = scratch / "plain", scratch / "recording"
-    environment = recording.instrumentation(["*"], scratch)
+    environment = recording.instrumentation(["*"], scratch, "gfx90a")
     plugin = ("-Xarch_device", f"-fpass-plugin={environment['INTELLIPERF_PASS_PLUGIN']}")
     with ThreadPoolExecutor(2) as workers:
         first = workers.submit(compile_program, sources, plain, *flags)

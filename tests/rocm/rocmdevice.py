@@ -21,10 +21,11 @@ def build_device() -> None:
 
 def compile_hip(source: Path, program: Path, *options: str) -> None:
     """By the back end's own choice of compiler."""
-    from intelliperf.rocm.toolchain import completed, find_compiler, for_clang
+    from intelliperf.rocm.compilers import find_compiler, for_clang
+    from intelliperf.rocm.toolchain import completed
 
     build_device()
-    compiler = find_compiler()
+    compiler = find_compiler("gfx90a")
     words = completed(["-O2", *options, str(source), "-o", str(program)], "gfx90a")
     argv = [*compiler.words, *(words if compiler.complete else for_clang(words))]
     done, out, err = output_of(argv, DEADLINE_S, {"HIP_PLATFORM": "amd"})

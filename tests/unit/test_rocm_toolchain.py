@@ -10,10 +10,11 @@ from intelliperf.cli.application import launcher_of
 from intelliperf.errors import BackendUnavailable, UsageError
 from intelliperf.records import Launcher, Measurement, Provenance, Scope
 from intelliperf.report.wording import gain
+from intelliperf.rocm.compilers import for_clang
 from intelliperf.rocm.lines import parse_disassembly
 from intelliperf.rocm.probe import device_record
 from intelliperf.rocm.symbols import plain
-from intelliperf.rocm.toolchain import completed, for_clang, is_hip, targets_file
+from intelliperf.rocm.toolchain import completed, is_hip, targets_file
 
 TOLD: dict[str, object] = {
     "architecture": "gfx942", "name": "AMD Instinct MI300X", "wave_size": 64, "compute_units": 304, "clock_mhz": 2100,
@@ -36,8 +37,15 @@ def test_line_tables_and_the_architecture_are_added_unless_asked_for() -> None:
 
 
 def test_clang_in_place_of_hipcc_reads_sources_as_hip_and_links_the_runtime() -> None:
-    assert for_clang(["-c", "a.cpp", "-o", "a.o"]) == ["-c", "-x", "hip", "a.cpp", "-x", "none", "-o", "a.o"]
-    assert for_clang(["a.o", "-o", "app"]) == ["a.o", "-o", "app", "--hip-link", "-lamdhip64"]
+    plain = for_clang(["-c", "a.cpp", "-o", "a.o"], optimised=False)
+    assert plain == ["-c", "-x", "hip", "a.cpp", "-x", "none", "-o", "a.o"]
+    assert for_clang(["-O1", "a.o", "-o", "app"]) == ["-O1", "a.o", "-o", "app", "--hip-link", "-lamdhip64"]
+
+
+def test_clang_in_place_of_hipcc_optimises_as_hipcc_does() -> None:
+    words = for_clang(["-c", "a.hip"])
+    assert "-O3" in words and "-amdgpu-early-inline-all=true" in words
+    assert not {"-O3", "-amdgpu-early-inline-all=true"} & set(for_clang(["-O0", "-c", "a.hip"]))
 
 
 def test_only_calls_of_clang_that_compile_hip_are_changed() -> None:

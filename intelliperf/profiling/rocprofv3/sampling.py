@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from intelliperf.errors import ProtocolError
 from intelliperf.profiling.rocprofv3.csvfiles import symbol_of
@@ -79,6 +80,7 @@ def place(comment: str) -> tuple[str | None, int | None]:
     return (file, int(line)) if file and line.isdigit() else (None, None)
 
 
+@lru_cache(maxsize=4096)  # samples are many, instructions few
 def places(comment: str) -> tuple[tuple[str, int], ...]:
     """The whole inline chain, innermost first; what is no place is left out."""
     found = (place(one) for one in comment.split(_INLINED_INTO))
