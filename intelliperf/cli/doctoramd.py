@@ -1,10 +1,16 @@
-"""`intelliperf doctor --amd`: the whole chain on an AMD GPU, step by step, and a bundle for a bug report."""
+"""`intelliperf doctor --amd`: the whole chain on an AMD GPU, step by step, and a bundle for a bug report.
+
+Every step runs confined as the main job's runs are. Where there is no device, that is said once, and what needs none is
+tried: compilers, the plugin, the tools library, the counters' tables, memory shared out of the sandbox.
+"""
 
 from __future__ import annotations
 
-import grp
+import contextlib
 import os
 import platform
+import socket
+import sys
 import tarfile
 import tempfile
 import time
@@ -16,13 +22,14 @@ from intelliperf import __version__
 from intelliperf.cli.application import launcher_of
 from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Health, Observation
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.processes.process import Child
+from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import Application, Launcher
 from intelliperf.rocm.backend import RocmBackend
 
 _DEADLINE_S = 120.0
-_KFD = Path("/dev/kfd")
-_GROUPS = ("render", "video")
+_ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")  # tried where no device says its own
+_AGAIN = "do what the lines marked !! say, then run intelliperf doctor --amd again"
 
 
 @dataclass
@@ -32,6 +39,7 @@ class _Chain:
     root: Path
     launcher: Launcher
     backend: RocmBackend
+    sandbox: Sandbox
     application: Application | None = None
     symbol: str = ""
 
@@ -54,14 +62,19 @@ def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
         chosen = launcher_of(launcher, emulated, Path.cwd())
-        chain = _Chain(root, chosen, RocmBackend(root / "device", None, UNCONFINED, chosen))
-        for seen in (*_versions(), *_permissions()):
+        sandbox = Sandbox.probe(root)
+        chain = _Chain(root, chosen, RocmBackend(root / "device", None, sandbox, chosen), sandbox)
+        for seen in (*_versions(), *_permissions(), _confinement(sandbox)):
             tell(seen)
-        bad = False
-        for step, work in _STEPS.items():
+        found = _verdict("device", _device, chain)
+        tell(found)
+        bad = found.state is Health.BAD
+        for step, work in (_WITHOUT_DEVICE if bad else _STEPS).items():
             seen = _verdict(step, work, chain)
             bad |= seen.state is Health.BAD
             tell(seen)
+        if found.state is Health.BAD:
+            tell(Observation("not tried without a device", Health.OPTIONAL, ", ".join(_STEPS), _AGAIN))
         (root / "doctor.txt").write_text("\n".join(said) + "\n")
         with tarfile.open(bundle, "w:gz") as archive:
             archive.add(root, arcname="intelliperf-doctor-amd", filter=_small)
@@ -83,7 +96,7 @@ def _verdict(step: str, work: Callable[[_Chain], str], chain: _Chain) -> Observa
     try:
         return Observation(step, Health.GOOD, work(chain))
     except (IntelliPerfError, OSError) as error:
-        has_substitute = work is _instrumentation and isinstance(error, ToolchainError)  # the line table
+        has_substitute = work in (_instrumentation, _recorder) and isinstance(error, ToolchainError)  # the line table
         return Observation(step, Health.OPTIONAL if has_substitute else Health.BAD, str(error))
 
 
@@ -91,11 +104,10 @@ def _versions() -> Iterator[Observation]:
     from importlib.metadata import PackageNotFoundError, version
 
     from intelliperf.profiling.rocprofv3 import find_rocprof
-    from intelliperf.rocm import compilers, stack
+    from intelliperf.rocm import stack
 
     yield Observation("intelliperf", Health.GOOD, f"{__version__} on Linux {platform.release()}")
     looks: dict[str, Callable[[], object]] = {
-        "compiler": lambda: compilers.find_compiler("gfx90a").describe(),
         "HSA headers": lambda: (
             f"{stack.hsa_headers().directory}, interface {stack.hsa_headers().interface or 'unknown'}"
         ),
@@ -109,34 +121,123 @@ def _versions() -> Iterator[Observation]:
     try:
         yield Observation("hip-python", Health.GOOD, version("hip-python"))
     except PackageNotFoundError:
-        yield Observation("hip-python", Health.OPTIONAL, "not installed: buffers are opened by HSA itself")
+        how = "pip install 'intelliperf[amd]'"
+        yield Observation("hip-python", Health.OPTIONAL, "not installed: buffers are opened by HSA itself", how)
 
 
 def _permissions() -> Iterator[Observation]:
+    """Of the driver's file the device's own line tells; these tell no cause twice."""
     from intelliperf.profiling.rocprofv3 import permission_problem
+    from intelliperf.rocm import compilers, surroundings
 
-    readable = os.access(_KFD, os.R_OK | os.W_OK)
-    state = Health.GOOD if readable else Health.OPTIONAL
-    detail = "open to you" if readable else "closed to you" if _KFD.exists() else "absent: no AMD kernel driver here"
-    remedy = "sudo usermod -a -G render,video $USER, then log in again" if _KFD.exists() else "load the amdgpu driver"
-    yield Observation(str(_KFD), state, detail, remedy)
-    own = {entry.gr_name for entry in grp.getgrall() if entry.gr_gid in os.getgroups()}
-    inside = [name for name in _GROUPS if name in own]
-    told = f"you are in {' and '.join(inside)}" if inside else f"you are in neither {' nor '.join(_GROUPS)}"
-    enter = "sudo usermod -a -G render,video $USER, then log in again; in a container, --group-add render"
-    yield Observation("groups", Health.GOOD if inside else Health.OPTIONAL, told, enter)
-    problem = permission_problem()
+    problem = permission_problem(Path(os.devnull))  # of the driver's file the device's line tells
     yield Observation("performance counters", Health.OPTIONAL if problem else Health.GOOD, problem or "allowed")
+    hipcc = compilers.behind("hipcc")
+    mixed = surroundings.mixed_releases(hipcc[0], os.environ) if hipcc else ""
+    if mixed:
+        yield Observation("ROCm's releases", Health.BAD, mixed)
+    gpus = surroundings.System().gpus()
+    hidden = surroundings.hidden_gpus(os.environ, 1) if gpus and gpus > 1 else ""
+    if hidden:
+        yield Observation("visible GPUs", Health.OPTIONAL, hidden)
+
+
+def _confinement(sandbox: Sandbox) -> Observation:
+    if sandbox.available:
+        return Observation("sandbox", Health.GOOD, "available: every step below runs in it, as candidates do")
+    how = "sudo sysctl kernel.unprivileged_userns_clone=1, or in a container --security-opt seccomp=unconfined"
+    return Observation("sandbox", Health.OPTIONAL, sandbox.reason, how)
+
+
+def _compilers(chain: _Chain) -> str:
+    """One of the architectures is enough: which the device will have is not known."""
+    from intelliperf.rocm.compilers import find_compiler
+
+    builds: dict[str, list[str]] = {}
+    refused, without = "", []
+    for architecture in _ARCHITECTURES:
+        try:
+            builds.setdefault(find_compiler(architecture).describe(), []).append(architecture)
+        except ToolchainError as error:
+            refused = refused or str(error)
+            without.append(architecture)
+    if not builds:
+        raise ToolchainError(refused)
+    told = [f"{words} builds for {', '.join(chips)}" for words, chips in builds.items()]
+    return "; ".join([*told, f"nothing here builds for {', '.join(without)}"] if without else told)
+
+
+def _recorder(chain: _Chain) -> str:
+    from intelliperf.rocm.passplugin import recorder
+
+    for architecture in _ARCHITECTURES:
+        with contextlib.suppress(ToolchainError):
+            found = recorder(architecture)
+            return f"loaded by {found.describe() or found.compiler.version}"
+    recorder(_ARCHITECTURES[0])
+    raise ToolchainError("no compiler here loads it")
+
+
+def _library(chain: _Chain) -> str:
+    from intelliperf.rocm.native import tools_library
+
+    return f"{tools_library().name} was built against the HSA headers"
+
+
+def _tables(chain: _Chain) -> str:
+    from intelliperf.profiling.rocprofv3 import pack
+    from intelliperf.rocm.counters import needed
+
+    passes = {chip: (len(needed(chip)), len(pack(needed(chip), chip))) for chip in _ARCHITECTURES[:4]}
+    return ", ".join(f"{chip}: {count} counters in {number} passes" for chip, (count, number) in passes.items())
+
+
+_SENDER = """
+import os, socket, sys
+memory = os.memfd_create("probe")
+os.write(memory, bytes(range(256)))
+with socket.socket(socket.AF_UNIX) as there:
+    there.connect(sys.argv[1])
+    socket.send_fds(there, [b"x"], [memory])
+"""
+
+
+def _shared_memory(chain: _Chain) -> str:
+    """How copies of buffers come out of the sandbox where no handle does."""
+    place = chain.root / "shared"
+    place.mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place / "socket"))
+        listener.listen(1)
+        listener.settimeout(_DEADLINE_S)
+        argv = [sys.executable, "-I", "-c", _SENDER, str(place / "socket")]
+        started = time.monotonic()
+        with Child(chain.sandbox.wrap(argv, [place]), place, {}, place, "sender"):
+            connection, _ = listener.accept()
+            with connection:
+                _, files, _, _ = socket.recv_fds(connection, 1, 1)
+    seconds = time.monotonic() - started
+    with open(files[0], "rb") as memory:  # noqa: PTH123 (a descriptor)
+        if os.pread(memory.fileno(), 256, 0) != bytes(range(256)):
+            raise IntelliPerfError("what came out of the sandbox is not what was written in it")
+    return f"256 bytes came out of the sandbox unchanged in {seconds:.2f} s"
 
 
 def _device(chain: _Chain) -> str:
+    from intelliperf.rocm import surroundings
+    from intelliperf.rocm.probe import whole_chip
+
     device = chain.backend.probe()
     kind = f"no hardware but {device.runs_on}" if device.emulated else "hardware"
-    return f"{device.name} ({device.architecture}, {device.limits.compute_units} compute units), {kind}"
+    units = device.limits.compute_units
+    part = surroundings.partition(units, whole_chip(device))
+    told = f"{device.name} ({device.architecture}, {units} compute units), {kind}"
+    return f"{told}; {part}" if part else told
 
 
 def _build(chain: _Chain) -> str:
     from intelliperf.project.scratch import Workspace
+    from intelliperf.rocm.compilers import find_compiler
 
     source = chain.root / "source"
     source.mkdir()
@@ -148,7 +249,8 @@ def _build(chain: _Chain) -> str:
     if not built.ok:
         raise IntelliPerfError(f"the probe does not build: {'; '.join(built.errors)}")
     chain.application = workspace.application
-    return "hipcc made a program of one kernel"
+    architecture = chain.backend.probe().architecture
+    return f"{find_compiler(architecture).describe()} made a program of one kernel for {architecture}"
 
 
 def _trace(chain: _Chain) -> str:
@@ -198,7 +300,7 @@ def _interception(chain: _Chain) -> str:
     from intelliperf.validation.runs.side import Run
 
     setting = Setting(
-        chain.backend, Kernel(chain.symbol or "*", "probe"), UNCONFINED, chain.root / "tools", _DEADLINE_S
+        chain.backend, Kernel(chain.symbol or "*", "probe"), chain.sandbox, chain.root / "tools", _DEADLINE_S
     )
     events, _ = record(setting, Run("probe", chain.built(), {"kernels": "*"}))
     launches = [event for event in events if isinstance(event, Dispatch)]
@@ -221,16 +323,22 @@ def _buffers(chain: _Chain) -> str:
 
     deadline = Deadline.after(_DEADLINE_S)
     run = Run("buffers", chain.built(), {"kernels": "*"})
-    with Side(run, chain.backend, Kernel(chain.symbol or "*", "probe"), chain.root / "buffers", UNCONFINED) as side:
+    kernel = Kernel(chain.symbol or "*", "probe")
+    slowest = 0.0
+    with Side(run, chain.backend, kernel, chain.root / "buffers", chain.sandbox) as side:
         side.connect(deadline)
         dispatch = side.next(deadline)
         if not isinstance(dispatch, Dispatch):
             raise IntelliPerfError("the tools library saw no dispatch")
         for allocation in dispatch.allocations:
-            if side.read(allocation) != side.copied(allocation, deadline):
+            started = time.monotonic()
+            content = side.read(allocation)
+            slowest = max(slowest, time.monotonic() - started)
+            if content != side.copied(allocation, deadline):
                 raise IntelliPerfError(f"the buffer of {allocation.size} bytes reads otherwise in another process")
         ways = "; ".join(f"{len(buffers)} {way}" for way, buffers in sorted(side.ways.items()))
-    return f"{ways or 'all copied by the application'}; the same bytes as the application's copies"
+    same = f"the same bytes as the application's copies; the slowest took {slowest:.2f} s"
+    return f"{ways or 'all copied by the application'}; {same}"
 
 
 def _instrumentation(chain: _Chain) -> str:
@@ -253,7 +361,6 @@ def _instrumentation(chain: _Chain) -> str:
 
 
 _STEPS: dict[str, Callable[[_Chain], str]] = {
-    "device": _device,
     "build": _build,
     "trace": _trace,
     "counters": _counters,
@@ -262,4 +369,11 @@ _STEPS: dict[str, Callable[[_Chain], str]] = {
     "tools library": _interception,
     "buffers": _buffers,
     "instrumentation": _instrumentation,
+}
+_WITHOUT_DEVICE: dict[str, Callable[[_Chain], str]] = {
+    "compilers": _compilers,
+    "plugin that records accesses": _recorder,
+    "tools library's build": _library,
+    "counters' tables": _tables,
+    "shared host memory": _shared_memory,
 }

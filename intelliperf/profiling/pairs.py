@@ -160,10 +160,9 @@ def compare(
             return Comparison(tuple(kept))
 
 
-def without_noise(baseline: Run, candidate: Run) -> tuple[Measurement, ...]:
-    """For a device whose clock is a model: each twice, and no interval where both times agree. Empty where not."""
-    before, again = baseline(), baseline()
-    after, too = candidate(), candidate()
+def without_noise(baseline: Sequence[Sample], candidate: Sequence[Sample]) -> tuple[Measurement, ...]:
+    """For a device whose clock is a model: two samples of each, and no interval where they agree. Empty where not."""
+    (before, again), (after, too) = baseline, candidate
     if before != again or after != too:
         return ()
     return tuple(

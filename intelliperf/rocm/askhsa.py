@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import sys
 from ctypes import byref, c_uint32, c_uint64, c_void_p
 
 _NAMES = ("libhsa-runtime64.so.1", "/opt/rocm/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
 _DEVICE, _WAVE_SIZE, _CACHE_SIZE, _GPU = 17, 6, 18, 1
+_ISA, _ISA_NAME = 19, 1
 _ARCHITECTURE, _PRODUCT = 0, 0xA009
 _COMPUTE_UNITS, _CLOCK, _MEMORY_WIDTH, _MEMORY_CLOCK = 0xA002, 0xA003, 0xA007, 0xA008
 _WAVES_PER_UNIT = 0xA00A
+_CHIP_ID = 0xA000  # the PCI device id
 _SEGMENT, _SEGMENT_GROUP, _POOL_SIZE = 0, 3, 2
 _FOUND = 1  # ends an iteration
 _ITERATE_AGENT = ctypes.CFUNCTYPE(c_uint32, c_uint64, c_void_p)
@@ -45,6 +48,16 @@ def _text(hsa: ctypes.CDLL, agent: int, attribute: int) -> str:
     return buffer.value.decode("utf-8", "replace").strip()
 
 
+def _isa(hsa: ctypes.CDLL, agent: int) -> str:
+    """With the settings that code may be compiled for: "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"."""
+    isa = c_uint64(0)
+    if hsa.hsa_agent_get_info(c_uint64(agent), _ISA, byref(isa)):
+        return ""
+    buffer = ctypes.create_string_buffer(256)
+    hsa.hsa_isa_get_info_alt(isa, _ISA_NAME, buffer)
+    return buffer.value.decode("utf-8", "replace")
+
+
 def _lds_bytes(hsa: ctypes.CDLL, agent: int) -> int:
     """The size of the group segment's pool."""
     sizes: list[int] = []
@@ -59,6 +72,12 @@ def _lds_bytes(hsa: ctypes.CDLL, agent: int) -> int:
 
     hsa.hsa_amd_agent_iterate_memory_pools(c_uint64(agent), _ITERATE_AGENT(each), None)
     return max(sizes, default=0)
+
+
+def _first_of_hip(count: int) -> int:
+    """HIP hides more than ROCr does: the first that it leaves to a program."""
+    first = os.environ.get("HIP_VISIBLE_DEVICES", "").split(",")[0].strip()
+    return int(first) if first.isdigit() and int(first) < count else 0
 
 
 def main() -> None:
@@ -76,7 +95,7 @@ def main() -> None:
     hsa.hsa_iterate_agents(_ITERATE_AGENT(each), None)
     if not gpus:
         sys.exit("the HSA runtime finds no GPU: check HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES")
-    gpu = gpus[0]
+    gpu = gpus[_first_of_hip(len(gpus))]
     caches = (c_uint32 * 4)()
     hsa.hsa_agent_get_info(c_uint64(gpu), _CACHE_SIZE, caches)
     told = {
@@ -91,6 +110,8 @@ def main() -> None:
         "l1_bytes": caches[0],
         "l2_bytes": caches[1],
         "lds_bytes": _lds_bytes(hsa, gpu),
+        "isa": _isa(hsa, gpu),
+        "chip_id": _number(hsa, gpu, _CHIP_ID),
         "gpus": len(gpus),
     }
     print(json.dumps(told))  # noqa: T201 (its answer)

@@ -192,15 +192,28 @@ def from_images(images: Sequence[bytes], architecture: str, scratch: Path) -> di
 
 def code_objects(program: Path, architecture: str, scratch: Path) -> list[bytes]:
     """The device ELF files for `architecture` that clang put into a host program."""
-    try:
-        with program.open("rb") as file:
-            section = ELFFile(file).get_section_by_name(_SECTION)
-            data = section.data() if section is not None else b""
-    except (OSError, ELFError) as error:
-        raise ToolchainError(f"{program} is no program with device code: {error}") from error
+    data = _fat_binary(program)
     if data.startswith(_COMPRESSED):
         return _decompressed(data, architecture, scratch)
     return [image for target, image in _bundled(data) if _is_for(target, architecture)]
+
+
+def targets(program: Path) -> tuple[str, ...]:
+    """What the program has device code for, as "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; the host's entry is left out.
+
+    Empty where it has none, or where it is compressed. Raises `ToolchainError`.
+    """
+    data = _fat_binary(program)
+    return tuple(dict.fromkeys(name for name, image in _bundled(data) if image and not name.startswith("host")))
+
+
+def _fat_binary(program: Path) -> bytes:
+    try:
+        with program.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(_SECTION)
+            return section.data() if section is not None else b""
+    except (OSError, ELFError) as error:
+        raise ToolchainError(f"{program} is no program with device code: {error}") from error
 
 
 def _bundled(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -28,6 +28,7 @@ from intelliperf.records import (
 from intelliperf.rocm.codeobject import tool_output
 from intelliperf.rocm.instructions import Operation, operation
 from intelliperf.rocm.linetimes import LineTimes, line_evidence
+from intelliperf.rocm.surroundings import stripped
 from intelliperf.rocm.symbols import plain
 
 _LABEL = re.compile(r"^(?P<at>[0-9a-f]{8,}) <(?P<name>[^>]+)>:")
@@ -85,6 +86,7 @@ class Code:
 
 def kernel_code(objects: Sequence[bytes], kernel: Kernel, scratch: Path) -> Code:
     """Raises `SourceNotFound` where none of the code objects holds it."""
+    problem = ""
     for number, content in enumerate(objects):
         path = scratch / f"{number}.co"
         path.write_bytes(content)
@@ -92,7 +94,8 @@ def kernel_code(objects: Sequence[bytes], kernel: Kernel, scratch: Path) -> Code
         items = parse_disassembly(listing).get(plain(kernel.symbol))
         if items is not None:
             return Code(path, listing, items)
-    raise SourceNotFound(f"{kernel.name}: its machine code was not found in the program")
+        problem = problem or stripped(listing)
+    raise SourceNotFound(f"{kernel.name}: {problem or 'its machine code was not found in the program'}")
 
 
 def kernel_lines(code: Code, kernel: Kernel, project: Path, seen: Seen, way: str = "") -> tuple[SourceEvidence, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from intelliperf.devices import models as devices
 from intelliperf.errors import BackendUnavailable
 from intelliperf.processes.process import run
 from intelliperf.records import Device, DeviceLimits
+from intelliperf.rocm import surroundings
 
 _SCRIPT = Path(__file__).with_name("askhsa.py")
 _DEADLINE_S = 60.0
@@ -68,6 +70,12 @@ def device_record(told: Mapping[str, object], declared: str | None) -> Device:
     )
 
 
+def whole_chip(device: Device) -> int | None:
+    """Compute units of the chip that the device is, or is a part of; None where the table does not have it."""
+    known = _known(device.architecture, device.limits.compute_units, device.name)
+    return known.limits.compute_units if known is not None else None
+
+
 def _known(architecture: str, units: int, marketing: str) -> Device | None:
     """The chip of the table: by its name, else the one with this architecture and so many compute units."""
     chips = [devices.record(name) for name in devices.target_names()]
@@ -94,5 +102,9 @@ def ask(launcher: Sequence[str], environment: Mapping[str, str], logs: Path) -> 
         told = None
     if not isinstance(told, dict):
         said = (done.tail("stderr").strip().splitlines() or [done.describe()])[-1]
+        # Under a launcher the device is the launcher's, and what the machine has says nothing.
+        why = "" if launcher else surroundings.driver_problem() or surroundings.hidden_gpus(os.environ, 0)
+        if why:
+            raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {why}")
         raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {said}")
     return told

@@ -230,11 +230,14 @@ def test_a_plan_may_ask_for_less() -> None:
 
 
 def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_not_is_not_believed() -> None:
-    modelled = timing.without_noise(lambda: Sample(200.0, 300.0), lambda: Sample(100.0, 300.0))
+    modelled = timing.without_noise([Sample(200.0, 300.0)] * 2, [Sample(100.0, 300.0)] * 2)
     assert [(m.ratio, m.low, m.high) for m in modelled] == [(2.0, 2.0, 2.0), (1.0, 1.0, 1.0)]
     assert {m.provenance for m in modelled} == {Provenance.MODELLED}
     times = iter((200.0, 201.0, 100.0, 100.0))
-    assert timing.without_noise(lambda: Sample(next(times), 300.0), lambda: Sample(next(times), 300.0)) == ()
+    assert (
+        timing.without_noise([Sample(next(times), 300.0) for _ in "12"], [Sample(next(times), 300.0) for _ in "12"])
+        == ()
+    )
 
 
 def test_an_l2_that_cannot_be_emptied_is_refused_by_name_and_one_that_was_is_told(tmp_path: Path) -> None:
