@@ -277,11 +277,13 @@ class RocmBackend:
     def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)
         exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options)
-        return {**exported, **_scratch(socket.parent)}
+        handles = ipc.reachable_handles(os.environ, self._sandbox.available)
+        return {**exported, **handles, **_scratch(socket.parent)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         if self._reader is None:
-            self._reader = ipc.IpcReader(self._launcher.words, self._logs("ipc"))
+            logs = self._logs("ipc")
+            self._reader = ipc.IpcReader(self._launcher.words, logs, confined=self._sandbox.available)
         return ipc.open_memory(hello, descriptors, self._reader)
 
     def safety(

@@ -28,15 +28,26 @@ _START_S = 60.0
 _READ_S = 120.0
 _ANSWER_BYTES = 1 << 16
 _STARTS = 3  # a runtime that dies of every handle is not started forever
-_REFUSALS = 3  # a handle that cannot be reached can cost ten seconds
+_REFUSALS = 3  # then the application copies
 _MODE = "HSA_ENABLE_IPC_MODE_LEGACY"
 WAYS = ("hip", "hsa")
+
+
+def reachable_handles(environment: Mapping[str, str], confined: bool) -> dict[str, str]:
+    """For an application: handles that another process can open, unless the user chose their kind.
+
+    A dmabuf handle is asked for by an abstract socket, which ends at the sandbox's network namespace. A driver
+    without the older kind refuses at once, and the application copies.
+    """
+    return {_MODE: "1"} if confined and _MODE not in environment else {}
 
 
 class IpcReader:
     """The process that opens handles; started when it is first needed. Ends with its owner, or by `close`."""
 
-    def __init__(self, launcher: Sequence[str], logs: Path, ways: Sequence[str] = WAYS) -> None:
+    def __init__(self, launcher: Sequence[str], logs: Path, ways: Sequence[str] = WAYS, confined: bool = False) -> None:
+        """`confined`: the applications run in namespaces of their own, where no dmabuf handle can be asked for."""
+        self._confined = confined
         self._launcher = tuple(launcher)
         self._logs = logs
         self._ways = tuple(ways)
@@ -49,9 +60,17 @@ class IpcReader:
         """See `protocols.Memory.open`. After a few handles that do not open no more are tried."""
         if self._broken:
             return Opened(None, self._broken)
+        if self._confined and shared.style == "dmabuf":
+            return Opened(None, "dmabuf handles do not leave the sandbox's namespaces")
         try:
             answer, descriptor = self._started(shared.style).ask(
-                {"handle": shared.handle.hex(), "bytes": shared.size, "at": shared.at, "size": size}
+                {
+                    "handle": shared.handle.hex(),
+                    "style": shared.style,
+                    "bytes": shared.size,
+                    "at": shared.at,
+                    "size": size,
+                }
             )
         except OSError as error:
             self.close()

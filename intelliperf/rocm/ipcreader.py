@@ -26,6 +26,7 @@ _NAMES = ("libhsa-runtime64.so.1", "/opt/rocm/lib/libhsa-runtime64.so.1", "libhs
 _HANDLE = struct.Struct("<QQi")  # what HIP puts behind HSA's 32 bytes: size, offset, exporting process
 _HIP_HANDLE_BYTES = 64
 _PEER_ACCESS = (1, 0)  # hipIpcMemLazyEnablePeerAccess of newer releases and of HIP 5
+_UNIX_SOCKETS = Path("/proc/net/unix")
 _UNKNOWN = 0  # HSA_EXT_POINTER_TYPE_UNKNOWN
 _STALE = "the handle leads nowhere: its process is gone, has freed the memory, or cannot be reached from here"
 
@@ -49,6 +50,16 @@ class Refused(Exception):
 
 class TooSmall(Refused):
     """What the handle leads to is smaller than the buffer is said to be."""
+
+
+def exporter_is_here(handle: bytes, listed: str) -> bool:
+    """Whether a dmabuf handle's process listens in our network namespace; `listed`: /proc/net/unix.
+
+    ROCr 6.3 and later ask it by the abstract socket "hsa<pid>" for the file, and ask again for ten seconds where it
+    does not answer. The name is padded with zeros, which the kernel lists as @.
+    """
+    (process,) = struct.unpack_from("<I", handle, 8)
+    return any(line.split()[-1].rstrip("@") == f"@hsa{process}" for line in listed.splitlines() if " @" in line)
 
 
 class Hsa:
@@ -171,6 +182,8 @@ class Reader:
     def read(self, asked: dict[str, Any]) -> tuple[int, str]:
         """A memory file with the copy, and the way in which it was made."""
         handle, size, at, length = bytes.fromhex(asked["handle"]), asked["bytes"], asked["at"], asked["size"]
+        if asked["style"] == "dmabuf" and not exporter_is_here(handle, _UNIX_SOCKETS.read_text("ascii", "replace")):
+            raise Refused("the process of a dmabuf handle does not listen in this network namespace")
         if self.hip is not None:
             try:
                 return self._copied(self.hip, handle, size, at, length), self.hip.name
