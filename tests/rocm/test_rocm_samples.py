@@ -89,7 +89,7 @@ def test_the_stall_of_atomics_goes_to_the_line_where_waves_were_found(
 ) -> None:
     found = evidence_of(application, samples, tmp_path)
     atomics = {e.line: e for e in found if e.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)}
-    hot, cold = (atomics[line_of(text)].quantity(Metric.DEVICE_TIME_NS).value for text in ("atomicMax", "atomicExch"))
+    hot, cold = (atomics[line_of(text)].quantity(Metric.DEVICE_TIME_NS).value for text in ("atomicMax", "atomicXor"))
     assert hot > 3 * cold and hot + cold == pytest.approx(STALL_NS)
     assert "which share the kernel's stall time by the time on their lines" in atomics[line_of("atomicMax")].operation
     assert [e.line for e in AtomicContention().blame(found)][0] == line_of("atomicMax")

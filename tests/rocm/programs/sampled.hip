@@ -4,7 +4,7 @@
 __global__ void busy(unsigned* totals, unsigned* spread, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  atomicExch(spread + i, i);
+  atomicXor(spread + i, i);
   float sum = i;
   if (threadIdx.x % 64 == 0)
     for (int k = 0; k < 200; ++k) sum = sum * 1.5f + k;
