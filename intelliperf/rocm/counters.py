@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from intelliperf.profiling.rocprofv3.blocks import slots
+from intelliperf.profiling.rocprofv3.blocks import RDNA_2_3, slots
 from intelliperf.profiling.rocprofv3.recordings import Agent, Counted, CountedDispatch
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, Quantity
 from intelliperf.rocm.codeobject import Accesses
@@ -84,7 +84,7 @@ _DRAM: Mapping[str, tuple[_Size, ...]] = {
             _Size("GL2C_EA_WRREQ_64B_sum", 64),
             _Size("GL2C_MC_WRREQ_sum", 32, ("GL2C_EA_WRREQ_64B_sum",)),
         )
-        for name in ("gfx1100", "gfx1101", "gfx1151")
+        for name in RDNA_2_3
     },
 }
 # What one request from L1 to L2 moves: a copy of doubles on each of these moves exactly what it asks for.
@@ -92,7 +92,7 @@ _READ_LINE = {"gfx908": 64, "gfx90a": 64, "gfx942": 128, "gfx950": 128}
 _WRITE_LINE = 64
 _SEVERAL_DIES = frozenset({"gfx942", "gfx950"})
 # AMD's own expressions for occupancy: CDNA counts in units of four cycles; both divide by 32 waves.
-_OCCUPANCY_CYCLES = {**dict.fromkeys(_FABRIC, 4.0), **dict.fromkeys(("gfx1100", "gfx1101", "gfx1151"), 1.0)}
+_OCCUPANCY_CYCLES = {**dict.fromkeys(_FABRIC, 4.0), **dict.fromkeys(RDNA_2_3, 1.0)}
 
 
 def needed(architecture: str) -> tuple[str, ...]:

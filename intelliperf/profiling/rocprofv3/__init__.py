@@ -7,14 +7,20 @@
     counted = collect(rocprof, application, kernels, ["SQ_WAVES", "TCC_HIT_sum"], "gfx90a", 60.0, logs)
     counted.dispatches[0].values["SQ_WAVES"]
 
-The application is run once for the trace and once per pass of counters, in its own process group and with a deadline.
-Readers of the files work without the tool: `parse_kernel_trace`, `parse_counters`, `read_trace`, `JsonRecording`,
-`read_dispatches` (rocpd) and others take text or paths of ROCm 6.2 to 7.x. No counter is ever guessed: what is absent
-raises, naming file and column.
+The application is run once for the trace and once per pass of counters, in its own process group and with a deadline:
+`trace`, `collect`, `sample_pcs`, `trace_threads`.
+
+Readers work without the tool, on recordings of ROCm 6.2 to 7.x. `read_trace`, `read_counters`, `read_agents` and
+`read_samples` take a directory or a file, whether CSV, JSON or rocpd. One format each: `parse_kernel_trace`,
+`parse_counters`, `parse_copies`, `parse_agents`, `parse_pc_samples` and `parse_thread_trace` take CSV's text,
+`JsonRecording` a JSON file's, and `read_dispatches`, `read_copies` a rocpd database.
+
+No counter is ever guessed: what is absent raises, naming file and column. Nothing but the standard library is needed.
 """
 
 from intelliperf.profiling.rocprofv3.blocks import SLOTS, base_name, block_of
 from intelliperf.profiling.rocprofv3.csvfiles import parse_agents, parse_copies, parse_counters, parse_kernel_trace
+from intelliperf.profiling.rocprofv3.database import read_copies, read_dispatches
 from intelliperf.profiling.rocprofv3.diagnosis import (
     CountersAsleep,
     CountersDenied,
@@ -23,7 +29,7 @@ from intelliperf.profiling.rocprofv3.diagnosis import (
     TooManyCounters,
     permission_problem,
 )
-from intelliperf.profiling.rocprofv3.files import read_agents, read_counters, read_trace
+from intelliperf.profiling.rocprofv3.files import read_agents, read_counters, read_samples, read_trace
 from intelliperf.profiling.rocprofv3.jsonfile import JsonRecording
 from intelliperf.profiling.rocprofv3.packing import pack
 from intelliperf.profiling.rocprofv3.profiles import application_profile
@@ -86,7 +92,10 @@ __all__ = [
     "parse_thread_trace",
     "permission_problem",
     "read_agents",
+    "read_copies",
     "read_counters",
+    "read_dispatches",
+    "read_samples",
     "read_trace",
     "sample_pcs",
     "trace",

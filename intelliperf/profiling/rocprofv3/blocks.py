@@ -21,9 +21,17 @@ _CDNA: Mapping[str, int] = {
 # No table is published for RDNA: half of CDNA's, which can only cost passes.
 _RDNA: Mapping[str, int] = {"SQ": 4, "TA": 1, "GL2C": 2, "GRBM": 2}
 
+# RDNA 2, 3 and 3.5 as AMD's counter definitions list them (rocprofiler-sdk, counter_defs.yaml and its successor
+# config.yaml): all of one family have the same counters under the same names.
+RDNA_2_3 = (
+    *("gfx1030", "gfx1031", "gfx1032", "gfx1100", "gfx1101", "gfx1102"),
+    *("gfx1150", "gfx1151", "gfx1152"),
+)
+RDNA_4 = ("gfx1200", "gfx1201")
+
 SLOTS: Mapping[str, Mapping[str, int]] = {
     **dict.fromkeys(("gfx908", "gfx90a", "gfx942", "gfx950"), _CDNA),
-    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"), _RDNA),
+    **dict.fromkeys((*RDNA_2_3, *RDNA_4), _RDNA),
 }
 
 _BLOCK_OF_PREFIX = {"SQC": "SQ"}  # counted by SQ's slots

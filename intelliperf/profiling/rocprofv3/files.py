@@ -1,4 +1,8 @@
-"""Finds rocprofv3's files below its output directory, whichever of its layouts and formats it chose."""
+"""rocprofv3's recordings as records: CSV, JSON and rocpd files by the same functions.
+
+Each takes an output directory, in any of the tool's layouts, or one file; the format is known by the file's name. What
+a recording lacks raises, naming file and column. Nothing is needed but the standard library.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from pathlib import Path
 from intelliperf.errors import MissingMetric, ProtocolError
 from intelliperf.profiling.rocprofv3 import csvfiles, database
 from intelliperf.profiling.rocprofv3.jsonfile import JsonRecording
-from intelliperf.profiling.rocprofv3.recordings import Agent, CountedDispatch, Trace
+from intelliperf.profiling.rocprofv3.recordings import Agent, CountedDispatch, PcSample, Trace
+from intelliperf.profiling.rocprofv3.sampling import parse_pc_samples
 
 _TRACE = "kernel_trace.csv"
 _COUNTERS = "counter_collection.csv"
@@ -17,13 +22,21 @@ _COPIES = "memory_copy_trace.csv"
 _AGENTS = "agent_info.csv"
 
 
+_SAMPLES = ("pc_sampling_stochastic.csv", "pc_sampling_host_trap.csv")
+
+
 def below(directory: Path, ending: str) -> list[Path]:
-    """Flat, in a directory per process, per host and process, or per pass; with or without a prefix."""
+    """Flat, in a directory per process, per host and process, or per pass; with or without a prefix. Or one file."""
+    if directory.is_file():
+        return [directory] if directory.name.endswith(ending) else []
     return sorted(path for path in directory.rglob(f"*{ending}") if path.is_file())
 
 
 def read_trace(directory: Path) -> Trace:
-    """All processes' dispatches and copies. Raises `ProtocolError` where there is no trace at all."""
+    """All processes' dispatches and copies by their start, in nanoseconds, and the GPUs.
+
+    Raises `ProtocolError` where there is no trace at all.
+    """
     texts = below(directory, _TRACE)
     if texts:
         dispatches = [
@@ -46,7 +59,10 @@ def read_trace(directory: Path) -> Trace:
 
 
 def read_counters(directory: Path, wanted: Sequence[str] = ()) -> tuple[CountedDispatch, ...]:
-    """The dispatches of one pass, in order. Raises `ProtocolError` for no file, `MissingMetric` for no such counter."""
+    """The dispatches of one pass in order, with the counters' values added up over the hardware's instances.
+
+    Raises `ProtocolError` for no file, `MissingMetric` where a counter of `wanted` has no value.
+    """
     texts = below(directory, _COUNTERS)
     if texts:
         found = [(str(path), csvfiles.parse_counters(_text(path), str(path))) for path in texts]
@@ -78,6 +94,26 @@ def read_agents(directory: Path) -> tuple[Agent, ...]:
     else:
         agents = [one for path in below(directory, ".db") for one in database.read_agents(path)]
     return tuple(dict.fromkeys(agents))
+
+
+def read_samples(directory: Path) -> tuple[PcSample, ...]:
+    """PC samples of either method, with their kernels where dispatches were traced in the same run.
+
+    The tool writes them as CSV in all releases. Raises `ProtocolError` where there are none.
+    """
+    texts = [path for ending in _SAMPLES for path in below(directory, ending)]
+    if not texts:
+        raise ProtocolError(_nothing(directory, f"no *{' and no *'.join(_SAMPLES)}"))
+    return tuple(one for path in texts for one in _named(path))
+
+
+def _named(path: Path) -> list[PcSample]:
+    """Samples tell the number of their dispatch; its trace lies beside them."""
+    ending = next(ending for ending in _SAMPLES if path.name.endswith(ending))
+    trace = path.with_name(f"{path.name.removesuffix(ending)}{_TRACE}")
+    known = csvfiles.parse_kernel_trace(_text(trace), str(trace)) if trace.exists() else ()
+    symbols = {one.number: one.symbol for one in known}
+    return [replace(one, symbol=symbols.get(one.dispatch)) for one in parse_pc_samples(_text(path), str(path))]
 
 
 def _recordings(directory: Path) -> list[JsonRecording]:
