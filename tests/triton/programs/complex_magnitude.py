@@ -16,7 +16,7 @@ def magnitude(z_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def main():
     torch.manual_seed(7)
-    n = 200_003
+    n = 4_000_003
     z = torch.rand(n, 2, device="cuda")
     out = torch.empty(n, device="cuda")
     magnitude[(triton.cdiv(n, 512),)](z, out, n, BLOCK=512)

@@ -20,7 +20,7 @@ def scalar_product(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def main():
     torch.manual_seed(4)
-    n = 200_000
+    n = 2_000_000
     a, b = torch.rand(n, device="cuda"), torch.rand(n, device="cuda")
     out = torch.zeros(1, device="cuda")
     scalar_product[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](a, b, out, n)

@@ -16,7 +16,7 @@ def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def main():
     torch.manual_seed(11)
-    n = 60_001
+    n = 600_001
     x, y = torch.rand(n, device="cuda"), torch.rand(n, device="cuda")
     out = torch.empty_like(x)
     grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)  # noqa: E731

@@ -17,7 +17,7 @@ def block_sums(x_ptr, out_ptr, BLOCK: tl.constexpr, CHUNK: tl.constexpr):
 
 def main():
     torch.manual_seed(5)
-    blocks, BLOCK, CHUNK = 48, 256, 32
+    blocks, BLOCK, CHUNK = 1216, 256, 32
     x = torch.rand(blocks * BLOCK * CHUNK, device="cuda")
     out = torch.empty(blocks, device="cuda")
     block_sums[(blocks,)](x, out, BLOCK=BLOCK, CHUNK=CHUNK)

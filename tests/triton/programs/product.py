@@ -23,7 +23,7 @@ def product(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK
 
 def main():
     torch.manual_seed(9)
-    M = N = 256
+    M = N = 1024
     K = 64
     a = torch.rand(M, K, device="cuda").half()
     b = torch.rand(K, N, device="cuda").half()

@@ -18,7 +18,7 @@ def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr, RUN: tl.constexpr):
 
 def main():
     torch.manual_seed(6)
-    n = 100_003
+    n = 4_000_003
     x = torch.rand(n, device="cuda")
     y = torch.empty_like(x)
     scale[(triton.cdiv(n, 256 * 16),)](x, y, n, 0.5, BLOCK=256, RUN=16)
