@@ -218,9 +218,17 @@ void write_parameters(JsonWriter& json, const CodeKernel& kernel) {
     json.key("restrict").boolean(false);
     write_element(json, "element", known["element"]);
     write_element(json, "number", known["number"]);
+    if (!known["multiple"].is_null()) json.key("multiple").number(known["multiple"].unsigned_or(1));
     json.key("fields").begin_array().end_array().end_object();
   }
   json.end_array();
+}
+
+void write_described(JsonWriter& json, const CodeKernel& kernel) {
+  for (const char* key : {"quantities", "constants", "reads_grid", "tiles"}) {
+    const JsonValue& known = described_kernel(kernel.name)[key];
+    if (!known.is_null()) copy_json(json.key(key), known);
+  }
 }
 
 void write_kernels(JsonWriter& json, const CodeObject& code) {
@@ -230,6 +238,7 @@ void write_kernels(JsonWriter& json, const CodeObject& code) {
     json.key("max_threads").number(kernel.max_threads).key("address").number(kernel.entry - code.base());
     write_facts(json, code, kernel);
     write_parameters(json, kernel);
+    write_described(json, kernel);
     json.end_object();
   }
   json.end_object().key("symbols").begin_object();

@@ -1,6 +1,7 @@
 #include "described.h"
 
 #include "memory.h"
+#include "modules.h"
 
 namespace simt {
 namespace {
@@ -14,9 +15,11 @@ bool trial;
 
 }  // namespace
 
+const JsonValue& described_kernel(const std::string& kernel) { return description()["kernels"][kernel]; }
+
 const JsonValue& described_parameter(const std::string& kernel, uint64_t index) {
   static const JsonValue nothing;
-  const std::vector<JsonValue>& known = description()["kernels"][kernel]["parameters"].items();
+  const std::vector<JsonValue>& known = described_kernel(kernel)["parameters"].items();
   return index < known.size() ? known[index] : nothing;
 }
 
@@ -32,6 +35,13 @@ __attribute__((visibility("default"))) int __simt_describe_module(const char* te
   bool ok = false;
   description() = JsonValue::parse(text ? text : "", &ok);
   return ok;
+}
+
+// `general`: the same kernel, compiled without what is known of the other's numbers; with so much dynamic LDS.
+__attribute__((visibility("default"))) void __simt_general(Kernel* special, Kernel* general, uint32_t lds_bytes) {
+  const std::lock_guard<std::recursive_mutex> guard(api_lock());
+  special->general = general;
+  special->general_lds = lds_bytes;
 }
 
 __attribute__((visibility("default"))) void __simt_trial(int begins) {

@@ -36,25 +36,6 @@ struct Session {
   pid_t owner = getpid();  // a forked child says nothing
 };
 
-void copy_json(JsonWriter& into, const JsonValue& value) {
-  switch (value.kind()) {
-    case JsonValue::Kind::kNull: into.null(); break;
-    case JsonValue::Kind::kBoolean: into.boolean(value.boolean()); break;
-    case JsonValue::Kind::kNumber: into.raw(value.text()); break;
-    case JsonValue::Kind::kString: into.string(value.text()); break;
-    case JsonValue::Kind::kArray:
-      into.begin_array();
-      for (const JsonValue& item : value.items()) copy_json(into, item);
-      into.end_array();
-      break;
-    case JsonValue::Kind::kObject:
-      into.begin_object();
-      for (const auto& member : value.members()) copy_json(into.key(member.first), member.second);
-      into.end_object();
-      break;
-  }
-}
-
 std::string hello() {
   const Device& device = target_device();
   JsonWriter json;

@@ -57,6 +57,7 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     if (parameter.pointer) parameter.pointers.push_back(0);
     parameter.number = read_number(entry["number"]);
     parameter.constant = entry["const"].boolean();
+    parameter.multiple = static_cast<uint32_t>(entry["multiple"].unsigned_or(1));
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
     kernel.parameters.push_back(std::move(parameter));
@@ -91,6 +92,7 @@ void describe(Kernel& kernel) {
   kernel.static_lds = static_cast<uint32_t>(described["static_lds"].unsigned_or(0));
   const uint64_t max_threads = described["max_threads"].unsigned_or(0);
   if (max_threads) kernel.max_threads = static_cast<uint32_t>(max_threads);
+  for (const JsonValue& size : described["tiles"].items()) kernel.tiles.push_back(static_cast<uint32_t>(size.unsigned_or(1)));
   read_parameters(described, kernel);
   read_facts(described["static"], kernel.facts);
 }

@@ -26,6 +26,7 @@ struct Parameter {
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
   Number number;          // what it is, or what all behind a pointer consists of
   bool constant = false;  // const behind the pointer
+  uint32_t multiple = 1;  // a just-in-time compiler took the number for a multiple of this
 };
 
 // Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as
@@ -61,6 +62,9 @@ struct Kernel {
   uint64_t dynamic_lds_limit = 0;  // set through FuncSetAttribute; 0: the device's default
   int carveout = -1;               // preferred, percent
   const CodeKernel* code = nullptr;  // of a GPU's own code; null: compiled for this processor
+  std::vector<uint32_t> tiles;       // of a program in a language of tiles: their sizes, where that may be what they are
+  Kernel* general = nullptr;         // the same without what was known of its numbers; null: there is none
+  uint32_t general_lds = 0;          // dynamic LDS of that, bytes
   void* state = nullptr;           // the launcher's own, owned by it
 };
 

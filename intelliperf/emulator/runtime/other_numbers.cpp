@@ -37,6 +37,7 @@ bool has_arrays(const Module& module) {
 }
 
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
+  if (!request.kernel->tiles.empty()) return {};  // its numbers are among the slots, with what is known of them
   std::vector<PlainArgument> plain;
   for (const Parameter& parameter : request.kernel->parameters)
     if (!parameter.pointer && parameter.size == parameter.number.bytes)
@@ -193,6 +194,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   }
   altered_.grid = other.grid;
   altered_.watched = other.larger;
+  if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
   if (!other.bare) return;
   for (const auto& [allocation, numbers] : altered_with(request)) {
     const uint64_t room = allocation->roomy ? allocation->bytes / 2 : 0;
@@ -201,6 +203,18 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     bare_end(at, allocation->bytes - room, room, numbers.of.number);
     shadow_uploaded(at, allocation->bytes);
   }
+}
+
+// Whether all numbers are such multiples as the kernel was compiled for.
+bool OtherNumbers::as_taken(const LaunchRequest& request) const {
+  if (!request.kernel->general) return true;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (parameter.multiple <= 1 || parameter.size > sizeof(uint64_t)) continue;
+    uint64_t value = 0;
+    std::memcpy(&value, arguments_[parameter.index], parameter.size);
+    if (value % parameter.multiple) return false;
+  }
+  return true;
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

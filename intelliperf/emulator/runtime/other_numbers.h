@@ -40,6 +40,7 @@ class OtherNumbers {
   };
   void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
   void alter_size(const LaunchRequest& request, const OtherSize& other);
+  bool as_taken(const LaunchRequest& request) const;
 
   LaunchRequest altered_;
   std::vector<void*> arguments_;

@@ -51,8 +51,8 @@ bool is_prime(int64_t number) {
 }
 
 // A value that is a multiple of what the code divides by may have to stay one.
-int64_t step_of(const Quantity& slot, int64_t value) {
-  int64_t step = 1;
+int64_t step_of(const Quantity& slot, int64_t value, int64_t multiple) {
+  int64_t step = multiple;
   for (const int64_t divisor : slot.divisors)
     if (divisor > 1 && value % divisor == 0) step = std::lcm(step, divisor);
   if (!slot.open) return step;
@@ -60,8 +60,17 @@ int64_t step_of(const Quantity& slot, int64_t value) {
   return std::lcm(step, lowest == value ? std::max<int64_t>(1, value / 2) : lowest);
 }
 
-// Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first.
-std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants) {
+// What the compiler took a number for a multiple of.
+int64_t multiple_of(const Quantity& slot, const LaunchRequest& request) {
+  for (const Parameter& parameter : request.kernel->parameters)
+    if (parameter.index == uint64_t(slot.parameter) && slot.offset == 0) return std::max<int64_t>(1, parameter.multiple);
+  return 1;
+}
+
+// Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first. Other code runs for what is
+// no multiple of `taken`; where there is no such code, every value has to be a multiple of `least`.
+std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants, int64_t taken,
+                                int64_t least) {
   std::vector<int64_t> wanted;
   if (value < kLeastSize) {
     if (value < 0) return wanted;
@@ -71,12 +80,14 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     for (const int64_t one : {value + 1, value + 2, value - 1})
       if (one > 0) wanted.push_back(one);
   } else {
-    const int64_t step = step_of(slot, value);
+    const int64_t step = step_of(slot, value, least);
     const auto down_to_step = [&](int64_t one) { return one / step * step; };
     int64_t prime = value - 2;
     while (prime > 2 && value - prime < 200 && !is_prime(prime)) --prime;
     for (const int64_t one : {value - step, value + step, down_to_step(value / 2) + step, value + 3 * step})
       wanted.push_back(one);
+    for (const int64_t one : {value - taken, value + taken})
+      if (taken % step == 0) wanted.push_back(one);
     if (step == 1) wanted.push_back(prime);
     wanted.push_back(step == 1 ? 3 : step);
     size_t added = 0;
@@ -89,7 +100,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
   }
   std::vector<int64_t> values;
   for (const int64_t one : wanted)
-    if (one >= 0 && one < INT32_MAX && one != value && std::find(values.begin(), values.end(), one) == values.end())
+    if (one >= 0 && one < INT32_MAX && one != value && one % least == 0 && std::find(values.begin(), values.end(), one) == values.end())
       values.push_back(one);
   return values;
 }
@@ -141,6 +152,19 @@ Fitted fit(const GridSize& grid, const GridSize& block, const std::vector<int64_
 }
 
 GridSize extent_of(const Dim3& size) { return {size.x, size.y, size.z}; }
+
+// What a block has of each dimension: threads, or in a language of tiles a tile, however many threads work on it.
+GridSize block_of(const LaunchRequest& request, const std::vector<int64_t>& sizes) {
+  const std::vector<uint32_t>& tiles = request.kernel->tiles;
+  if (tiles.empty()) return extent_of(request.block);
+  const GridSize grid = extent_of(request.grid);
+  GridSize block{1, 1, 1};
+  for (int d = 0; d < 3; ++d)
+    for (const int64_t size : sizes)
+      for (const uint32_t tile : tiles)
+        if (block[d] == 1 && grid[d] > 1 && has_thread_each({grid[d], tile}, size)) block[d] = tile;
+  return block;
+}
 
 template <class Value>
 void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<OtherSize>& found) {
@@ -195,10 +219,13 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow) {
   std::vector<OtherSize> found;
-  const GridSize grid = extent_of(request.grid), block = extent_of(request.block);
   std::vector<int64_t> now(slots.size(), 0);
   for (size_t i = 0; i < slots.size(); ++i)
     if (is_integer(slots[i]) && slot_address(slots[i], request)) now[i] = value_of(slots[i], request);
+  const GridSize grid = extent_of(request.grid), block = block_of(request, now);
+  // Tiles of the other shapes are not known: there the grid stays as it is, and sizes only shrink.
+  const bool fixed = !request.kernel->tiles.empty() && !beside.empty();
+  may_grow &= !fixed;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Quantity& slot = slots[i];
     const void* at = slot_address(slot, request);
@@ -221,11 +248,13 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     }
     if (product && size >= kLeastSize) continue;  // it goes with them
     bool bare = false;
-    for (const int64_t value : candidates(slot, size, constants)) {
+    const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;
+    for (const int64_t value : candidates(slot, size, constants, taken, least)) {
       const bool mode = size < kLeastSize;
-      Fitted fitted = mode ? Fitted{true, false, grid} : fit(grid, block, others, size, value, alike);
+      Fitted fitted = mode || fixed ? Fitted{true, false, grid} : fit(grid, block, others, size, value, alike);
       bool suits = true;
       for (const LaunchShape& shape : beside) {
+        if (fixed) break;
         const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
         suits &= mode || theirs.matched == fitted.matched;
       }

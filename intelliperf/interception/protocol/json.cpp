@@ -271,4 +271,23 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
   return *this;
 }
 
+void copy_json(JsonWriter& into, const JsonValue& value) {
+  switch (value.kind()) {
+    case JsonValue::Kind::kNull: into.null(); break;
+    case JsonValue::Kind::kBoolean: into.boolean(value.boolean()); break;
+    case JsonValue::Kind::kNumber: into.raw(value.text()); break;
+    case JsonValue::Kind::kString: into.string(value.text()); break;
+    case JsonValue::Kind::kArray:
+      into.begin_array();
+      for (const JsonValue& item : value.items()) copy_json(into, item);
+      into.end_array();
+      break;
+    case JsonValue::Kind::kObject:
+      into.begin_object();
+      for (const auto& member : value.members()) copy_json(into.key(member.first), member.second);
+      into.end_object();
+      break;
+  }
+}
+
 }  // namespace simt

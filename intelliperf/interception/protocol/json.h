@@ -58,4 +58,7 @@ class JsonWriter {
   bool need_comma_ = false;
 };
 
+// Writes a value that was read.
+void copy_json(JsonWriter& into, const JsonValue& value);
+
 }  // namespace simt

@@ -20,7 +20,7 @@ _ELEMENTS = {
     "fp8e4nv": ("fp8e4nv", 1, "unknown"), "fp8e5": ("fp8e5", 1, "unknown"), "fp8e4b8": ("fp8e4b8", 1, "unknown"),
     "fp8e5b16": ("fp8e5b16", 1, "unknown"), "fp8e4b15": ("fp8e4b15", 1, "unknown"),
 }  # fmt: skip
-_SCRATCH = ("global_scratch", "profile_scratch")  # Triton's AMD kernels end with these two
+SCRATCH = ("global_scratch", "profile_scratch")  # Triton's AMD kernels end with these two
 
 
 class UnknownArgument(TypeError):
@@ -101,7 +101,7 @@ def scratch(pointers: Sequence[int]) -> list[bytes]:
 def described(types: Sequence[Any], names: Sequence[str]) -> list[dict[str, Any]]:
     """The entries of the emulator's metadata, one per argument that the kernel takes."""
     found = [(kind, name) for _, kind, name in flat(len(types) * [None], types, names)]
-    found += [("*i8", name) for name in _SCRATCH]
+    found += [("*i8", name) for name in SCRATCH]
     return [{"index": index, **_entry(kind, name)} for index, (kind, name) in enumerate(found)]
 
 

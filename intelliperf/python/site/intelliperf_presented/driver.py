@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from types import ModuleType
 
-from . import clock, trials
+from . import clock, specialising, trials
 
 LEAST, BELOW = (3, 6), (4, 0)
 REFUSED = 125  # the exit status with which the runtime library refuses, too
@@ -25,6 +25,7 @@ def present(triton: ModuleType) -> None:
         known = ".".join(map(str, LEAST))
         refuse(f"Triton {triton.__version__} is not supported; install triton>={known},<{BELOW[0]}")
     from triton.backends import backends
+    from triton.compiler import compiler
     from triton.runtime import autotuner, driver
 
     if "amd" not in backends:
@@ -36,3 +37,4 @@ def present(triton: ModuleType) -> None:
     triton.testing.do_bench = clock.do_bench
     triton.testing.do_bench_cudagraph = clock.do_bench_cudagraph
     trials.mark(autotuner.Autotuner)
+    specialising.follow(compiler.CompiledKernel)

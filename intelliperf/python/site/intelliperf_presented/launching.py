@@ -12,7 +12,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import _allocation
 
-from . import arguments, clock, trials
+from . import arguments, clock, specialising, trials
 from .runtime import chip, runtime, word
 from .variants import Variant
 
@@ -41,8 +41,9 @@ class Utils:
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
         """Module, function, registers, spills and the most threads of a block."""
         variant = _latest[-1]
-        variant.log(trials.under_way())
-        module = runtime().load(kernel, variant.module())
+        if not specialising.under_way():
+            variant.log(trials.under_way())
+        module = runtime().load(kernel, variant.module(specialising.ttir()))
         return module, runtime().function(module, name), 0, 0, _MOST_THREADS
 
     def unload_module(self, module: int) -> None:

@@ -19,7 +19,7 @@ def _library() -> ctypes.CDLL:
 
 def stand_before_torch() -> None:
     """Must run before libc10.so is loaded, whose calls for memory then lead here."""
-    library, device = _library(), runtime().library
+    library, device = _library(), runtime().native
     allocate = ctypes.cast(device.hipMalloc, ctypes.c_void_p)
     release = ctypes.cast(device.hipFree, ctypes.c_void_p)
     library.intelliperf_memory_begin.argtypes = (ctypes.c_void_p, ctypes.c_void_p)

@@ -42,22 +42,22 @@ class Runtime:
     """Every method raises `DeviceError` with the library's words where it refuses."""
 
     def __init__(self, path: str) -> None:
-        self.library = ctypes.CDLL(path)
+        self.native = ctypes.CDLL(path)
         for name, arguments in _SIGNATURES.items():
-            function = getattr(self.library, name)
+            function = getattr(self.native, name)
             function.argtypes, function.restype = arguments, c_int
-        self.library.hipGetErrorString.argtypes = (c_int,)
-        self.library.hipGetErrorString.restype = c_char_p
+        self.native.hipGetErrorString.argtypes = (c_int,)
+        self.native.hipGetErrorString.restype = c_char_p
 
     def _call(self, name: str, *arguments: object) -> None:
-        error = getattr(self.library, name)(*arguments)
+        error = getattr(self.native, name)(*arguments)
         if error:
-            words = self.library.hipGetErrorString(error)
+            words = self.native.hipGetErrorString(error)
             raise DeviceError(f"{name}: {words.decode() if words else error}")
 
     def load(self, image: bytes, described: dict[str, object]) -> int:
         """The handle of a code object. `described`: what it cannot tell of itself, see the emulator's metadata."""
-        describe = getattr(self.library, "__simt_describe_module", None)
+        describe = getattr(self.native, "__simt_describe_module", None)
         if describe is not None:
             describe(c_char_p(json.dumps(described).encode()))
         module = c_void_p()
@@ -93,7 +93,7 @@ class Runtime:
 
     def on_device(self, pointer: int) -> bool:
         """Does it lead into a live allocation?"""
-        return self.library.hipMemGetAddressRange(None, None, pointer) == 0
+        return self.native.hipMemGetAddressRange(None, None, pointer) == 0
 
     def memory(self) -> tuple[int, int]:
         """Free and total bytes of the device."""
@@ -129,9 +129,15 @@ class Runtime:
         self._call("hipEventElapsedTime", byref(found), start, end)
         return found.value
 
+    def general(self, special: int, general: int, lds: int) -> None:
+        """Two functions of one kernel; the second knows nothing of the numbers that it is handed."""
+        tell = getattr(self.native, "__simt_general", None)
+        if tell is not None:
+            tell(c_void_p(special), c_void_p(general), c_uint(lds))
+
     def trial(self, begins: bool) -> None:
         """Launches from here on are tried for their time: not recorded, not compared."""
-        mark = getattr(self.library, "__simt_trial", None)
+        mark = getattr(self.native, "__simt_trial", None)
         if mark is not None:
             mark(c_int(begins))
 

@@ -8,10 +8,12 @@ import sys
 from types import FrameType
 from typing import Any
 
-from . import arguments
+from . import arguments, numbers
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_LARGEST_TILE = 1 << 20  # Triton's own limit
+_LARGEST_CONSTANT = 1 << 31
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -30,8 +32,14 @@ class Variant:
         self.name = str(getattr(function, "__name__", self.symbol))
         self.architecture = str(metadata.target.arch)
 
-    def module(self) -> dict[str, object]:
-        """The metadata that the code object itself lacks."""
+    def module(self, ttir: str = "") -> dict[str, object]:
+        """The metadata that the code object itself lacks. `ttir`: the kernel's IR, where there is some."""
+        function = numbers.Function(ttir, self.symbol)
+        parameters = arguments.described(self.types, self.names)
+        known = numbers.quantities(function, [str(one["type"]) for one in parameters[: -len(arguments.SCRATCH)]])
+        if known:
+            for index, multiple in numbers.multiples(function).items():
+                parameters[index]["multiple"] = multiple
         return {
             "source": self.file,
             "language": "triton",
@@ -41,7 +49,11 @@ class Variant:
                     "file": self.file,
                     "line": self.line,
                     "end_line": self.end_line,
-                    "parameters": arguments.described(self.types, self.names),
+                    "parameters": parameters,
+                    "quantities": known,
+                    "constants": sorted(one for one in function.compared if 1 < one < _LARGEST_CONSTANT),
+                    "reads_grid": function.reads_grid,
+                    "tiles": sorted({1, *(int(value) for value in self.constants.values() if _is_a_size(value))}),
                 }
             },
         }
@@ -76,6 +88,10 @@ def _constants(source: Any, names: list[str]) -> dict[str, str]:
     return found
 
 
+def _is_a_size(constant: str) -> bool:
+    return constant.isdigit() and 1 < int(constant) <= _LARGEST_TILE
+
+
 def _place(function: Any) -> tuple[str, int, int]:
     """File, line of the `def`, and last line of a jit function; empty and 0 where it has none."""
     code = getattr(getattr(function, "fn", None), "__code__", None)
@@ -93,12 +109,12 @@ def launching_line() -> str:
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         file = frame.f_code.co_filename
-        if _is_programs_own(file):
+        if is_programs_own(file):
             return f"{os.path.abspath(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
-def _is_programs_own(file: str) -> bool:
+def is_programs_own(file: str) -> bool:
     libraries = (_HERE, os.path.dirname(os.__file__))
     return os.path.isfile(file) and not file.startswith(libraries) and not any(part in file for part in _PACKAGES)

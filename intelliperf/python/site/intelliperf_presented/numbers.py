@@ -1,0 +1,192 @@
+"""What a kernel does with the plain numbers that it is handed, from the IR that Triton's front end makes (TTIR).
+
+Whoever runs a launch once more with other numbers has to know: what is divided or stepped through by a constant may be
+promised to be a multiple, and a mask or a bound says that any value is meant. See `emulator/ir/quantities.py` for the
+same of compiled code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAME = r"%[\w.$-]+"
+_ARGUMENT = re.compile(rf"({_NAME}): ([!\w.]+(?:<[^{{}}()]*?>(?=[ ,)]|$))?)(?: \{{([^}}]*)\}})?")
+_OPERATION = re.compile(rf'\s*(?:({_NAME})(?::\d+)?(?:, {_NAME}(?::\d+)?)* = )?"?([a-z]\w*\.[\w.]+)"?(.*)')
+_CONSTANT = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: \{[^}]*\})? : ")
+_LOOP = re.compile(rf"{_NAME} = ({_NAME}) to ({_NAME}) step ({_NAME})")
+_DIVISIBILITY = re.compile(r"tt\.divisibility = (\d+)")
+_SAME = _words(
+    "tt.splat tt.expand_dims tt.broadcast tt.reshape tt.unsplat tt.trans arith.extsi arith.extui arith.trunci "
+    "arith.index_cast arith.index_castui arith.minsi arith.minui arith.maxsi arith.maxui arith.select"
+)
+_OTHER = frozenset(("arith.subi", "arith.muli", "arith.shli", "arith.xori", "arith.ori"))
+_DIVIDING = _words(
+    "arith.divsi arith.divui arith.remsi arith.remui arith.shrsi arith.shrui arith.andi arith.ceildivsi "
+    "arith.floordivsi"
+)
+_BOUNDED = frozenset(("tt.make_tensor_descriptor", "tt.make_tensor_ptr"))  # they mask by the shape
+_OPEN = _words("tt.call cf.br cf.cond_br scf.yield scf.while scf.condition tt.return")
+_INTEGERS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
+_FLOATS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+_GRID_SIZE = "tt.get_num_programs"
+
+
+@dataclass
+class Uses:
+    divisors: set[int] = field(default_factory=set)
+    open: bool = False  # it may be promised to be a multiple of something that is not known
+    compared: bool = False
+    constants: set[int] = field(default_factory=set)  # that it is compared with
+    steps: set[int] = field(default_factory=set)  # of loops that it ends
+    masks: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        # Without a mask nothing tells what a last, partial step would do.
+        promised = self.divisors | (set() if self.masks else self.steps)
+        return {
+            "divisors": sorted(promised),
+            "open": self.open,
+            "compared": self.compared,
+            "constants": sorted(self.constants),
+        }
+
+
+@dataclass(frozen=True)
+class _Operation:
+    result: str | None
+    name: str
+    text: str
+    operands: tuple[str, ...]
+
+
+class Function:
+    """One `tt.func` of a module's text."""
+
+    def __init__(self, text: str, symbol: str) -> None:
+        begins = text.find(f"@{symbol}(")
+        head, _, body = text[begins:].partition("\n") if begins >= 0 else ("", "", "")
+        self.arguments = [(name, kind, more or "") for name, kind, more in _ARGUMENT.findall(head)]
+        self.constants: dict[str, int] = {}
+        self.reads_grid = False
+        self.compared: set[int] = set()  # with these, or divided by them: where it may do something else
+        self._users: dict[str, list[_Operation]] = {}
+        for operation in _operations(body):
+            self.reads_grid |= operation.name == _GRID_SIZE
+            found = _CONSTANT.search(operation.text) if operation.name == "arith.constant" else None
+            if found and operation.result:
+                self.constants[operation.result] = int(found[1]) if found[1].lstrip("-").isdigit() else 0
+            if operation.name == "arith.cmpi" or operation.name in _DIVIDING:
+                self.compared |= {self.constants[one] for one in operation.operands if one in self.constants}
+            for operand in set(operation.operands):
+                self._users.setdefault(operand, []).append(operation)
+
+    def uses(self, argument: str) -> Uses:
+        uses = Uses()
+        pending: list[tuple[str, int | None]] = [(argument, 0)]
+        seen = {argument}
+        while pending:
+            name, added = pending.pop()
+            for operation in self._users.get(name, ()):
+                passed, now = self._pass(operation, name, added, uses)
+                if passed and operation.result and operation.result not in seen:
+                    seen.add(operation.result)
+                    pending.append((operation.result, now))
+        return uses
+
+    def _pass(self, operation: _Operation, name: str, added: int | None, uses: Uses) -> tuple[bool, int | None]:
+        """Whether the result is made of the number, and what was added to it; None: it is another one."""
+        kind = operation.name
+        if kind in _SAME:
+            return True, added
+        if kind == "arith.addi":
+            constants = self._known(operation, name)
+            return True, added + constants[0] if added is not None and constants else None
+        if kind in _OTHER:
+            return True, None
+        if kind in _DIVIDING:
+            self._divide(operation, name, added, uses)
+            return True, None
+        if kind == "arith.cmpi":
+            uses.compared = uses.masks = True
+            uses.constants |= set(self._known(operation, name))
+        elif kind in _BOUNDED:
+            uses.compared = uses.masks = True
+        elif kind == "scf.for":
+            self._end(operation, name, uses)
+        elif kind in _OPEN:
+            uses.open = True
+        return False, None
+
+    def _known(self, operation: _Operation, name: str) -> list[int]:
+        return [self.constants[one] for one in operation.operands if one != name and one in self.constants]
+
+    def _divide(self, operation: _Operation, name: str, added: int | None, uses: Uses) -> None:
+        first, *rest = operation.operands
+        if first != name and operation.name != "arith.andi":
+            return  # it divides something else
+        other = rest[0] if rest and first == name else first
+        constant = self.constants.get(other)
+        if constant is None or other == name:
+            uses.open = True
+            return
+        if operation.name in ("arith.shrsi", "arith.shrui"):
+            constant = 1 << constant if 0 <= constant < 31 else 1
+        elif operation.name == "arith.andi":
+            constant = constant + 1 if constant >= 0 else -constant
+        if constant > 1 and added != constant - 1:  # rounded up, nothing is left out
+            uses.divisors.add(constant)
+
+    def _end(self, operation: _Operation, name: str, uses: Uses) -> None:
+        loop = _LOOP.search(operation.text)
+        if loop is None or name not in loop.groups():
+            uses.open = True  # it is carried through the loop
+            return
+        uses.compared = True
+        step = self.constants.get(loop[3])
+        if name == loop[2] and step is not None and step > 1:
+            uses.steps.add(step)
+        elif step is None:
+            uses.open = True
+
+
+def _operations(body: str) -> Iterator[_Operation]:
+    for line in body.split("\n"):
+        found = _OPERATION.match(line.partition(" loc(")[0])
+        if found:
+            result, name, text = found.groups()
+            yield _Operation(result, name, text, tuple(re.findall(_NAME, text)))
+        if line == "  }" or line.startswith("  } loc("):
+            return  # the function ends
+
+
+def quantities(function: Function, parameters: Sequence[str]) -> list[dict[str, Any]]:
+    """Of the plain numbers among the arguments; `parameters`: the JIT's types. None where these are others."""
+    if len(function.arguments) != len(parameters):
+        return []
+    found = []
+    for index, (name, kind, _) in enumerate(function.arguments):
+        size = _INTEGERS.get(kind) or _FLOATS.get(kind)
+        if size is None:
+            continue
+        encoding = "float" if kind in _FLOATS else "unsigned" if parameters[index].startswith("u") else "signed"
+        facts = function.uses(name).facts()
+        found.append({"parameter": index, "offset": 0, "bytes": size, "encoding": encoding, **facts})
+    return found
+
+
+def multiples(function: Function) -> dict[int, int]:
+    """By argument: what the JIT took plain numbers for a multiple of."""
+    found = {}
+    for index, (_, kind, attributes) in enumerate(function.arguments):
+        known = _DIVISIBILITY.search(attributes)
+        if known and kind in _INTEGERS:
+            found[index] = int(known[1])
+    return found
