@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from intelliperf.counting import sampling
 from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
+from intelliperf.emulator.generated import generated_note, model_lines
 from intelliperf.emulator.launchless import library_note, why_no_kernel
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
@@ -516,6 +517,8 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
         )
     device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]
+    made = model_lines(project)
+    profiles = [_with_model_lines(profile, made) for profile in profiles]
     profiles.sort(key=lambda profile: (-profile.share, profile.kernel.symbol))
     return ApplicationProfile(
         kernels=tuple(profiles),
@@ -526,6 +529,11 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
             ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
         ),
     )
+
+
+def _with_model_lines(profile: KernelProfile, made: Mapping[str, tuple[str, ...]]) -> KernelProfile:
+    lines = made.get(profile.kernel.symbol)
+    return profile if lines is None else replace(profile, notes=(*profile.notes, generated_note(lines)))
 
 
 def _described(operation: str) -> str:

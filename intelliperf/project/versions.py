@@ -17,6 +17,7 @@ from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Declaration, FileEdit, Kernel, KernelProfile, SourceEvidence
 
 JIT_DIRECTORY = ".intelliperf/jit"  # in each version's tree: what its interpreter compiles at run time
+GENERATED_LOG = f"{JIT_DIRECTORY}/generated.jsonl"  # … which lines of a model a compiler made kernels from
 JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
 
 
@@ -107,7 +108,8 @@ def _compiled_at_run_time(state: Version) -> set[str]:
     for line in log.read_text("utf-8", "surrogateescape").splitlines():
         entry = json.loads(line)
         named |= {Path(entry["file"]), Path(entry["launched_from"].rpartition(":")[0])}
-    return {path.relative_to(tree).as_posix() for path in named if tree in path.parents}
+    own = {path.relative_to(tree).as_posix() for path in named if tree in path.parents}
+    return {path for path in own if not path.startswith(f"{JIT_DIRECTORY}/")}  # a compiler wrote the others
 
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)

@@ -27,9 +27,26 @@ def _present_torch(module: ModuleType) -> None:
     surface.present(module)
 
 
+def _of_compiler(function: str) -> Callable[[ModuleType], None]:
+    def present(module: ModuleType) -> None:
+        from . import compiling
+
+        getattr(compiling, function)(module)
+
+    return present
+
+
 # Module → what to do before it is loaded, and once it is.
 _BEFORE: dict[str, Callable[[], None]] = {"torch": _prepare_torch}
-_AFTER: dict[str, Callable[[ModuleType], None]] = {"triton": _present_triton, "torch": _present_torch}
+_AFTER: dict[str, Callable[[ModuleType], None]] = {
+    "triton": _present_triton,
+    "torch": _present_torch,
+    "torch._dynamo.eval_frame": _of_compiler("present_dynamo"),
+    "torch._inductor.runtime.hints": _of_compiler("present_hints"),
+    "torch._inductor.runtime.triton_helpers": _of_compiler("present_helpers"),
+    "torch._inductor.runtime.benchmarking": _of_compiler("present_benchmarking"),
+    "torch._inductor.codegen.triton": _of_compiler("present_code"),
+}
 
 
 class _Watching(Loader):

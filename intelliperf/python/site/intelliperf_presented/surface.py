@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -157,13 +157,18 @@ def _set_stream(stream: Stream) -> None:
     _streams[-1] = stream
 
 
-@contextlib.contextmanager
-def _stream(stream: Stream | None) -> Iterator[Stream | None]:
-    if stream is None:
-        yield None
-        return
-    with stream:
-        yield stream
+class StreamContext:
+    """`with torch.cuda.stream(s)`; a class, as dynamo asks what is one."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Stream | None:
+        return self.stream.__enter__() if self.stream is not None else None
+
+    def __exit__(self, *raised: object) -> None:
+        if self.stream is not None:
+            self.stream.__exit__(*raised)
 
 
 def _memory(which: int) -> Callable[..., int]:
@@ -203,8 +208,8 @@ def _table(torch: ModuleType) -> dict[str, Any]:
         "Stream": Stream,
         "Event": Event,
         "ExternalStream": Stream,
-        "StreamContext": _stream,
-        "stream": _stream,
+        "StreamContext": StreamContext,
+        "stream": StreamContext,
         "current_stream": lambda device=None: _streams[-1],
         "default_stream": lambda device=None: _streams[0],
         "set_stream": _set_stream,
