@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -42,7 +42,7 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.validation.edits.reading import Reading
-from intelliperf.validation.edits.targets import touched
+from intelliperf.validation.edits.targets import Touched, touched
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.replaygate import Recorder
 from intelliperf.validation.trial import BuildFailure, Case, Settings
@@ -86,8 +86,8 @@ def programs() -> list[str]:
     return sorted(path.name for path in PROGRAMS.iterdir() if path.suffix in (".hip", ".cu"))
 
 
-def changes(program: str) -> Iterator[Change]:
-    text = (PROGRAMS / program).with_suffix(".changes").read_text()
+def changes(program: str, folder: Path = PROGRAMS) -> Iterator[Change]:
+    text = (folder / program).with_suffix(".changes").read_text()
     heads = list(_HEADLINE.finditer(text))
     for head, after in zip(heads, [*heads[1:], None], strict=True):
         below = text[head.end() : after.start() if after else len(text)]
@@ -127,12 +127,13 @@ class Exhibit:
 
     program: str
     root: Path
+    folder: Path = PROGRAMS
     _runs: int = 0
     _built: dict[Path, str] = field(default_factory=dict)  # the text that was built last, by directory
 
     @cached_property
     def original(self) -> str:
-        return (PROGRAMS / self.program).read_text()
+        return (self.folder / self.program).read_text()
 
     @cached_property
     def backend(self) -> EmulatorBackend:
@@ -155,9 +156,13 @@ class Exhibit:
         return built
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> Reading | None:
         texts = {self.program: self.original, HEADER: (PROGRAMS / HEADER).read_text()}
         return reading_of(self.root / "sources", texts)
+
+    def _touched(self, edit: FileEdit) -> Touched:
+        assert self._reading is not None
+        return touched(self._reading, (edit,), {self.program: self.original})
 
     @cached_property
     def _profile(self) -> ApplicationProfile:
@@ -173,7 +178,7 @@ class Exhibit:
         return self._judge.judge(
             Case(
                 candidate=Candidate((edit,), "", Origin(OriginKind.USER, change.what), change.declares),
-                finding=target(self._profile, touched(self._reading, (edit,), originals)),
+                finding=target(self._profile, self._touched(edit)),
                 reference=self._reference,
                 baseline=self._reference,
                 sources=originals,
@@ -266,14 +271,15 @@ class Exhibit:
         self._runs += 1
         argv = (*application.command, *arguments)
         logs = self.root / "runs"
-        return Ran(run(argv, application.directory, _DEADLINE_S, logs, f"run-{self._runs}", environment))
+        given = {**dict(application.environment), **environment}
+        return Ran(run(argv, application.directory, _DEADLINE_S, logs, f"run-{self._runs}", given))
 
     def _watched(self, text: str, arguments: tuple[str, ...]) -> Watched:
         application = self._program(text)
         self._runs += 1
         command = (*application.command, *arguments)
         directory = self.root / "runs" / f"watched-{self._runs}"
-        return watch(Application(command, application.project, application.directory), IN_ORDER, directory, _DEADLINE_S)
+        return watch(replace(application, command=command), IN_ORDER, directory, _DEADLINE_S)
 
     # ---- builds ----------------------------------------------------------------------------------------------
 
