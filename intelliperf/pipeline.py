@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from intelliperf.errors import BudgetExhausted, ProviderError
+from intelliperf.errors import BudgetExhausted
 from intelliperf.records import Ending, Report
 from intelliperf.run import Run
 from intelliperf.search import Target
 
 
 def improve(run: Run) -> Report:
-    """Build and profile once; then pursue each finding, the most promising first, until nothing worthwhile is left."""
+    """Build and profile once; then pursue each finding, the most promising first, until nothing worthwhile is left.
+
+    A provider that fails (`ProviderError`) pauses the run: its journal resumes it.
+    """
     run.build_reference()
     profile = run.profile()
     run.diagnose(profile)
@@ -21,8 +24,6 @@ def improve(run: Run) -> Report:
             pursue(run, target)
     except BudgetExhausted as error:
         return run.finish(Ending.BUDGET_EXHAUSTED, note=str(error))
-    except ProviderError as error:
-        return run.finish(Ending.PROVIDER_FAILED, note=str(error))
     return run.finish(run.ending())
 
 

@@ -499,7 +499,6 @@ class Ending(str, Enum):
     NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
     REFUSED = "patch refused"  # the one that was given to be judged
     BUDGET_EXHAUSTED = "budget exhausted"
-    PROVIDER_FAILED = "model provider failed"
 
 
 @record(frozen=True)

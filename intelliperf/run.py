@@ -302,8 +302,8 @@ class Run:
         """One proposal, judged; an accepted one makes the best version. None where the rewriter has nothing more."""
         index = len(self.attempts) + 1
         kept = self.journal.attempt(index)
-        if kept is not None:
-            return self._restored(kept, target)
+        if kept is not None:  # of an earlier process: the next in order, maybe another rewriter's or finding's
+            return self._restored(kept, target) if _came_from(kept, rewriter, target) else None
         task = self._task(target)
         with self.stage("propose", attempt=index, rewriter=rewriter.name):
             proposal = rewriter.propose(task, target.attempts)
@@ -470,3 +470,8 @@ class Run:
     def _discard(self, version: Version) -> None:
         if not self.settings.keep_work:
             version.workspace.remove()
+
+
+def _came_from(attempt: Attempt, rewriter: Rewriter, target: Target) -> bool:
+    name, formula = target.finding.profile.kernel.name, target.finding.formula
+    return (rewriter_of(attempt), attempt.kernel, attempt.formula) == (rewriter.name, name, formula)

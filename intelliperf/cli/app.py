@@ -26,6 +26,7 @@ from intelliperf.cli.options import (
     NightOptions,
     Options,
     ReplayOptions,
+    ResumeOptions,
     ReviewOptions,
     RunOptions,
 )
@@ -198,9 +199,9 @@ def replay(options: ReplayOptions) -> int:
     return replay_run(options)
 
 
-@takes(RunOptions)
-def resume(options: RunOptions) -> int:
-    """Resume a run that was interrupted."""
+@takes(ResumeOptions)
+def resume(options: ResumeOptions) -> int:
+    """Resume a run that was interrupted, or that a model provider's failure paused."""
     from intelliperf.cli.improve import resume_run
 
     return resume_run(options)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from intelliperf import __version__
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.options import Options, RunOptions
+from intelliperf.cli.options import Options, ResumeOptions
 from intelliperf.cli.parsing import as_typed
 from intelliperf.cli.runs import by_name, find_run, is_resumable, name_of, write_in_place
 from intelliperf.cli.view import show, view_for
@@ -32,7 +32,7 @@ from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.reviews import read_reviews
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Proposal, Rewriter, Task
-from intelliperf.records import Application, Attempt, Executor, Report
+from intelliperf.records import Application, Attempt, Executor, OriginKind, Report
 from intelliperf.run import STARTED, Run
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def improve_application(options: Options) -> int:
     return conclude(options, report, journal.directory)
 
 
-def resume_run(asked: RunOptions) -> int:
-    """Resume an interrupted run, in its own directory and with its own options."""
+def resume_run(asked: ResumeOptions) -> int:
+    """Resume an interrupted or paused run, in its own directory and with its own options."""
     directory = find_run(asked, is_resumable, "interrupted")
     if (directory / "report.json").exists():
         raise UsageError(f"{directory} is finished; see `intelliperf report`")
@@ -94,7 +94,7 @@ def resume_run(asked: RunOptions) -> int:
         Journal(directory, view) as journal,
     ):
         journal.event("note", text=f"resuming {directory}")
-        report = _execute(options, application, journal)
+        report = _execute(options, application, journal, asked.without_model)
     return conclude(options, report, directory)
 
 
@@ -147,11 +147,11 @@ def check_consistent(options: Options, application: Application) -> None:
         )
 
 
-def _execute(options: Options, application: Application, journal: Journal) -> Report:
+def _execute(options: Options, application: Application, journal: Journal, without_model: bool = False) -> Report:
     from intelliperf.pipeline import improve
 
     with scratch(options, journal):
-        run = open_run(options, application, journal)
+        run = open_run(options, application, journal, without_model)
         return finish_report(run, improve(run))
 
 
@@ -160,11 +160,13 @@ def _log_failure(journal: Journal, text: str, status: int) -> None:
         journal.record("error", text=text, exit_status=status)
 
 
-def _offer_resume(journal: Journal) -> None:
+def _offer_resume(journal: Journal, paused: bool = False) -> None:
     """Where `resume` would work: options were kept, and the build had begun."""
     directory = journal.directory
     if (directory / "run.json").exists() and (directory / STARTED).exists():
-        journal.tell(f"to resume: intelliperf resume {name_of(directory)}")
+        told = "the run is paused; to resume: " if paused else "to resume: "
+        without = " (--without-model: report what was found so far)" if paused else ""
+        journal.tell(f"{told}intelliperf resume {name_of(directory)}{without}")
 
 
 @contextlib.contextmanager
@@ -178,7 +180,7 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
     except IntelliPerfError as error:
         _log_failure(journal, str(error), error.exit_status)
         if isinstance(error, (StorageFull, ProviderError)):
-            _offer_resume(journal)
+            _offer_resume(journal, isinstance(error, ProviderError))
         raise
     except KeyboardInterrupt:
         _log_failure(journal, "interrupted", EXIT_INTERRUPTED)
@@ -205,8 +207,8 @@ def finish_report(run: Run, report: Report) -> Report:
     return report
 
 
-def open_run(options: Options, application: Application, journal: Journal) -> Run:
-    """Everything that a run needs, wired together."""
+def open_run(options: Options, application: Application, journal: Journal, without_model: bool = False) -> Run:
+    """Everything that a run needs, wired together. `without_model`: keep a model's attempts, ask for no more."""
     from intelliperf.backends import open_backend, with_gpu
     from intelliperf.cli.judging import RunJudge
     from intelliperf.formulas import find_formula
@@ -217,7 +219,10 @@ def open_run(options: Options, application: Application, journal: Journal) -> Ru
         raise UsageError("--replies-from needs the --formula that the recorded replies were for")
     rules = _Rules()
     reviews = read_reviews(options.reviews) if options.reviews is not None else ()
-    rewriters = () if diagnose_only else _rewriters(options, application, journal, rules)
+    rewriters: tuple[Rewriter, ...] = ()
+    if not diagnose_only:
+        silent = without_model and options.model is not None
+        rewriters = (rules, _Silent()) if silent else _rewriters(options, application, journal, rules)
     if options.pass_env:
         os.environ[PASSED] = ",".join(options.pass_env)
     sandbox = Sandbox.probe(journal.directory, options.pass_env)
@@ -295,6 +300,15 @@ class _Rules:
                 rewriter.read_ahead(*wanted)
 
         Thread(target=work, daemon=True).start()
+
+
+class _Silent:
+    """In place of a model that is not to be asked any more."""
+
+    name = OriginKind.MODEL.value
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        return None
 
 
 def _preparation(sandbox: Sandbox) -> Callable[[], None]:

@@ -225,6 +225,15 @@ class RunOptions:
 
 
 @record(frozen=True)
+class ResumeOptions(RunOptions):
+    """What `intelliperf resume` takes besides."""
+
+    without_model: Annotated[
+        bool, _option("--without-model", help="Ask no model any more: report what was found so far.")
+    ] = False
+
+
+@record(frozen=True)
 class ReplayOptions(RunOptions):
     """What `intelliperf replay` takes besides."""
 

@@ -47,14 +47,14 @@ def replay_run(options: ReplayOptions) -> int:
 
 
 def _found(options: ReplayOptions) -> list[Source]:
-    """Raises `UsageError` where there is no recording that matches."""
+    """Raises `UsageError` where no recording matches."""
     if options.run is not None and options.run.is_file():
         sources = [Source(options.run, options.candidate)]
     else:
         run = find_run(options, lambda one: any(_recordings(one)), "recorded")
         sources = [_of_run(run, path, options) for path in _recordings(run)]
         if not sources:
-            raise UsageError(f"{run} holds no recordings: no candidate was judged there on recorded dispatches")
+            raise UsageError(f"{run} has no recordings: none of its candidates was judged on recorded dispatches")
     matching, names = [], []
     for source in sources:
         with RecordingFile(source.path) as file:

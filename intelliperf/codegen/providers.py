@@ -26,6 +26,7 @@ from intelliperf.errors import ProviderError, UsageError
 from intelliperf.records import Usage
 
 _PROBE = "Answer with the single word: ready"
+_OK = 200  # HTTP
 _NO_KEY = "none"  # what a server without authentication gets
 DEFAULT_TIMEOUT_S = 600.0
 
@@ -226,10 +227,17 @@ class ProviderModel:
 
         def transient(error: Exception) -> bool:
             refused = isinstance(error, self._errors.LMTransportError) and connecting
-            return bool(self._errors.is_retryable_lm_error(error)) and not refused
+            garbled = getattr(error, "status", None) == _OK  # a proxy's page, or nothing, in place of an answer
+            return (garbled or bool(self._errors.is_retryable_lm_error(error))) and not refused
+
+        def answered() -> None:
+            call()
+            entry = self._lm.history[-1]
+            if not _words(entry) and not entry["usage"].get("completion_tokens"):
+                raise self._errors.LMProviderError("the answer is empty", status=_OK)
 
         try:
-            patience.call(call, self._errors.LMError, transient, _retry_after_s, self._said)
+            patience.call(answered, self._errors.LMError, transient, _retry_after_s, self._said)
         except self._errors.ContextWindowExceededError as error:
             raise PromptTooLong(f"{self.name}: the prompt does not fit the context window") from error
         except self._errors.LMError as error:
@@ -239,13 +247,11 @@ class ProviderModel:
         return self._reply(self._lm.history[-1], time.monotonic() - started)
 
     def _reply(self, entry: Mapping[str, Any], seconds: float) -> Reply:
-        output = entry["outputs"][0] if entry["outputs"] else ""
-        words = output.get("text") if isinstance(output, dict) else output
         used = entry["usage"]
         tokens = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         price = usd(entry.get("cost"), self.connection.settings.prices, self.connection.at_home, tokens)
         return Reply(
-            text=(words or "").encode("utf-8", "replace").decode("utf-8"),  # JSON may hold half a surrogate pair
+            text=_words(entry).encode("utf-8", "replace").decode("utf-8"),  # JSON may hold half a surrogate pair
             finish=_finish_reason(entry["response"]),
             model=str(entry["response_model"] or self.connection.model),
             usage=Usage(tokens[0], tokens[1], price, round(seconds, 3)),
@@ -267,6 +273,8 @@ class ProviderModel:
             return f"{where.address} is still limiting the rate after all retries{code}: {said}"
         if isinstance(error, (errors.LMTransportError, errors.LMTimeoutError)):
             return f"cannot talk to {where.address}: {said}; is it up, and is the address right?"
+        if status == _OK:
+            return f"{where.address} sends no answer that can be read{code}: {said}"
         if isinstance(error, errors.LMServerError):
             return f"{where.address} fails on its side{code}: {said}"
         return f"{where.address} refused the request{code}: {said}"
@@ -276,6 +284,11 @@ class ProviderModel:
         key = self.connection.key
         words = _first_line(error)
         return words if key == _NO_KEY else words.replace(key, "(key)")
+
+
+def _words(entry: Mapping[str, Any]) -> str:
+    output = entry["outputs"][0] if entry["outputs"] else ""
+    return (output.get("text") if isinstance(output, dict) else output) or ""
 
 
 def _retry_after_s(error: Exception) -> float | None:

@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Backoff:
-    """How often and how long.
+    """How often and how long: by default some six minutes, most of it in steps of a minute.
 
     A provider that asks for more than `patience_s` is not waited for; nor is one that has kept us
     for `total_s`, failed calls included (a call that times out takes minutes).
     """
 
-    tries: int = 6
-    first_s: float = 1.0
+    tries: int = 12
+    first_s: float = 2.0
     ceiling_s: float = 60.0
     patience_s: float = 300.0
     total_s: float = 1200.0

@@ -32,6 +32,7 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
     project = tmp_path / "rowsums"
     shutil.copytree(ROOT / "examples" / "rowsums", project, ignore=shutil.ignore_patterns(".intelliperf"))
     conversation = Conversation.read(CONVERSATION)
+    conversation.replies.insert(2, {"status": 401, "message": "this key was revoked"})  # in the middle of the run
     environment = {**os.environ, "ANTHROPIC_API_KEY": "demo-key"}
     with ProviderServer(conversation) as server:
         model = ("-r", "anthropic", "-m", "demo-model", "--api-base", server.root, "--price", "3,15")
@@ -43,6 +44,12 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
                 time.sleep(0.05)
             killed.send_signal(signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL, (tmp_path / "log").read_text()
+        paused = subprocess.run(
+            intelliperf("resume"), cwd=project, env=environment, capture_output=True, text=True, timeout=DEADLINE_S
+        )
+        assert paused.returncode == 1, paused.stdout + paused.stderr
+        assert "the run is paused; to resume: intelliperf resume" in paused.stdout
+        assert "this key was revoked" in paused.stderr
         resumed = subprocess.run(
             intelliperf("resume"), cwd=project, env=environment, capture_output=True, text=True, timeout=DEADLINE_S
         )
@@ -52,8 +59,8 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
     outcomes = [attempt["verdict"]["outcome"] for attempt in report["attempts"] if attempt["verdict"]]
     assert outcomes == ["WRONG_OUTPUT", "BUILD_FAILED", "ACCEPTED"]
     assert report["usage"]["input_tokens"] > 0 and report["usage"]["usd"] > 0
-    # Two replies before the kill, then the refusal for rate, its repetition and the last one.
-    assert [call.status for call in conversation.calls] == [200, 200, 429, 200, 200]
+    # Two replies before the kill, then the refused key, the refusal for rate, its repetition and the last one.
+    assert [call.status for call in conversation.calls] == [200, 200, 401, 429, 200, 200]
     subprocess.run(["git", "apply", "--check", str(run / "patch.diff")], cwd=project, check=True, timeout=30)
     kept = "".join(path.read_text("utf-8", "replace") for path in run.rglob("*") if path.is_file())
     assert "demo-key" not in kept

@@ -19,6 +19,8 @@ prints `http://127.0.0.1:PORT/v1` and serves until it is stopped. The conversati
     {"status": 429, "retry_after": 2, "message": "…", "type": "…"}
     {"hang_s": 60}                            accept and say nothing
     {"drop": true}                            close the connection without an answer
+    {"raw": "<html>…", "status": 502}         these words instead of JSON, as a proxy sends them
+    {"text": "…", "cut_after": 100}           promise the whole answer, send its first bytes, close
 
 `replies` are played once each in order to requests of more than 500 characters; shorter ones are
 probes, answered by `probe` (its last step forever, "ready" without any).
@@ -210,6 +212,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             return None
         self.server.stopping.wait(float(step.get("delay_s", 0)))
+        if "raw" in step:
+            call.status = int(step.get("status", 200))
+            return self._send_bytes(call.status, str(step["raw"]).encode(), {"content-type": "text/html"})
         if "status" in step:
             call.status = int(step["status"])
             return self._fail(call.status, str(step.get("message", "as recorded")), anthropic, step)
@@ -219,7 +224,11 @@ class _Handler(BaseHTTPRequestHandler):
             len(call.text) // CHARACTERS_PER_TOKEN + 1,
             len(text) // CHARACTERS_PER_TOKEN + 1,
         ]
-        return self._send(200, WIRES[call.path](call.model, text, str(step.get("finish", "stop")), usage))
+        answer = WIRES[call.path](call.model, text, str(step.get("finish", "stop")), usage)
+        if "cut_after" in step:
+            self.close_connection = True
+            return self._send_bytes(200, json.dumps(answer).encode(), {}, int(step["cut_after"]))
+        return self._send(200, answer)
 
     def _authorised(self) -> bool:
         key = self.server.conversation.key
@@ -238,15 +247,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, body, headers)
 
     def _send(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
-        payload = json.dumps(body).encode()
+        self._send_bytes(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
+
+    def _send_bytes(self, status: int, payload: bytes, headers: dict[str, str], most: int | None = None) -> None:
         self.send_response(status)
-        self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(payload)))
         self.send_header("x-request-id", f"req_{uuid.uuid4().hex}")
-        for name, value in (headers or {}).items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(payload)
+        self.wfile.write(payload[:most])
 
 
 def _listed(value: object) -> list[Any]:

@@ -244,8 +244,8 @@ def test_only_transient_failures_are_tried_again() -> None:
         return "done"
 
     assert patience.call(action, ValueError, lambda _: True, lambda _: None) == "done"
-    assert slept == [1.0, 2.0]
-    assert told[0] == "busy; trying again in 1 s (2 of 3)"
+    assert slept == [2.0, 4.0]
+    assert told[0] == "busy; trying again in 2 s (2 of 3)"
     failures[:] = [ValueError("wrong")]
     with pytest.raises(ValueError, match="wrong"):
         patience.call(action, ValueError, lambda _: False, lambda _: None)

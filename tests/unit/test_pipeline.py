@@ -87,22 +87,44 @@ def test_the_number_of_attempts_bounds_the_model_but_not_the_rules(tmp_path: Pat
     assert (report.ending, report.exit_status) == (Ending.NO_ACCEPTED_CANDIDATE, 3)
 
 
-@pytest.mark.parametrize(
-    ("error", "ending"),
-    [
-        (BudgetExhausted("the budget of 5 tokens is spent"), Ending.BUDGET_EXHAUSTED),
-        (ProviderError("busy forever"), Ending.PROVIDER_FAILED),
-    ],
-)
-def test_a_spent_budget_or_a_lost_provider_ends_in_order_with_what_was_won(
-    tmp_path: Path, error: Exception, ending: Ending
-) -> None:
+def test_a_spent_budget_ends_in_order_with_what_was_won(tmp_path: Path) -> None:
+    error = BudgetExhausted("the budget of 5 tokens is spent")
     report = improved(tmp_path, Scripted("model", [("900", "400"), error]))
-    assert (report.ending, report.accepted, report.exit_status) == (ending, 1, 0)
+    assert (report.ending, report.accepted, report.exit_status) == (Ending.BUDGET_EXHAUSTED, 1, 0)
     assert "+tally 400 contended" in report.patch
     assert str(error) in report.notes
     empty = improved(tmp_path / "second", Scripted("model", [error]))
-    assert (empty.ending, empty.exit_status, empty.patch) == (ending, 3, "")
+    assert (empty.ending, empty.exit_status, empty.patch) == (Ending.BUDGET_EXHAUSTED, 3, "")
+
+
+def test_a_lost_provider_pauses_the_run_and_a_resumed_one_keeps_what_was_won(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SLOW)
+    lost = Scripted("model", [("900", "400"), ProviderError("busy forever")])
+    with Journal(tmp_path / "run") as journal, pytest.raises(ProviderError):
+        improve(_run(project, journal, lost))
+    back = Scripted("model", [("400 contended", "40")])
+    with Journal(tmp_path / "run") as journal:
+        report = improve(_run(project, journal, back))
+    assert outcomes(report) == ["ACCEPTED", "ACCEPTED"] and len(back.seen) == 1
+
+
+def test_a_resumed_run_gives_each_attempt_back_to_its_own_finding_and_rewriter(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", SIBLINGS)
+
+    def run(*rewriters: Scripted) -> Report:
+        with Journal(tmp_path / "run") as journal:
+            return improve(scripted_run(project, journal, *rewriters, num_attempts=2))
+
+    steps = ["no", "no", ("500", "600"), ProviderError("busy")]
+    with pytest.raises(ProviderError):
+        run(Scripted("rules", ["no", ("900", "950")]), Scripted("model", steps))
+    report = run(Scripted("rules", []), Scripted("model", [("500 contended", "50")]))
+    assert [(a.kernel, a.origin.name) for a in report.attempts] == [
+        *[("tally", "rules step")] * 2,
+        *[("tally", "model step")] * 2,
+        *[("other", "model step")] * 2,
+    ]
+    assert outcomes(report)[-2:] == ["NOT_FASTER", "ACCEPTED"]
 
 
 def test_spent_minutes_end_the_run_before_the_next_proposal(tmp_path: Path) -> None:

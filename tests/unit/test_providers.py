@@ -109,7 +109,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_provider_asks(provider: str) 
     steps = [{"status": 429, "retry_after": 7}, {"status": 500}, {"text": GOOD_REPLY}]
     with ProviderServer(conversation(*steps)) as server:
         assert client(server, provider, waits).ask(prompt()).text == GOOD_REPLY
-    assert waits == [7.0, 1.0]
+    assert waits == [7.0, 2.0]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 529])
@@ -151,6 +151,32 @@ def test_silence_and_dropped_connections_are_tried_again() -> None:
         model = ProviderModel(resolve(settings, {"OPENAI_API_KEY": KEY}), waits.patience())
         assert model.ask(prompt()).text == GOOD_REPLY
     assert len(waits) == 2
+
+
+@pytest.mark.parametrize("provider", WIRES)
+def test_a_reply_that_is_cut_off_empty_or_a_web_page_is_asked_for_again(provider: str) -> None:
+    waits = Waits()
+    page = {"raw": "<html><body>sign in</body></html>"}
+    garbled = ({**page, "status": 502}, page, {"raw": ""}, {"raw": "{}"}, {"text": GOOD_REPLY, "cut_after": 99})
+    with ProviderServer(conversation(*garbled, {"text": GOOD_REPLY})) as server:
+        model = client(server, provider)
+        model = ProviderModel(model.connection, waits.patience(tries=9))
+        assert model.ask(prompt()).text == GOOD_REPLY
+    assert len(waits) == len(garbled)
+
+
+def test_a_page_in_place_of_every_answer_is_named() -> None:
+    with (
+        ProviderServer(conversation(*[{"raw": "<html>sign in</html>"}] * 3)) as server,
+        pytest.raises(ProviderError, match=r"sends no answer that can be read \(HTTP 200\)"),
+    ):
+        client(server).ask(prompt())
+
+
+def test_the_default_patience_lasts_for_minutes() -> None:
+    backoff = Backoff()
+    waited = sum(backoff.delay(failures, None, 0.0) or 0.0 for failures in range(1, backoff.tries))
+    assert 120 < waited < backoff.total_s
 
 
 def test_a_prompt_beyond_the_context_window_is_told_apart() -> None:
