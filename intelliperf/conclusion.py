@@ -7,16 +7,18 @@ import time
 from collections.abc import Sequence
 
 from intelliperf.project.scratch import Workspace
-from intelliperf.project.versions import profile_at_home
+from intelliperf.project.versions import Version, profile_at_home
 from intelliperf.protocols import Backend, Timing
 from intelliperf.records import (
     Attempt,
     Diagnosis,
     Finding,
+    Kernel,
     Measurement,
     OriginKind,
     Scope,
     Usage,
+    Verdict,
 )
 from intelliperf.search import Agenda, Target, key_of
 
@@ -44,21 +46,31 @@ def total_usage(attempts: Sequence[Attempt]) -> Usage:
     )
 
 
-def not_checked(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """What the validation of the accepted attempts left open; where a given patch was refused, that of the patch."""
+def not_checked(attempts: Sequence[Attempt], whole: Verdict | None) -> tuple[str, ...]:
+    """What the validation of the accepted attempts left open; where a given patch was refused, that of the patch.
+
+    `whole`: the judgement of all together.
+    """
     verdicts = [a.verdict for a in attempts if a.verdict is not None and a.verdict.accepted]
     given = [a.verdict for a in attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
-    return tuple(sorted({item for verdict in verdicts or given for item in verdict.left_open}))
+    together = [whole] if whole is not None else []
+    return tuple(sorted({item for verdict in [*(verdicts or given), *together] for item in verdict.left_open}))
 
 
-def final_timing(backend: Backend, targets: Sequence[Target], deadline_s: float) -> Timing:
+def final_timing(
+    backend: Backend, targets: Sequence[Target], deadline_s: float, together: tuple[Version, Version] | None = None
+) -> Timing:
     """Each improved kernel before and after its own changes, the application before and after all of them.
 
-    Measured anew: what was measured to decide on acceptance is the best of several, and so too good.
+    Measured anew: what was measured to decide on acceptance is the best of several, and so too good. `together`:
+    the original and the final version, where the application has run none of those between.
     """
     improved = [target for target in targets if target.after is not None]
     if not improved:
         return Timing(())
+    if together is not None:
+        kernels = {t.finding.profile.kernel.symbol: t.finding.profile.kernel for t in improved}
+        return _timed_together(backend, list(kernels.values()), deadline_s, *together)
     first, last = improved[0].before, improved[-1].after
     assert last is not None
     measured: list[Measurement] = []
@@ -75,6 +87,21 @@ def final_timing(backend: Backend, targets: Sequence[Target], deadline_s: float)
         measured += [m for m in whole.measurements if m.scope is not Scope.KERNEL]
         notes += whole.notes
     return Timing(tuple(measured), notes=tuple(dict.fromkeys(notes)))
+
+
+def _timed_together(
+    backend: Backend, kernels: Sequence[Kernel], deadline_s: float, original: Version, final: Version
+) -> Timing:
+    timings = [backend.time(original.application, final.application, kernel, deadline_s) for kernel in kernels]
+    own = [
+        dataclasses.replace(measurement, kernel=kernel.name)
+        for kernel, timing in zip(kernels, timings, strict=True)
+        for measurement in timing.measurements
+        if measurement.scope is Scope.KERNEL
+    ]
+    whole = [measurement for measurement in timings[0].measurements if measurement.scope is not Scope.KERNEL]
+    notes = dict.fromkeys(note for timing in timings for note in timing.notes)
+    return Timing((*own, *whole), notes=tuple(notes))
 
 
 def main_target(targets: Sequence[Target]) -> Target | None:

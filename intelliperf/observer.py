@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound, UsageError
 from intelliperf.frozen import record
 from intelliperf.profiling.ranking import without
 from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
-from intelliperf.records import Finding, KernelProfile, SourceEvidence
+from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, Scope, SourceEvidence, Verdict
+
+_SHORT_S = 5.0  # a run of an application that takes less is made for each variant of a candidate
 
 
 @record(frozen=True)
@@ -23,11 +27,34 @@ class Settings:
     kernel: str | None = None  # regular expression on the display name
     top_n: int = 10
     num_attempts: int = 10  # of the model, for each finding
+    parallel: int = 1  # proposals of the model that are asked for at the same time
     diagnose_only: bool = False
     build_deadline_s: float = 900.0
     run_deadline_s: float = 300.0
     budget_minutes: float | None = None
     keep_work: bool = False
+
+
+class Recordings(Protocol):
+    """Recorded launches in place of the application, and the judgement of the whole."""
+
+    def expect(self, kernels: Iterable[KernelProfile]) -> None:
+        """Kernels whose launches are worth recording together, as soon as a candidate asks for one of them."""
+        ...
+
+    def prepare(self, reference: Version, finding: Finding) -> None:
+        """Record them now, where that is worth it, before a candidate is judged."""
+        ...
+
+    def stand_in(self, reference: Version, version: Version, kernel: Kernel) -> Application | None:
+        """A program that makes the kernel's recorded launches as `version` has them; None where there are none."""
+        ...
+
+    def judge_whole(
+        self, candidate: Candidate, findings: Sequence[Finding], reference: Version, final: Version, logs: Path
+    ) -> Verdict:
+        """All accepted changes, which `candidate` holds and `final` is built of, on the whole application."""
+        ...
 
 
 @dataclass
@@ -38,6 +65,7 @@ class Observer:
     backend: Backend
     formula: Formula
     note: Callable[[str], None]
+    recordings: Recordings | None = None
     _noted: set[str] = field(default_factory=set)
 
     def measure(self, version: Version) -> ApplicationProfile:
@@ -74,8 +102,10 @@ class Observer:
             self.note(f"not diagnosed: {reason}")
         return found
 
-    def blame(self, version: Version, finding: Finding) -> tuple[SourceEvidence, ...]:
-        lines = self.backend.lines(version.application, finding.profile.kernel, self.settings.run_deadline_s)
+    def blame(self, version: Version, finding: Finding, reference: Version | None = None) -> tuple[SourceEvidence, ...]:
+        """`reference`: the original, where the kernel's recorded launches stand for a run of the application."""
+        application = (self._stand_in(reference, version, finding) if reference else None) or version.application
+        lines = self.backend.lines(application, finding.profile.kernel, self.settings.run_deadline_s)
         for note in self.backend.line_notes():
             if note not in self._noted:
                 self._noted.add(note)
@@ -98,6 +128,85 @@ class Observer:
         counted = self.backend.quantities(version.application, same, self.settings.run_deadline_s)
         others = [kernel for kernel in profile.kernels if kernel.kernel.symbol != finding.profile.kernel.symbol]
         return dataclasses.replace(profile, kernels=(*counted, *others))
+
+    def _stand_in(self, reference: Version, version: Version, finding: Finding) -> Application | None:
+        if self.recordings is None:
+            return None
+        return self.recordings.stand_in(reference, version, finding.profile.kernel)
+
+    def recounted(
+        self,
+        versions: tuple[Version, Version],
+        finding: Finding,
+        original: KernelProfile,
+        known: Sequence[KernelProfile],
+    ) -> ApplicationProfile:
+        """What `counted` tells, from the kernel's recorded launches of the original and of another version.
+
+        `original` is the kernel's own profile, `known` those of the version before. The kernel's time in the
+        application changes as that of its recorded launches does, and the shares of all kernels with it. `counted`
+        where nothing was recorded.
+        """
+        reference, version = versions
+        stand_ins = [self._stand_in(reference, one, finding) for one in versions]
+        counted: list[KernelProfile] = []
+        for application in filter(None, stand_ins):
+            profile = self.backend.profile(application, self.settings.run_deadline_s)
+            own = of_kernel(profile, finding)
+            counted += self.backend.quantities(application, own, self.settings.run_deadline_s)
+        if len(counted) != len(versions):
+            return self.counted(version, finding)
+        before, after = counted
+        return _rescaled(after, sum(after.device_time_ns) / sum(before.device_time_ns), original, known)
+
+    def time_ns(
+        self, reference: Version, versions: tuple[Version, Version], finding: Finding, launches_as_recorded: bool
+    ) -> float | None:
+        """Of the kernel in the second version, beside the first; None where that takes a run of a long application.
+
+        Raises `ApplicationFailed` or `ProtocolError` where it does not run.
+        """
+        kernel, deadline = finding.profile.kernel, self.settings.run_deadline_s
+        applications = [version.application for version in versions]
+        if self.recordings is not None and launches_as_recorded:
+            self.recordings.prepare(reference, finding)
+            stand_ins = [self._stand_in(reference, version, finding) for version in versions]
+            applications = [own or version.application for own, version in zip(stand_ins, versions, strict=True)]
+        seconds = self.backend.run_seconds(reference.application)
+        if applications[1] is versions[1].application and (seconds is None or seconds > _SHORT_S):
+            return None
+        timing = self.backend.time(applications[0], applications[1], kernel, deadline)
+        return next((m.candidate_ns for m in timing.measurements if m.scope is Scope.KERNEL), None)
+
+    def watched(self, verdict: Verdict, finding: Finding, after: ApplicationProfile) -> Verdict:
+        """The verdict with the formula's own metric before and after."""
+        counted = of_kernel(after, finding)
+        if len(counted) != 1:
+            return verdict
+        try:
+            formula = self.formula.of(finding)
+            metrics = formula.value(finding.profile), formula.value(counted[0])
+        except MissingMetric:
+            return verdict
+        return dataclasses.replace(verdict, metric_before=metrics[0], metric_after=metrics[1])
+
+
+def _rescaled(
+    after: KernelProfile, ratio: float, original: KernelProfile, known: Sequence[KernelProfile]
+) -> ApplicationProfile:
+    (own,) = (profile for profile in known if profile.kernel.symbol == original.kernel.symbol)
+    times = tuple(ratio * time for time in original.device_time_ns)
+    whole_ns = sum(own.device_time_ns) / own.share
+    now_ns = whole_ns - sum(own.device_time_ns) + sum(times)
+    changed = dataclasses.replace(
+        after,
+        dispatches=original.dispatches,
+        geometries=original.geometries,
+        device_time_ns=times,
+        share=sum(times) / now_ns,
+    )
+    others = [dataclasses.replace(p, share=p.share * whole_ns / now_ns) for p in known if p is not own]
+    return ApplicationProfile((changed, *others), now_ns, 0)
 
 
 def of_kernel(profile: ApplicationProfile, finding: Finding) -> list[KernelProfile]:

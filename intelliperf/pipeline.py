@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intelliperf.errors import BudgetExhausted
 from intelliperf.records import Ending, Report
+from intelliperf.rounds import attempts_at
 from intelliperf.run import Run
 from intelliperf.search import Target
 
@@ -18,13 +19,13 @@ def improve(run: Run) -> Report:
     run.diagnose(profile)
     if run.settings.diagnose_only or not run.findings:
         run.locate_all()
-        return run.finish(run.ending())
+        return run.finish()
     try:
         while (target := run.next_target()) is not None:
             pursue(run, target)
     except BudgetExhausted as error:
         return run.finish(Ending.BUDGET_EXHAUSTED, note=str(error))
-    return run.finish(run.ending())
+    return run.finish()
 
 
 def pursue(run: Run, target: Target) -> None:
@@ -32,8 +33,8 @@ def pursue(run: Run, target: Target) -> None:
     for rewriter in run.rewriters:
         while run.may_continue(rewriter, target):
             run.check_budget()
-            attempt = run.attempt(rewriter, target)
-            if attempt is None:
+            attempts = attempts_at(run, rewriter, target)
+            if not attempts:
                 break
-            if attempt.accepted and not run.still_shows(target):
+            if any(attempt.accepted for attempt in attempts) and not run.still_shows(target):
                 return

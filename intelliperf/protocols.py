@@ -162,6 +162,18 @@ class Memory(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class KeepsTraces(Protocol):
+    """A backend whose intercepted runs can be profiled as well: those with the option "trace", a directory's path."""
+
+    def adopt(self, application: Application, records: Path, exit_status: int, seconds: float) -> None:
+        """Take the records of such a run, which has ended in order, for the application's profile.
+
+        Raises `ApplicationFailed` or `ProtocolError` where there are none.
+        """
+        ...
+
+
 class Backend(Protocol):
     """One kind of device. Methods take built applications (see `Workspace.built`)."""
 
@@ -267,6 +279,10 @@ class Task:
     rules: tuple[str, ...]  # names of the rule-based rewrites that apply
     precedents: tuple[Attempt, ...] = ()  # accepted ones of this run, for other findings
     reviews: tuple[Review, ...] = ()  # what reviewers said of earlier patches
+    earlier_runs: tuple[Attempt, ...] = ()  # accepted ones of earlier runs on the project, the newest last
+    others: tuple[Finding, ...] = ()  # what else the kernel shows
+    command: tuple[str, ...] = ()  # the application's
+    plan: tuple[int, int] = (1, 1)  # which of how many proposals that are made at the same time
 
 
 @record(frozen=True)

@@ -258,11 +258,20 @@ class Declaration:
 
 
 @record(frozen=True)
+class Tunable:
+    """An integer constant that the candidate defines, and the values to choose from."""
+
+    name: str
+    values: tuple[int, ...]
+
+
+@record(frozen=True)
 class Candidate:
     edits: tuple[FileEdit, ...]
     rationale: str
     origin: Origin
     declares: Declaration = Declaration()
+    tunables: tuple[Tunable, ...] = ()  # none are left once it is judged
 
     def __post_init__(self) -> None:
         paths = [edit.path for edit in self.edits]
@@ -304,9 +313,11 @@ class CheckStatus(str, Enum):
 
 
 NEEDLESS = "an earlier gate refused the candidate"  # the detail of a gate that was not run for that
+DEFERRED = "once for all accepted candidates together, at the end of the run"  # likewise
 
 
 EMULATED = "emulator: "  # before the names of gates that the emulator ran for sources that hardware times
+RECORDED = "recorded: "  # before the names of gates that ran on recorded dispatches
 
 
 @record(frozen=True)
@@ -404,6 +415,7 @@ class Verdict:
     metric_after: Quantity | None = None
     strength: Strength | None = None  # of an accepted candidate
     proof: str = ""  # what was shown of its results, with the numbers; empty where a gate refused it
+    on_recordings: bool = False  # decided on recorded dispatches; see `Report.whole` for an accepted candidate
 
     def __post_init__(self) -> None:
         if self.outcome is not Outcome.ACCEPTED:
@@ -428,7 +440,8 @@ class Verdict:
         for check in self.checks:
             if check.status is CheckStatus.NOT_RUN and check.name in elsewhere:
                 continue  # the emulator has run it instead
-            weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK) and check.detail != NEEDLESS
+            weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
+            weak &= check.detail not in (NEEDLESS, DEFERRED)
             for text in filter(None, [check.detail if weak else "", check.unseen]):
                 names.setdefault(text, []).append(check.name)
         return tuple(sorted(f"{', '.join(dict.fromkeys(named))}: {text}" for text, named in names.items()))
@@ -456,6 +469,8 @@ class Attempt:
     diff: str = ""  # against the sources that it was proposed for
     kernel: str = ""  # the finding that it is for: its kernel's name …
     formula: str = ""  # … and its formula
+    after: KernelProfile | None = None  # the kernel with the candidate, where that came as far as its timing …
+    lines: tuple[SourceEvidence, ...] = ()  # … and its accesses by line
 
     def __post_init__(self) -> None:
         if (self.verdict is None) == (self.declined is None):
@@ -523,6 +538,16 @@ class OtherTime:
     provenance: Provenance
 
 
+@record(frozen=True)
+class KernelPatch:
+    """The part of the final patch that one kernel's accepted attempts made; upon the parts before it."""
+
+    kernel: str
+    formulas: tuple[str, ...]
+    attempts: tuple[int, ...]
+    diff: str
+
+
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
@@ -551,6 +576,8 @@ class Report:
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     other_time: tuple[OtherTime, ...] = ()  # with `profiles` all device time of the application
     diagnoses: tuple[Diagnosis, ...] = ()  # every finding, by what could be gained for the whole application
+    series: tuple[KernelPatch, ...] = ()  # the patch as commits, in order
+    whole: Verdict | None = None  # of all accepted changes on the whole application, where some met recordings alone
 
     @property
     def exit_status(self) -> int:

@@ -6,11 +6,9 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Protocol
 
 from intelliperf import __version__
 from intelliperf.conclusion import (
@@ -27,15 +25,14 @@ from intelliperf.conclusion import (
 from intelliperf.errors import (
     BudgetExhausted,
     BuildFailed,
-    MissingMetric,
     SourceNotFound,
     UsageError,
 )
-from intelliperf.frozen import record
-from intelliperf.observer import Observer, Settings, of_kernel, renewed
+from intelliperf.observer import Observer, Recordings, Settings, of_kernel, renewed
 from intelliperf.project.builder import Builder
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
+from intelliperf.project.merging import series
 from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version, evidence_at_home, profile_at_home, python_texts, sources
@@ -47,6 +44,7 @@ from intelliperf.records import (
     Candidate,
     Diagnosis,
     Ending,
+    FileEdit,
     Finding,
     KernelProfile,
     OriginKind,
@@ -57,33 +55,12 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.search import WORTHWHILE, Agenda, Target, key_of, ranked
+from intelliperf.search import WORTHWHILE, Agenda, Judge, Located, Target, key_of, ranked
+from intelliperf.whole import Settling, met_recordings_alone
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
+_ON_DEVICE = frozenset({"profile", "locate", "tune", "validate", "confirm", "time"})  # stages that a GPU takes part in
 STARTED = "started"  # a file of the run directory: the build has begun
-
-
-@record(frozen=True)
-class Located:
-    """The lines that cause a finding; none, and the reason, where it has none to edit."""
-
-    evidence: tuple[SourceEvidence, ...]
-    reason: str
-
-
-class Judge(Protocol):
-    """Judges one candidate; wired to the validation package by the command line."""
-
-    def __call__(
-        self,
-        candidate: Candidate,
-        finding: Finding,
-        evidence: Sequence[SourceEvidence],
-        reference: Version,
-        baseline: Version,
-        build: Callable[[], tuple[Version, Built]],
-        logs: Path,
-    ) -> Verdict: ...
 
 
 @dataclass
@@ -97,9 +74,12 @@ class Run:
     rewriters: tuple[Rewriter, ...]
     judge: Judge
     journal: Journal
+    recordings: Recordings | None = None  # of launches; without them each accepted candidate meets the application
+    exclusive: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext  # holds the GPU against other runs
     while_building: Callable[[], None] = lambda: None  # called before each build, in which this process is idle
     reviews: tuple[Review, ...] = ()
     read_ahead: Callable[[Version], None] = lambda version: None  # called with each version that a rule may want
+    earlier_runs: tuple[Attempt, ...] = ()  # what earlier runs on the project had accepted, the newest last
     notes: list[str] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()  # of the original, by what could be gained
     targets: list[Target] = field(default_factory=list)
@@ -110,13 +90,14 @@ class Run:
     _best: Version | None = None
     _profile: ApplicationProfile | None = None
     _kernels: tuple[KernelProfile, ...] = ()  # of the best version
-    _remeasured: ApplicationProfile | None = None  # of the candidate that was judged last
+    remeasured: ApplicationProfile | None = None  # of the candidate that was judged last …
+    _shown: ApplicationProfile | None = None  # … and of the one that was accepted last
     _started: float = field(default_factory=time.monotonic)
     _stage_seconds: dict[str, float] = field(default_factory=dict)
 
     @cached_property
-    def _observer(self) -> Observer:
-        return Observer(self.settings, self.backend, self.formula, self.note)
+    def observer(self) -> Observer:
+        return Observer(self.settings, self.backend, self.formula, self.note, self.recordings)
 
     @property
     def reference(self) -> Version:
@@ -131,14 +112,15 @@ class Run:
     @contextmanager
     def stage(self, name: str, **details: object) -> Iterator[None]:
         """Announces the stage and keeps its wall time."""
-        self.journal.event("stage", stage=name, state="begin", **details)
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            seconds = time.monotonic() - started
-            self._stage_seconds[name] = self._stage_seconds.get(name, 0.0) + seconds
-            self.journal.event("stage", stage=name, state="end", seconds=round(seconds, 3))
+        with self.exclusive() if name in _ON_DEVICE else contextlib.nullcontext():
+            self.journal.event("stage", stage=name, state="begin", **details)
+            started = time.monotonic()
+            try:
+                yield
+            finally:
+                seconds = time.monotonic() - started
+                self._stage_seconds[name] = self._stage_seconds.get(name, 0.0) + seconds
+                self.journal.event("stage", stage=name, state="end", seconds=round(seconds, 3))
 
     # ---- stages, in the order of the main loop ------------------------------------------------
 
@@ -146,7 +128,7 @@ class Run:
         self.journal.write(STARTED, b"")
         with self.stage("build", commands=[list(c) for c in self.application.build_commands]):
             work = self.journal.directory / "work" / "reference"
-            version, built = self._builder().build(work, (), self.journal.directory / "build")
+            version, built = self.builder().build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
         if not version.compile_arguments and not self._compiles_at_run_time():
@@ -183,7 +165,7 @@ class Run:
         self.read_ahead(self.reference)
         with self.stage("profile"):
             self._profile = self.journal.stage(
-                "profile", ApplicationProfile, lambda: self._observer.measure(self.reference)
+                "profile", ApplicationProfile, lambda: self.observer.measure(self.reference)
             )
         return self._profile
 
@@ -191,10 +173,12 @@ class Run:
         """What the top N show, by what could be gained for the whole application."""
         self._kernels = profile.kernels
         with self.stage("diagnose"):
-            self.findings = ranked(self._observer.diagnosed(profile.kernels, told=True))
+            self.findings = ranked(self.observer.diagnosed(profile.kernels, told=True))
         narrowed = len({self.formula.of(finding).name for finding in self.findings} | {self.formula.name}) == 1
         self._agenda = Agenda(1.0 if narrowed else WORTHWHILE)
         self._agenda.renew(self.findings)
+        if self.recordings is not None:
+            self.recordings.expect([finding.profile for finding in self._agenda.open()])
         if not self.findings:
             self.journal.event("finding", sentence=None)
 
@@ -235,19 +219,24 @@ class Run:
 
         def look() -> Located:
             try:
-                return Located(self._observer.blame(self.best, finding), "")
+                return Located(self._blame(finding), "")
             except SourceNotFound as error:
                 home = str(self.application.project)
                 return Located((), str(error).replace(str(self.best.workspace.tree), home))
 
         return self.journal.stage(f"located-{number:03d}", Located, look)
 
+    def _blame(self, finding: Finding) -> tuple[SourceEvidence, ...]:
+        """The lines of the best version; by recorded launches where the application has not run it yet."""
+        unmet = met_recordings_alone(self.attempts)
+        return self.observer.blame(self.best, finding, self.reference if unmet else None)
+
     def _as_found(self, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> tuple[SourceEvidence, ...]:
         """The lines as the user has them: those of the original, where it showed the finding already."""
         version = self.best
         if version is not self.reference and key_of(finding) in {key_of(known) for known in self.findings}:
             try:
-                version, evidence = self.reference, self._observer.blame(self.reference, finding)
+                version, evidence = self.reference, self.observer.blame(self.reference, finding)
             except SourceNotFound:
                 return ()
         return tuple(evidence_at_home(item, version.workspace) for item in evidence)
@@ -272,10 +261,13 @@ class Run:
     def may_continue(self, rewriter: Rewriter, target: Target) -> bool:
         if rewriter.name == "rules":
             return True
-        own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]
         # A judge accepts no less, so that no model is paid for a finding that promises less.
         promising = target.kernel_ceiling >= self.backend.probe().least_gain
-        return promising and len(own) < self.settings.num_attempts
+        return promising and self.left(rewriter, target) > 0
+
+    def left(self, rewriter: Rewriter, target: Target) -> int:
+        own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]
+        return self.settings.num_attempts - len(own)
 
     def check_budget(self) -> None:
         """Raises `BudgetExhausted` where the minutes are spent."""
@@ -283,7 +275,7 @@ class Run:
         if limit is not None and time.monotonic() - self._started > limit * 60:
             raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
 
-    def _task(self, target: Target) -> Task:
+    def task(self, target: Target) -> Task:
         best, formula = self.best, self.formula.of(target.current)
         return Task(
             finding=target.current,
@@ -296,34 +288,22 @@ class Run:
             rules=formula.rules,
             precedents=tuple(a for a in self.attempts if a.accepted and a not in target.attempts),
             reviews=self.reviews,
+            earlier_runs=self.earlier_runs,
+            others=tuple(
+                finding
+                for finding in self._agenda.findings
+                if finding.profile.kernel.symbol == target.current.profile.kernel.symbol
+                and finding.formula != target.current.formula
+            ),
+            command=self.application.command,
         )
 
-    def attempt(self, rewriter: Rewriter, target: Target) -> Attempt | None:
-        """One proposal, judged; an accepted one makes the best version. None where the rewriter has nothing more."""
-        index = len(self.attempts) + 1
-        kept = self.journal.attempt(index)
-        if kept is not None:  # of an earlier process: the next in order, maybe another rewriter's or finding's
-            return self._restored(kept, target) if _came_from(kept, rewriter, target) else None
-        task = self._task(target)
-        with self.stage("propose", attempt=index, rewriter=rewriter.name):
-            proposal = rewriter.propose(task, target.attempts)
-        if proposal is None:
-            return None
-        name, formula = target.finding.profile.kernel.name, target.finding.formula
-        if proposal.candidate is None:
-            return self._keep(Attempt(index, None, None, proposal.declined, proposal.usage, "", name, formula), target)
-        candidate = proposal.candidate
-        verdict, versions = self._judged(candidate, task, index)
-        diff = unified_diff({edit.path: task.sources.get(edit.path, "") for edit in candidate.edits}, candidate.edits)
-        attempt = self._keep(Attempt(index, candidate, verdict, None, proposal.usage, diff, name, formula), target)
-        if attempt.accepted:
-            self._best = target.after = versions[-1]
-        else:
-            for version in versions:
-                self._discard(version)
-        return attempt
+    def accept(self, version: Version, target: Target, profile: ApplicationProfile | None) -> None:
+        """It is the best version now; `profile`: as it was measured for its verdict."""
+        self._best = target.after = version
+        self._shown = profile
 
-    def _judged(self, candidate: Candidate, task: Task, index: int) -> tuple[Verdict, list[Version]]:
+    def judged(self, candidate: Candidate, task: Task, index: int) -> tuple[Verdict, list[Version]]:
         """The verdict, and the versions that were built for it."""
         versions: list[Version] = []
 
@@ -340,32 +320,32 @@ class Run:
             return self._watched(verdict, task.finding, versions), versions
 
     def _watched(self, verdict: Verdict, finding: Finding, versions: Sequence[Version]) -> Verdict:
-        """The verdict with the formula's own metric before and after, where the candidate came as far as its timing."""
-        self._remeasured = None
+        """With the formula's own metric, where the candidate came as far as its timing."""
+        self.remeasured = None
         if verdict.outcome not in _TIMED or not versions:
             return verdict
-        self._remeasured = self._observer.counted(versions[-1], finding)
-        counted = of_kernel(self._remeasured, finding)
-        if len(counted) != 1:
-            return verdict
-        try:
-            formula = self.formula.of(finding)
-            before, after = formula.value(finding.profile), formula.value(counted[0])
-        except MissingMetric:
-            return verdict
-        return dataclasses.replace(verdict, metric_before=before, metric_after=after)
+        self.remeasured = self._counted(versions[-1], finding, verdict.on_recordings)
+        return self.observer.watched(verdict, finding, self.remeasured)
+
+    def _counted(self, version: Version, finding: Finding, on_recordings: bool) -> ApplicationProfile:
+        """The profile of another version; by recorded launches where these decided, and the application did not run."""
+        own = of_kernel(self._profile, finding) if self._profile and on_recordings else []
+        if not own:
+            return self.observer.counted(version, finding)
+        return self.observer.recounted((self.reference, version), finding, own[0], self._kernels)
 
     def still_shows(self, target: Target) -> bool:
         """Does the best version still show the bottleneck? Brings the agenda, finding and lines up to date."""
         with self.stage("profile"):
             index = len(self.attempts)
+            alone = met_recordings_alone([attempt for attempt in self.attempts if attempt.accepted][-1:])
             again = self.journal.stage(
                 f"profile-{index:03d}",
                 ApplicationProfile,
-                lambda: self._remeasured or self._observer.counted(self.best, target.current),
+                lambda: self._shown or self._counted(self.best, target.current, alone),
             )
         self._kernels = tuple(renewed(kernel, again, target.current) for kernel in self._kernels)
-        found = self._observer.diagnosed([kernel for kernel in self._kernels if kernel.dispatches])
+        found = self.observer.diagnosed([kernel for kernel in self._kernels if kernel.dispatches])
         self._agenda.renew(found)
         symbol, formula = target.current.profile.kernel.symbol, target.current.formula
         same = [f for f in found if f.formula == formula and f.profile.kernel.symbol == symbol]
@@ -373,7 +353,7 @@ class Run:
             return False
         target.current = same[0]
         try:
-            target.evidence = self._observer.blame(self.best, target.current)
+            target.evidence = self._blame(target.current)
         except SourceNotFound as error:
             self.note(f"after the accepted change: {error}")
         return True
@@ -387,10 +367,12 @@ class Run:
             return Ending.NO_ACCEPTED_CANDIDATE
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 
-    def finish(self, ending: Ending, note: str | None = None) -> Report:
-        """Measure the final version anew and put the report together."""
+    def finish(self, ending: Ending | None = None, note: str | None = None) -> Report:
+        """Judge all accepted changes together, measure the final version anew and put the report together."""
+        whole = self._settled()
         with self.stage("time") if self._best is not None else contextlib.nullcontext():
-            timing = final_timing(self.backend, self.targets, self.settings.run_deadline_s)
+            together = (self.reference, self.best) if whole is not None else None
+            timing = final_timing(self.backend, self.targets, self.settings.run_deadline_s, together)
         home = self.reference.workspace
         main = main_target(self.targets)
         told = tuple(
@@ -410,7 +392,7 @@ class Run:
             device=self.backend.probe(),
             backend=self.backend.name,
             formula=self.formula.name,
-            ending=ending,
+            ending=ending or self.ending(),
             profiles=tuple(profile_at_home(kernel, home) for kernel in profile.kernels) if profile else (),
             other_time=profile.other_time if profile else (),
             finding=finding_at_home(main.finding, home) if main else first.finding if first else None,
@@ -418,34 +400,55 @@ class Run:
             attempts=tuple(self.attempts),
             accepted=accepted[-1] if accepted else None,
             measurements=timing.measurements,
-            patch=unified_diff(self._builder().originals(self.best.edits), self.best.edits),
+            patch=unified_diff(self.builder().originals(self.best.edits), self.best.edits),
             usage=total_usage(self.attempts),
-            not_checked=not_checked(self.attempts),
+            not_checked=not_checked(self.attempts, whole),
             notes=(*self.notes, *(profile.notes if profile else ()), *timing.notes, *filter(None, [note])),
             stage_seconds=dict(self._stage_seconds),
             diagnoses=told,
+            whole=whole,
+            series=series(self.builder().originals(self.best.edits), [a for a in self.attempts if a.accepted]),
         )
         for version in {id(one): one for one in (self.reference, self.best)}.values():
-            self._discard(version)
+            self.discard(version)
         return report
+
+    def _settled(self) -> Verdict | None:
+        """The judgement of all accepted changes together, where recorded dispatches alone accepted one of them."""
+        if self.recordings is None or not met_recordings_alone(self.attempts):
+            return None
+        settling = Settling(self.journal, self.recordings, self.builder().originals, self._build_whole)
+        with self.stage("confirm"):
+            settled = settling.settle(self.reference, self.best, self.attempts, self.targets)
+        self.attempts = [settled.changed.get(attempt.index, attempt) for attempt in self.attempts]
+        for target in self.targets:
+            target.attempts = [settled.changed.get(attempt.index, attempt) for attempt in target.attempts]
+            target.after = target.after if target.accepted else None
+        self._best = settled.best
+        return settled.verdict
+
+    def _build_whole(self, edits: tuple[FileEdit, ...], name: str) -> tuple[Version, Built]:
+        return self.builder().build(
+            self.journal.directory / "work" / name, edits, self.journal.directory / "whole" / name
+        )
 
     # ---- scratch copies ---------------------------------------------------------------------
 
-    def _builder(self) -> Builder:
+    def builder(self) -> Builder:
         return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building)
 
     def _build_on_best(self, candidate: Candidate, index: int) -> tuple[Version, Built]:
         """The candidate on top of the best accepted version, with what both declare."""
         root = self.journal.directory / "work" / f"{index:03d}"
-        builder, best = self._builder(), self.best
+        builder, best = self.builder(), self.best
         version, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
         return dataclasses.replace(version, declares=best.declares.joined(candidate.declares)), built
 
-    def _restored(self, kept: Attempt, target: Target) -> Attempt:
+    def restored(self, kept: Attempt, target: Target) -> Attempt:
         """An attempt of an earlier process of this run; an accepted one is built again."""
         self.attempts.append(kept)
         target.attempts.append(kept)
-        self._remeasured = None
+        self._shown = None
         if kept.accepted and kept.candidate is not None:
             version, built = self._build_on_best(kept.candidate, kept.index)
             if not built.ok:
@@ -453,7 +456,7 @@ class Run:
             self._best = target.after = version
         return kept
 
-    def _keep(self, attempt: Attempt, target: Target) -> Attempt:
+    def keep(self, attempt: Attempt, target: Target) -> Attempt:
         self.journal.keep_attempt(attempt)
         self.attempts.append(attempt)
         target.attempts.append(attempt)
@@ -467,11 +470,6 @@ class Run:
         )
         return attempt
 
-    def _discard(self, version: Version) -> None:
+    def discard(self, version: Version) -> None:
         if not self.settings.keep_work:
             version.workspace.remove()
-
-
-def _came_from(attempt: Attempt, rewriter: Rewriter, target: Target) -> bool:
-    name, formula = target.finding.profile.kernel.name, target.finding.formula
-    return (rewriter_of(attempt), attempt.kernel, attempt.formula) == (rewriter.name, name, formula)

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
 
+from intelliperf.frozen import record
+from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version
-from intelliperf.records import Attempt, Diagnosis, Finding, SourceEvidence
+from intelliperf.protocols import ApplicationProfile, Proposal
+from intelliperf.records import (
+    Attempt,
+    Candidate,
+    Declined,
+    Diagnosis,
+    FileEdit,
+    Finding,
+    Outcome,
+    Scope,
+    SourceEvidence,
+    Verdict,
+)
 
 # A finding whose cure would make the whole application less than this much faster is told and not pursued:
 # 1 % is what the timing of a whole application can tell from noise.
@@ -43,6 +59,67 @@ class Target:
             tuple(attempt.index for attempt in self.attempts),
             tuple(attempt.index for attempt in self.accepted),
         )
+
+
+@record(frozen=True)
+class Located:
+    """The lines that cause a finding; none, and the reason, where it has none to edit."""
+
+    evidence: tuple[SourceEvidence, ...]
+    reason: str
+
+
+class Judge(Protocol):
+    """Judges one candidate; wired to the validation package by the command line."""
+
+    def __call__(
+        self,
+        candidate: Candidate,
+        finding: Finding,
+        evidence: Sequence[SourceEvidence],
+        reference: Version,
+        baseline: Version,
+        build: Callable[[], tuple[Version, Built]],
+        logs: Path,
+    ) -> Verdict: ...
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An attempt that is not kept yet, with what was built for it and how its kernel looks then."""
+
+    attempt: Attempt
+    versions: tuple[Version, ...]
+    remeasured: ApplicationProfile | None = None
+
+    @property
+    def gain(self) -> float:
+        """Times faster, of the kernel; 0 where it was not timed."""
+        verdict = self.attempt.verdict
+        return max((m.ratio for m in verdict.measurements if m.scope is Scope.KERNEL), default=0.0) if verdict else 0.0
+
+    def behind(self, best: Tried | None) -> Tried:
+        """Of several that were accepted at the same time one is kept."""
+        verdict = self.attempt.verdict
+        if best is None or verdict is None or not verdict.accepted:
+            return self
+        told = f"right, and {self.gain:.3g}× as fast; attempt {best.attempt.index} of the same round: {best.gain:.3g}×"
+        now = replace(verdict, outcome=Outcome.NOT_FASTER, detail=told, strength=None, proof="")
+        return replace(self, attempt=replace(self.attempt, verdict=now))
+
+
+def distinct(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """The same edits once: those that repeat others are declined."""
+    known: dict[tuple[FileEdit, ...], int] = {}
+    found = []
+    for number, proposal in enumerate(proposals, 1):
+        candidate = proposal.candidate
+        first = known.setdefault(candidate.edits, number) if candidate is not None else number
+        if candidate is not None and first != number:
+            why = f"the same edits as the proposal before it, number {first} of the same round"
+            proposal = Proposal(None, Declined(candidate.origin, why), proposal.usage)
+        found.append(proposal)
+    return found
 
 
 @dataclass

@@ -31,7 +31,7 @@ from intelliperf.project.journal import Journal, read_json, to_json
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.reviews import read_reviews
 from intelliperf.project.versions import Version, sources
-from intelliperf.protocols import Proposal, Rewriter, Task
+from intelliperf.protocols import Backend, Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Executor, OriginKind, Report
 from intelliperf.run import STARTED, Run
 
@@ -54,6 +54,8 @@ _LATER = (
 )
 _AFTER_START_S = 0.03
 _PATHS = ("project_directory", "output_file", "replies_from", "reviews", "run_root", "typed_in")
+_MOST_AT_A_TIME = 4
+_EARLIER = 6  # accepted attempts of earlier runs that a model is told of
 _LISTS = ("command", "build_command", "pass_env")
 
 
@@ -232,11 +234,13 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     if backend.name == "emulator":
         _announce_runtime(journal)
     application = with_gpu(application, backend.name, options.target)
+    judge = RunJudge(options, backend, sandbox, journal)
     return Run(
         settings=Settings(
             kernel=options.kernel,
             top_n=options.top_n,
             num_attempts=options.num_attempts,
+            parallel=_parallel(options),
             diagnose_only=diagnose_only,
             build_deadline_s=options.build_timeout,
             run_deadline_s=options.run_timeout,
@@ -248,11 +252,50 @@ def open_run(options: Options, application: Application, journal: Journal, witho
         formula=formula,
         rewriters=tuple(Heeding(one) for one in rewriters) if reviews else rewriters,
         reviews=reviews,
-        judge=RunJudge(options, backend, sandbox, journal),
+        judge=judge,
+        recordings=judge,
         journal=journal,
+        earlier_runs=_accepted_before(journal, application) if options.model is not None else (),
+        exclusive=_exclusive(backend, journal),
         while_building=_preparation(sandbox),
         read_ahead=rules.read_ahead if rewriters else lambda version: None,
     )
+
+
+def _accepted_before(journal: Journal, application: Application) -> tuple[Attempt, ...]:
+    """What the latest runs on the same project had accepted; the same when this run is resumed."""
+    from intelliperf.report.files import read
+
+    def look() -> tuple[Attempt, ...]:
+        found: list[Attempt] = []
+        for directory in sorted(journal.directory.parent.iterdir(), reverse=True):
+            if directory == journal.directory or len(found) >= _EARLIER or not (directory / "report.json").is_file():
+                continue
+            with contextlib.suppress(IntelliPerfError):  # of another release, or damaged
+                report = read(directory)
+                same = report.application.project == application.project
+                found += [attempt for attempt in report.attempts if attempt.accepted and same]
+        return tuple(reversed(found[:_EARLIER]))
+
+    return journal.stage("earlier-runs", tuple[Attempt, ...], look)
+
+
+def _exclusive(backend: Backend, journal: Journal) -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Nothing that is modelled needs the device for itself."""
+    if backend.probe().emulated:
+        return contextlib.nullcontext
+    from intelliperf.processes.devicelock import DeviceLock, lock_path
+
+    owner = f"run {journal.run_id} of process {os.getpid()}"
+    lock = DeviceLock(lock_path(backend.name, os.environ), owner, lambda text: journal.event("note", text=text))
+    return lock.held
+
+
+def _parallel(options: Options) -> int:
+    """By default one proposal for two cores, up to four: judging them takes as long as it would one by one."""
+    if options.replies_from is not None:
+        return 1  # recorded replies come in their order
+    return options.parallel or max(1, min(_MOST_AT_A_TIME, (os.cpu_count() or 1) // 2))
 
 
 def _announce_runtime(journal: Journal) -> None:
@@ -343,13 +386,14 @@ def manner_of(options: Options) -> Manner:
 
 def _rewriters(options: Options, application: Application, journal: Journal, rules: Rewriter) -> tuple[Rewriter, ...]:
     """The rules, then the model or a run's replies if one was asked for; a model is checked before any work."""
+    from intelliperf.cli.judging import Lint
     from intelliperf.codegen.budget import Budget
 
     budget = Budget(options.budget_usd, options.budget_tokens, options.budget_minutes)
     if options.replies_from is not None:
         from intelliperf.codegen.replay import replay_rewriter
 
-        return rules, replay_rewriter(options.replies_from, journal, budget)
+        return rules, replay_rewriter(options.replies_from, journal, budget, Lint(application.project))
     if options.model is None:
         journal.event("note", text="no --model: rule-based rewrites only")
         return (rules,)
@@ -361,7 +405,8 @@ def _rewriters(options: Options, application: Application, journal: Journal, rul
     prices = Prices.parse(options.price) if options.price else None
     settings = ModelSettings(options.model, options.provider, options.api_base, prices=prices)
     patience = Patience(tell=lambda text: journal.event("note", text=text))
-    model = model_rewriter(settings, os.environ, application.project, journal, budget, patience)
+    lint = Lint(application.project)
+    model = model_rewriter(settings, os.environ, application.project, journal, budget, patience, lint)
     return (rules,) if model is None else (rules, model)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from intelliperf.cli.options import Options
@@ -18,8 +19,8 @@ from intelliperf.project.journal import Journal
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.scratch import Built, Workspace
 from intelliperf.project.versions import Version, sources
-from intelliperf.protocols import Backend
-from intelliperf.records import Application, Candidate, Finding, SourceEvidence, Verdict
+from intelliperf.protocols import Backend, Task
+from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, SourceEvidence, Verdict
 
 if TYPE_CHECKING:
     from intelliperf.cli.emulated import EmulatedGates
@@ -45,6 +46,8 @@ class RunJudge:
         self._options = options
         self._backend = backend
         self._sandbox = sandbox
+        self._expected: tuple[KernelProfile, ...] = ()
+        self._original_otherwise: tuple[Application | None] | None = None  # built for waves of the other size
 
     def __call__(
         self,
@@ -83,21 +86,65 @@ class RunJudge:
                 begun=self._begun,
             )
         )
-        if not verdict.accepted or self._backend.name == "emulator":
+        if not verdict.accepted or verdict.on_recordings or self._backend.name == "emulator":
             return verdict
         return self._emulated.joined(verdict, candidate, finding, baseline)
+
+    def expect(self, kernels: Iterable[KernelProfile]) -> None:
+        """See `run.Recordings`, as the next ones."""
+        self._expected = tuple(kernels)
+
+    def prepare(self, reference: Version, finding: Finding) -> None:
+        logs = self._directory / "replays"
+        logs.mkdir(exist_ok=True)
+        self._judge.prepare(reference.application, finding, logs)
+
+    def stand_in(self, reference: Version, version: Version, kernel: Kernel) -> Application | None:
+        logs = self._directory / "replays"
+        logs.mkdir(exist_ok=True)
+        return self._judge.stand_in(reference.application, version.application, kernel, logs)
+
+    def judge_whole(
+        self, candidate: Candidate, findings: Sequence[Finding], reference: Version, final: Version, logs: Path
+    ) -> Verdict:
+        from intelliperf.validation.trial import Case
+
+        verdict = self._judge.judge_whole(
+            Case(
+                candidate=candidate,
+                finding=findings[0],
+                reference=reference.application,
+                baseline=reference.application,
+                sources={edit.path: reference.workspace.text(edit.path) for edit in candidate.edits},
+                allowed=(),
+                build=lambda: final.application,
+                logs=logs,
+                reading=None,
+                rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
+                other_wave=lambda: self._other_wave(reference, final),
+                begun=self._begun,
+            ),
+            [finding.profile.kernel for finding in findings],
+        )
+        for finding in findings if self._backend.name != "emulator" else ():
+            verdict = self._emulated.joined(verdict, candidate, finding, reference) if verdict.accepted else verdict
+        return verdict
 
     def _other_wave(self, reference: Version, candidate: Version) -> tuple[Application, Application] | None:
         environment = self._backend.other_wave_build()
         if not environment:
             return None
         environment = {**self._backend.build_environment(), **environment}
-        sides = (reference, "other-wave"), (candidate, "other-wave-candidate")
+        sides = [(candidate, "other-wave-candidate")]
+        if self._original_otherwise is None:
+            sides.append((reference, "other-wave"))
         with ThreadPoolExecutor(len(sides)) as pool:
-            original, other = pool.map(
-                lambda one: _rebuilt(one[0], one[1], environment, self._options.build_timeout), sides
-            )
-        return (original, other) if original is not None and other is not None else None
+            timeout_s = self._options.build_timeout
+            built = list(pool.map(lambda side: _rebuilt(side[0], side[1], environment, timeout_s), sides))
+        if len(built) > 1:
+            self._original_otherwise = (built[1],)
+        (original,) = self._original_otherwise or (None,)
+        return (original, built[0]) if original is not None and built[0] is not None else None
 
     def _begun(self, name: str, number: int, gates: int) -> None:
         self._journal.tell(f"gate {number} of {gates}: {name}", "progress")
@@ -129,7 +176,35 @@ class RunJudge:
         from intelliperf.validation.replaygate import RECORDINGS, Recorder
 
         places = self._directory / RECORDINGS, self._directory / "work" / "replays"
-        return Judge(self._backend, self._sandbox, self._settings, Recorder(*places, self._record_limit))
+        judge = Judge(self._backend, self._sandbox, self._settings, Recorder(*places, self._record_limit))
+        judge.expect(self._expected)
+        return judge
+
+
+class Lint:
+    """The edit gate before an attempt is made of a reply: syntax errors and forbidden edits, with their lines."""
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._one_by_one = Lock()
+
+    def __call__(self, candidate: Candidate, task: Task) -> str:
+        """What is wrong; empty where nothing is, or where the compiler's eyes are closed."""
+        with self._one_by_one:
+            return self._complaint(candidate, task)
+
+    def _complaint(self, candidate: Candidate, task: Task) -> str:
+        from intelliperf.validation.edits.gate import examine
+
+        reading = None
+        if reads_compiled(candidate):
+            root = Path(str(task.project).removesuffix(f"/root{self._project}"))
+            if not (root / COMPILE_LOG).exists():
+                return ""
+            reading = _reading(root, task.project)
+        kernel = task.finding.profile.kernel
+        found = examine(candidate, task.sources, frozenset(task.sources), kernel.name, reading, kernel.file)
+        return found.refusal or (f"it does not compile: {found.unread}" if found.unread else "")
 
 
 def reading_of(workspace: Workspace) -> Reading:

@@ -74,6 +74,10 @@ class Options:
     num_attempts: Annotated[
         int, _option("--num-attempts", metavar="N", min=0, help="The most proposals of the model per finding.")
     ] = 10
+    parallel: Annotated[
+        int,
+        _option("--parallel", metavar="N", min=0, help="Candidates asked of the model at a time; 0: by the cores."),
+    ] = 0
     model: Annotated[
         str | None, _option("-m", "--model", metavar="MODEL", help="A language model, by its provider's name for it.")
     ] = None

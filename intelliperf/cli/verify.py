@@ -27,6 +27,7 @@ from intelliperf.records import (
     Origin,
     OriginKind,
 )
+from intelliperf.rounds import attempt
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.targets import Touched, python_functions, touched
 
@@ -65,8 +66,8 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         change = python_functions(edits, {**sources(run.reference, ()), **originals})
         if reads_compiled(candidate):
             change = touched(reading_of(run.reference.workspace), edits, originals)
-        run.attempt(GivenPatch(candidate), run.adopt(target(profile, change)))
-        report = finish_report(run, run.finish(run.ending()))
+        attempt(run, GivenPatch(candidate), run.adopt(target(profile, change)))
+        report = finish_report(run, run.finish())
     return conclude(options, report, journal.directory)
 
 

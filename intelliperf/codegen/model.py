@@ -1,8 +1,11 @@
-"""Candidates from a language model: one prompt, one reply, at most one repair round per attempt."""
+"""Candidates from a language model: one prompt, one reply, and few repair rounds per attempt.
+
+A reply that cannot be applied is repaired once; one that the lint refuses (syntax, forbidden edits) twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +18,21 @@ from intelliperf.codegen.reply import MalformedReply, ParsedReply, parse_reply
 from intelliperf.codegen.retry import Patience
 from intelliperf.codegen.syntax.outline import encoded
 from intelliperf.codegen.syntax.pythonoutline import functions
+from intelliperf.project.constants import defined
 from intelliperf.protocols import Proposal, Task
-from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind, Usage
+from intelliperf.records import Attempt, Candidate, Declined, FileEdit, Origin, OriginKind, Usage, content_hash
 
-_ROUNDS = 2  # the reply, and one repair of a malformed one
+_MALFORMED = 2  # replies that cannot be applied, until the attempt is given up
+_LINTED = 3  # replies that the lint refuses, until the judge has to say so
 _REFUSALS = 2  # after so many replies in a row that no change can help, asking on only costs money
 _SEES_NOTHING = "the model sees no change that would help: "
 _CUT = (
     "the reply was cut off at the provider's limit of output tokens; send shorter edits and a shorter rationale, "
     "and search blocks instead of whole functions"
 )
+
+
+Lint = Callable[[Candidate, Task], str]  # what is wrong with its text, with the line; empty where nothing is
 
 
 class _OutOfReplies(Exception):
@@ -35,8 +43,14 @@ class ModelRewriter:
     """Implements `Rewriter`. Each attempt starts from the best accepted state, which the task holds."""
 
     def __init__(
-        self, model: LanguageModel, exchanges: Exchanges, budget: Budget, kind: OriginKind = OriginKind.MODEL
+        self,
+        model: LanguageModel,
+        exchanges: Exchanges,
+        budget: Budget,
+        kind: OriginKind = OriginKind.MODEL,
+        lint: Lint = lambda candidate, task: "",
     ) -> None:
+        self._lint = lint
         self._model = model
         self._exchanges = exchanges
         self._budget = budget
@@ -67,29 +81,35 @@ class ModelRewriter:
     def _proposal(self, task: Task, attempts: Sequence[Attempt]) -> Proposal:
         spent: list[Usage] = []
         prompt = rewrite_prompt(task, attempts, FULL)
-        problem = ""
-        for turn in range(_ROUNDS):
-            if turn == 0:
+        malformed = linted = 0
+        while True:
+            if not prompt.repairs:
                 reply, prompt = self._first_reply(prompt, task, attempts, spent)
             else:
                 reply = self._reply(prompt, attempts, spent)
             origin = Origin(self._kind, self._model.name, prompt.hash)
             if reply.finish == "content_filter":
-                return Proposal(
-                    None, Declined(origin, "the provider withheld the reply (content filter)"), total(spent)
-                )
+                why = "the provider withheld the reply (content filter)"
+                return Proposal(None, Declined(origin, why), total(spent))
             try:
                 parsed = self._parsed(reply)
                 if not parsed.blocks:
                     return Proposal(None, Declined(origin, _SEES_NOTHING + parsed.rationale), total(spent))
-                edits = apply_blocks(parsed.blocks, task.sources, definitions)
+                candidate = _candidate(parsed, task, attempts, origin)
             except MalformedReply as error:
-                problem = str(error)
-                prompt = prompt.repaired(reply.text, problem)
+                malformed += 1
+                if malformed == _MALFORMED:
+                    why = f"the reply could not be applied, twice: {error}"
+                    return Proposal(None, Declined(origin, why), total(spent))
+                prompt = prompt.repaired(reply.text, str(error))
                 continue
-            return Proposal(Candidate(edits, parsed.rationale, origin, parsed.declares), None, total(spent))
-        origin = Origin(self._kind, self._model.name, prompt.hash)
-        return Proposal(None, Declined(origin, f"the reply could not be applied, twice: {problem}"), total(spent))
+            problem = self._lint(candidate, task)
+            linted += bool(problem)
+            if not problem:
+                return Proposal(candidate, None, total(spent))
+            if linted == _LINTED:  # what the lint refuses is not built for tuning either
+                return Proposal(replace(candidate, tunables=()), None, total(spent))
+            prompt = prompt.repaired(reply.text, f"the judge would refuse it at once: {problem}")
 
     def _parsed(self, reply: Reply) -> ParsedReply:
         if reply.finish == "length":
@@ -137,6 +157,37 @@ class ModelRewriter:
         return count
 
 
+def _candidate(parsed: ParsedReply, task: Task, attempts: Sequence[Attempt], origin: Origin) -> Candidate:
+    """Edits against the task's sources, also where the blocks refer to an earlier attempt's text.
+
+    Raises `MalformedReply` where there is no such attempt, or the blocks do not fit.
+    """
+    texts = dict(task.sources)
+    if parsed.base is not None:
+        made = next((a.candidate for a in attempts if a.index == parsed.base and a.candidate is not None), None)
+        if made is None:
+            raise MalformedReply(f"base: there is no attempt {parsed.base} of this finding with edits")
+        if any(edit.base_hash != content_hash(task.sources.get(edit.path, "")) for edit in made.edits):
+            raise MalformedReply(f"base: attempt {parsed.base} was made for another source than the one shown")
+        texts |= {edit.path: edit.text for edit in made.edits}
+    changed = {edit.path: edit.text for edit in apply_blocks(parsed.blocks, texts, definitions)}
+    final = {path: changed.get(path, text) for path, text in texts.items()}
+    edits = tuple(
+        FileEdit(path, content_hash(task.sources[path]), text)
+        for path, text in final.items()
+        if text != task.sources[path]
+    )
+    if not edits:
+        raise MalformedReply("the edits lead back to the source as it is shown")
+    for tunable in parsed.tunables:
+        try:
+            defined(edits, tunable.name)
+        except ValueError as error:
+            raise MalformedReply(str(error)) from error
+    different = f"\nDifferent from before: {parsed.different}" if parsed.different else ""
+    return Candidate(edits, parsed.rationale + different, origin, parsed.declares, parsed.tunables)
+
+
 def definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:
     """Where functions of that name are defined, for whole-function replacements.
 
@@ -161,6 +212,7 @@ def model_rewriter(
     exchanges: Exchanges,
     budget: Budget,
     patience: Patience | None = None,
+    lint: Lint = lambda candidate, task: "",
 ) -> ModelRewriter | None:
     """The rewriter, checked with one cheap call; None where no model was named.
 
@@ -174,4 +226,4 @@ def model_rewriter(
     model = ProviderModel(resolve(settings, environment, project), patience)
     probe = model.check()
     budget.require_price(probe.usage.usd is not None, model.name)
-    return ModelRewriter(model, exchanges, budget)
+    return ModelRewriter(model, exchanges, budget, lint=lint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +11,13 @@ from pathlib import Path
 from intelliperf.codegen.disclosure import fenced, shown_text
 from intelliperf.codegen.excerpts import annotated_source, hot_lines, source_path
 from intelliperf.codegen.exchange import Prompt
+from intelliperf.codegen.facts import buffers, costs
 from intelliperf.protocols import Task
-from intelliperf.records import Attempt, CheckStatus, Device, Finding, OriginKind, Outcome, Verdict
+from intelliperf.records import Attempt, CheckStatus, Device, Finding, Geometry, OriginKind, Outcome, Verdict
 from intelliperf.sentences import finding_sentence, line_sentence, number
 
 _EVIDENCE_LINES = 12
+_MOVED = 4  # lines of an earlier attempt that are told with their counters
 _SHORT = 600  # characters of an earlier attempt's rationale
 _HIP_SUFFIXES = (".hip",)
 _CUDA_SUFFIXES = (".cu", ".cuh")
@@ -41,13 +45,15 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
     sections = (
         ("task", _task(task, len(attempts) + 1)),
         ("knowledge", task.knowledge.strip() or "none"),
-        ("finding", finding_sentence(task.finding)),
+        ("finding", _findings(task)),
         ("evidence", _evidence(task, shown)),
+        ("costs", costs(task.finding.profile)),
+        ("buffers", buffers(task.finding.profile.kernel.name)),
         ("device", device_facts(task.device)),
         ("source", annotated_source(task, hot, size.source)),
         ("accepted_elsewhere", _precedents(task, size)),
         ("reviewers", _reviews(task, size)),
-        ("earlier_attempts", _attempts(attempts, size, _roots(task))),
+        ("earlier_attempts", _attempts(task, attempts, size)),
     )
     return Prompt(len(attempts) + 1, sections, language="triton" if is_triton(task) else "")
 
@@ -69,18 +75,42 @@ def _roots(task: Task) -> tuple[Path, ...]:
 
 def _task(task: Task, attempt: int) -> str:
     kernel = task.finding.profile.kernel
-    geometries = {f"grid {g.grid}, block {g.block}" for g in task.finding.profile.geometries}
+    profile = task.finding.profile
+    geometries = {f"grid {g.grid}, block {g.block}, {_threads(g):,} threads" for g in profile.geometries}
+    command = shown_text(shlex.join(task.command), _roots(task)) or "not known"
     return "\n".join(
         (
             f"Kernel: {kernel.name}",
             f"Language: {language(task)}",
-            f"Launched as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
-            f"Attempt: {attempt}",
+            f"Program: {command} (sizes in it are examples: the kernel must be right for others)",
+            f"Launched {profile.dispatches} times as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
+            f"Attempt: {attempt}{_plan(task)}",
             f"Accepted from: {task.device.least_gain:.2f}x of the kernel's time, with all checks passed; "
             f"removing what the finding names would give {_ceiling(task.finding):.2f}x at most",
             "Files that may be edited: those under `source`, named after `FILE:`",
         )
     )
+
+
+def _plan(task: Task) -> str:
+    """Proposals that are made at the same time do not see each other: each is asked for another plan."""
+    number_, of = task.plan
+    if of == 1:
+        return ""
+    told = f"; {of} candidates are written at the same time without seeing each other, and this is number {number_}"
+    if number_ == 1:
+        return f"{told}: follow the plan that promises most"
+    return f"{told}: rank the plans that differ in their mechanism, and follow number {number_} of them, not the first"
+
+
+def _threads(geometry: Geometry) -> int:
+    return math.prod(geometry.grid) * math.prod(geometry.block)
+
+
+def _findings(task: Task) -> str:
+    """The one that is pursued, and what else the kernel shows: a change may cure both, or move the one to the other."""
+    others = [f"also: {finding_sentence(other)}" for other in task.others]
+    return "\n".join([finding_sentence(task.finding), *others])
 
 
 def is_triton(task: Task) -> bool:
@@ -144,15 +174,16 @@ def device_facts(device: Device) -> str:
     )
 
 
-def _attempts(attempts: Sequence[Attempt], size: Size, roots: Sequence[Path]) -> str:
+def _attempts(task: Task, attempts: Sequence[Attempt], size: Size) -> str:
     """Rules that declined in a line each; of the others the newest in full, earlier ones with what they tried."""
     if not attempts:
         return "none"
+    roots = _roots(task)
     newest = max((a.index for a in attempts if a.candidate is not None), default=attempts[-1].index)
     told: list[str] = []
     used = 0
     for attempt in reversed(attempts):
-        full = _attempt(attempt, size, roots) if attempt.index == newest else _briefly(attempt, roots)
+        full = _attempt(task, attempt, size) if attempt.index == newest else _briefly(task, attempt)
         text = full if used + len(full) <= size.attempts else _headline(attempt, roots)
         used += len(text)
         told.append(text)
@@ -160,11 +191,15 @@ def _attempts(attempts: Sequence[Attempt], size: Size, roots: Sequence[Path]) ->
 
 
 def _precedents(task: Task, size: Size) -> str:
-    """What this run accepted for other findings, the newest in full: a sibling kernel may want the same."""
-    told = [f"{a.formula} in {a.kernel}, by {_origin(a)}" for a in task.precedents]
+    """What was accepted for other findings and in earlier runs, the newest in full: a sibling may want the same."""
+    known = [*task.earlier_runs, *task.precedents]
+    told = [
+        f"{a.formula} in {a.kernel}, by {_origin(a)}{'' if a in task.precedents else ', in an earlier run'}"
+        for a in known
+    ]
     if not told:
         return "none"
-    last = task.precedents[-1]
+    last = known[-1]
     return "\n".join([*told, fenced("diff", _cut(shown_text(last.diff), size.diff))])
 
 
@@ -200,20 +235,22 @@ def _headline(attempt: Attempt, roots: Sequence[Path]) -> str:
     return f"Attempt {attempt.index} by {_origin(attempt)}: {outcome}\n" + fenced("reason", first[:300])
 
 
-def _briefly(attempt: Attempt, roots: Sequence[Path]) -> str:
+def _briefly(task: Task, attempt: Attempt) -> str:
     """What it tried, and what became of it with the numbers; without its diff."""
+    roots = _roots(task)
     if attempt.verdict is None or attempt.candidate is None:
         return _headline(attempt, roots)
     tried = fenced("rationale", _cut(shown_text(attempt.candidate.rationale), _SHORT)) if attempt.candidate else ""
-    return "\n".join([_headline(attempt, roots), tried, *_measured(attempt.verdict, roots)])
+    return "\n".join([_headline(attempt, roots), tried, *_measured(attempt.verdict, roots), *_moved(task, attempt)])
 
 
-def _attempt(attempt: Attempt, size: Size, roots: Sequence[Path]) -> str:
+def _attempt(task: Task, attempt: Attempt, size: Size) -> str:
+    roots = _roots(task)
     parts = [f"Attempt {attempt.index} by {_origin(attempt)}: {_outcome(attempt)}"]
     reason = attempt.verdict.detail if attempt.verdict else attempt.declined.reason if attempt.declined else ""
     parts.append(fenced("reason", _cut(shown_text(reason, roots), size.detail)))
     if attempt.verdict is not None:
-        parts += _measured(attempt.verdict, roots)
+        parts += [*_measured(attempt.verdict, roots), *_moved(task, attempt)]
     if attempt.candidate is not None and attempt.candidate.rationale:
         parts.append(fenced("rationale", _cut(shown_text(attempt.candidate.rationale), size.detail)))
     if attempt.diff:
@@ -243,6 +280,16 @@ def _measured(verdict: Verdict, roots: Sequence[Path]) -> list[str]:
     if verdict.metric_before is not None and verdict.metric_after is not None:
         lines.append(f"watched metric: {number(verdict.metric_before.value)} -> {number(verdict.metric_after.value)}")
     return lines
+
+
+def _moved(task: Task, attempt: Attempt) -> list[str]:
+    """Where the kernel's time went before and after, and what its lines did with the candidate."""
+    if attempt.after is None:
+        return []
+    told = [f"before -> after: {costs(task.finding.profile, attempt.after)}"]
+    shown = _file_names(task)
+    lines = [line_sentence(task.finding, item, attempt.lines, task.device, shown) for item in attempt.lines[:_MOVED]]
+    return [*told, *(["its lines: " + "\n".join(lines)] if lines else [])]
 
 
 def _cut(text: str, limit: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -167,7 +168,16 @@ class ProviderModel:
         self._patience = patience or Patience()
         self._signature, self._dspy = _load()
         self._errors = importlib.import_module("dspy.utils.exceptions")
-        self._lm = self._opened("chat")
+        self._api = "chat"
+        self._clients = threading.local()  # each remembers its latest reply
+        self._clients.lm, self._clients.api = self._opened(self._api), self._api
+
+    @property
+    def _lm(self) -> Any:
+        """The calling thread's client."""
+        if getattr(self._clients, "api", None) != self._api:
+            self._clients.lm, self._clients.api = self._opened(self._api), self._api
+        return self._clients.lm
 
     def _opened(self, api: str) -> Any:
         """DSPy's client; `api` is "chat" or "responses"."""
@@ -203,9 +213,9 @@ class ProviderModel:
         try:
             return self._answered(lambda: self._lm(_PROBE), brief, connecting=True)
         except ProviderError as error:
-            if "v1/responses" not in str(error) or self._lm.model_type == "responses":
+            if "v1/responses" not in str(error) or self._api == "responses":
                 raise
-        self._lm = self._opened("responses")
+        self._api = "responses"
         return self._answered(lambda: self._lm(_PROBE), brief, connecting=True)
 
     def ask(self, prompt: Prompt) -> Reply:

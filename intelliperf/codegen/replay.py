@@ -10,7 +10,7 @@ from typing import Any
 
 from intelliperf.codegen.budget import Budget
 from intelliperf.codegen.exchange import EXCHANGE_VERSION, Exchanges, Prompt, Reply, reply_of
-from intelliperf.codegen.model import ModelRewriter
+from intelliperf.codegen.model import Lint, ModelRewriter
 from intelliperf.errors import ProtocolError, UsageError
 from intelliperf.records import OriginKind, Usage
 
@@ -65,6 +65,8 @@ def read_exchanges(run: Path) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def replay_rewriter(run: Path, exchanges: Exchanges, budget: Budget) -> ModelRewriter:
+def replay_rewriter(
+    run: Path, exchanges: Exchanges, budget: Budget, lint: Lint = lambda candidate, task: ""
+) -> ModelRewriter:
     """A rewriter that plays the replies recorded in the run directory."""
-    return ModelRewriter(RecordedModel(read_exchanges(run)), exchanges, budget, OriginKind.REPLAY)
+    return ModelRewriter(RecordedModel(read_exchanges(run)), exchanges, budget, OriginKind.REPLAY, lint)

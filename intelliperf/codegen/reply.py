@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass
 
 from intelliperf.codegen.disclosure import printable
-from intelliperf.records import Declaration
+from intelliperf.records import Declaration, Tunable
 
 NO_CHANGE = "NO CHANGE"
-_SECTIONS = ("rationale", "edits", "declares")
+_SECTIONS = ("rationale", "different", "base", "edits", "tunables", "declares")
+_TUNABLE = re.compile(r"^[-*]?\s*[`*]*([A-Za-z_]\w*)[`*]*\s*:\s*(\d+(?:\s*,\s*\d+)*)\.?$")
+_LARGEST = 1 << 20
+_BASE = re.compile(r"^[`*\s]*(?:attempt\s+(\d+)|(best|none|source|nothing))[`*.\s]*$", re.IGNORECASE)
 _HEADER = re.compile(r"^\s*\[\[ *## *(\w+) *## *\]\]\s*$")
 _SEARCH = re.compile(r"^<{5,9} ?SEARCH$")
 _FUNCTION = re.compile(r"^<{5,9} ?FUNCTION:? +`?([\w:~]+)`?(?:\(\))?$")
@@ -42,10 +45,13 @@ class ParsedReply:
     rationale: str
     blocks: tuple[Block, ...]
     declares: Declaration
+    different: str = ""  # from earlier attempts
+    tunables: tuple[Tunable, ...] = ()
+    base: int | None = None  # the attempt whose text the blocks refer to; None: the source as shown
 
 
 def parse_reply(text: str) -> ParsedReply:
-    """The reply's three sections. Words before the first heading are not ours to judge."""
+    """The reply's sections. Words before the first heading are not ours to judge."""
     sections = _sections(text)
     missing = [name for name in ("rationale", "edits") if name not in sections]
     if missing:
@@ -53,7 +59,37 @@ def parse_reply(text: str) -> ParsedReply:
     rationale = printable("\n".join(sections["rationale"])).strip()
     if not rationale:
         raise MalformedReply("the rationale is empty")
-    return ParsedReply(rationale, parse_blocks(sections["edits"]), _declares(sections.get("declares", [])))
+    return ParsedReply(
+        rationale,
+        parse_blocks(sections["edits"]),
+        _declares(sections.get("declares", [])),
+        printable("\n".join(sections.get("different", []))).strip(),
+        _tunables(sections.get("tunables", [])),
+        _base(sections.get("base", [])),
+    )
+
+
+def _tunables(lines: list[str]) -> tuple[Tunable, ...]:
+    found: dict[str, Tunable] = {}
+    for line in (line.strip() for line in lines):
+        if not line or _FENCE.match(line) or _NOTHING.match(line):
+            continue
+        match = _TUNABLE.match(line)
+        if match is None:
+            raise MalformedReply(f"tunables: {line[:80]!r} is not `NAME: 32, 64, 128`")
+        values = tuple(dict.fromkeys(int(value) for value in match[2].split(",")))
+        if match[1] in found or not 0 < max(values) <= _LARGEST:
+            raise MalformedReply(f"tunables: {match[1]}: each once, with values from 1 to {_LARGEST}")
+        found[match[1]] = Tunable(match[1], values)
+    return tuple(found.values())
+
+
+def _base(lines: list[str]) -> int | None:
+    told = " ".join(line.strip() for line in lines if line.strip() and not _FENCE.match(line))
+    match = _BASE.match(told) if told else None
+    if told and match is None:
+        raise MalformedReply(f"base: {told[:80]!r} is neither `best` nor `attempt N`")
+    return int(match[1]) if match and match[1] else None
 
 
 def _sections(text: str) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from dspy.utils.exceptions import AdapterParseError  # type: ignore[import-untyp
 
 from intelliperf.codegen.exchange import Prompt
 from intelliperf.codegen.reply import Block, MalformedReply, parse_reply
-from intelliperf.records import Declaration
+from intelliperf.records import Declaration, Tunable
 
 
 class RewriteKernel(dspy.Signature):  # type: ignore[misc]
@@ -22,6 +22,8 @@ class RewriteKernel(dspy.Signature):  # type: ignore[misc]
     knowledge: str = dspy.InputField(desc="field knowledge about this kind of bottleneck")
     finding: str = dspy.InputField(desc="what the profiler found, in one sentence with the numbers")
     evidence: str = dspy.InputField(desc="one sentence per blamed source line, worst first")
+    costs: str = dspy.InputField(desc="the kernel's time by component, registers, occupancy")
+    buffers: str = dspy.InputField(desc="what must be left in each buffer, and how exactly")
     device: str = dspy.InputField(desc="limits of the device")
     source: str = dspy.InputField(desc="the kernel and its launch, exactly as in the files; hot lines listed")
     accepted_elsewhere: str = dspy.InputField(desc="what this run accepted for other findings; the newest in full")
@@ -29,7 +31,10 @@ class RewriteKernel(dspy.Signature):  # type: ignore[misc]
     earlier_attempts: str = dspy.InputField(desc="what was tried before and what became of it")
 
     rationale: str = dspy.OutputField(desc="cause, change, why it is correct, what should move")
+    different: str = dspy.OutputField(desc="what this attempt does that no earlier one did")
+    base: int | None = dspy.OutputField(desc="the earlier attempt that the blocks refer to, if one")
     edits: tuple[Block, ...] = dspy.OutputField(desc="search/replace blocks or whole functions")
+    tunables: tuple[Tunable, ...] = dspy.OutputField(desc="constants with the values to choose from")
     declares: Declaration = dspy.OutputField(desc="launch geometry or kernels changed on purpose")
 
 
@@ -55,4 +60,11 @@ class EditAdapter(dspy.Adapter):  # type: ignore[misc]
             raise AdapterParseError(
                 adapter_name="EditAdapter", signature=signature, lm_response=completion, message=str(error)
             ) from error
-        return {"rationale": parsed.rationale, "edits": parsed.blocks, "declares": parsed.declares}
+        return {
+            "rationale": parsed.rationale,
+            "different": parsed.different,
+            "base": parsed.base,
+            "edits": parsed.blocks,
+            "tunables": parsed.tunables,
+            "declares": parsed.declares,
+        }

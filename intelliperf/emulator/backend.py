@@ -53,6 +53,7 @@ _OPTIONS = {
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
     "shadow": "INTELLIPERF_SHADOW",
+    "trace": "INTELLIPERF_TRACE_DIR",
 }
 
 
@@ -201,6 +202,10 @@ class EmulatorBackend:
     ) -> Timing:
         timed = self.time(self.replayed(reference, plan), self.replayed(candidate, plan), kernel, deadline_s)
         return replace(timed, measurements=tuple(m for m in timed.measurements if m.scope is Scope.KERNEL))
+
+    def adopt(self, application: Application, records: Path, exit_status: int, seconds: float) -> None:
+        """See `protocols.KeepsTraces`."""
+        self._tracer.adopt(application, records, exit_status, seconds)
 
     def forget(self) -> None:
         """Drop all records, so that the next question runs the program again."""

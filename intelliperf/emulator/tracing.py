@@ -12,7 +12,7 @@ from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.endings import check_ended_well, shown_program
-from intelliperf.processes.process import Completed, run
+from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.recipes import is_python, python_sources
@@ -34,11 +34,8 @@ class TracedRun:
     """Records of one run that ended in order. `trace` may hold no launch."""
 
     trace: Trace
-    completed: Completed
-
-    @property
-    def exit_status(self) -> int:
-        return self.completed.exit_status or 0
+    exit_status: int
+    seconds: float
 
 
 class Tracer:
@@ -62,7 +59,12 @@ class Tracer:
     def seconds(self, application: Application) -> float | None:
         """Wall time of the application's run, if there was one."""
         known = self._runs.get((application, *_identity(application)))
-        return known.completed.seconds if known else None
+        return known.seconds if known else None
+
+    def adopt(self, application: Application, records: Path, exit_status: int, seconds: float) -> None:
+        """The records that another run of the application has left."""
+        key = (application, *_identity(application))
+        self._runs[key] = TracedRun(open_trace(records, application), exit_status, seconds)
 
     def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
         records = self._fresh()
@@ -71,7 +73,7 @@ class Tracer:
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
         check_ended_well(completed, application, "on the emulator")
         try:
-            return TracedRun(open_trace(records, application), completed)
+            return TracedRun(open_trace(records, application), completed.exit_status or 0, completed.seconds)
         except ProtocolError:
             refuse_full_disk(records)  # cut off for want of space
             raise

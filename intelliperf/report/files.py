@@ -29,14 +29,13 @@ def schema() -> dict[str, Any]:
 def write(report: Report, journal: Journal) -> None:
     """report.json last: its presence means that the run is finished.
 
-    patch.diff is everything that was accepted; where that came in several steps, `patches/` has them in order.
+    patch.diff is everything that was accepted; where that is for several kernels, `patches/` has a part for each.
     """
     if report.patch:
         journal.write("patch.diff", report.patch.encode("utf-8", "surrogateescape"))
-    accepted = [attempt for attempt in report.attempts if attempt.accepted]
-    for number, attempt in enumerate(accepted if len(accepted) > 1 else (), 1):
-        name = re.sub(r"\W+", "-", f"{attempt.kernel.partition('(')[0]} {attempt.origin.name}").strip("-")
-        journal.write(f"patches/{number:04d}-{name}.diff", attempt.diff.encode("utf-8", "surrogateescape"))
+    for number, patch in enumerate(report.series if len(report.series) > 1 else (), 1):
+        name = re.sub(r"\W+", "-", f"{patch.kernel.partition('(')[0]} {' '.join(patch.formulas)}").strip("-")
+        journal.write(f"patches/{number:04d}-{name}.diff", patch.diff.encode("utf-8", "surrogateescape"))
     journal.write("verdict.json", to_json(verdicts(report)))
     journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
     journal.write("report.html", page(report, _sources(report)).encode("utf-8", "replace"))

@@ -74,6 +74,7 @@ def _facts(report: Report) -> str:
         "project": str(report.application.project),
         "run": f"{report.run_id}, {report.seconds:.1f} s",
         "model": wording.cost(report.usage),
+        **({"spent": spent} if (spent := wording.economy(report)) else {}),
     }
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items()) + "</dl>"
 

@@ -59,6 +59,8 @@ def _facts(report: Report) -> Iterator[str]:
         yield f"- exit status: {wording.expected_exit(report.application)}"
     yield f"- run: {report.run_id}, {report.seconds:.1f} s, intelliperf {report.tool_version}"
     yield f"- model: {wording.cost(report.usage)}"
+    if spent := wording.economy(report):
+        yield f"- spent: {spent}"
 
 
 def _code(text: str) -> str:

@@ -30,6 +30,8 @@ def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) ->
         before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
         yield f"  {wording.scope(measurement)}: {before} → {after}, {wording.gain(measurement, report.device)}"
     yield from _attempts(report)
+    if report.usage.input_tokens and (spent := wording.economy(report)):
+        yield f"  spent: {spent}"
     for note in report.notes:
         yield f"  note: {note}"
     if report.patch:

@@ -5,11 +5,23 @@ A small file beside report.json that stays the same where the report's own recor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from intelliperf.frozen import record
-from intelliperf.records import Attempt, Check, CheckStatus, Measurement, Outcome, Provenance, Report, Scope, Strength
+from intelliperf.records import (
+    Attempt,
+    Check,
+    CheckStatus,
+    Measurement,
+    Outcome,
+    Provenance,
+    Report,
+    Scope,
+    Strength,
+    Verdict,
+)
 from intelliperf.report import wording
 
 FORMAT_VERSION = 1
@@ -70,6 +82,7 @@ class Verdicts:
     accepted: bool
     not_checked: tuple[str, ...]
     verdicts: tuple[Judged, ...]
+    whole: Judged | None = None  # all accepted ones together, where some met recorded dispatches alone
 
 
 def schema() -> dict[str, Any]:
@@ -93,14 +106,19 @@ def verdicts(report: Report) -> Verdicts:
         headline=wording.headline(report),
         accepted=report.accepted is not None,
         not_checked=report.not_checked,
-        verdicts=tuple(_judged(attempt) for attempt in report.attempts if attempt.verdict is not None),
+        verdicts=tuple(_judged(a, a.verdict) for a in report.attempts if a.verdict is not None),
+        whole=_together(report),
     )
 
 
-def _judged(attempt: Attempt) -> Judged:
-    verdict = attempt.verdict
-    if verdict is None:
-        raise ValueError("an attempt that was declined has no verdict")
+def _together(report: Report) -> Judged | None:
+    last = next((attempt for attempt in report.attempts if attempt.index == report.accepted), None)
+    if report.whole is None or last is None:
+        return None
+    return replace(_judged(last, report.whole), origin="all accepted changes together")
+
+
+def _judged(attempt: Attempt, verdict: Verdict) -> Judged:
     return Judged(
         not_checked=verdict.left_open,
         attempt=attempt.index,

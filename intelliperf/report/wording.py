@@ -155,6 +155,26 @@ def cost(usage: Usage) -> str:
     return f"{usage.input_tokens} + {usage.output_tokens} tokens, {price}"
 
 
+def economy(report: Report) -> str:
+    """What the model and the judge's time came to, per attempt, accepted attempt and percent gained."""
+    judged_ = [attempt for attempt in report.attempts if attempt.verdict is not None]
+    if not judged_:
+        return ""
+    accepted = sum(attempt.accepted for attempt in report.attempts)
+    whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
+    saved = 100 * (1 - 1 / whole.ratio) if whole is not None and whole.ratio > 1 else None
+    calls = sum(attempt.usage.input_tokens > 0 for attempt in report.attempts)
+    told = []
+    for total, unit, number_ in ((report.usage.usd, "${:.4f}", calls), (report.seconds, "{:.1f} s", len(judged_))):
+        if not total or not number_:
+            continue
+        parts = [f"{unit.format(total / number_)} per attempt"]
+        parts += [f"{unit.format(total / accepted)} per accepted one"] if accepted else []
+        parts += [f"{unit.format(total / saved)} per percent of device time saved"] if saved else []
+        told.append(", ".join(parts))
+    return "; ".join(told)
+
+
 def headline(report: Report) -> str:
     """One sentence: how the run ended."""
     kernels = [m for m in report.measurements if m.scope is Scope.KERNEL]
@@ -186,9 +206,14 @@ def headline(report: Report) -> str:
 
 
 def judged(report: Report) -> tuple[Verdict, ...]:
-    """The verdicts that the report rests on: those of all accepted attempts, else that of a patch that was refused."""
+    """The verdicts that the report rests on: those of all accepted attempts, else that of a patch that was refused.
+
+    Where recorded dispatches decided, that of the whole application comes first.
+    """
     found = [(a, a.verdict) for a in report.attempts if a.verdict is not None]
     accepted = tuple(verdict for _, verdict in found if verdict.accepted)
+    if report.whole is not None:
+        return report.whole, *accepted
     return accepted or tuple(verdict for a, verdict in found if a.origin.kind is OriginKind.USER)[-1:]
 
 

@@ -213,6 +213,11 @@ class Proof:
     doubt: str = ""
     coverage: str = ""
 
+    @property
+    def compared(self) -> int:
+        """How many launches were compared."""
+        return self.observer.compared if self.observer is not None else 0
+
     def proven(self) -> dict[Key, Account]:
         """Buffers that hold the same real numbers, as exact as the original's."""
         if self.observer is None or self.rejection is not None:

@@ -110,7 +110,8 @@ class Checker:
         wrong = self._contents(sync, base, other, pairing, deadline)
         if wrong:
             data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
-            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}{data}: {wrong.text}", wrong.near)
+            text = f"{sync.where}{data}: {wrong.text}"
+            return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text, wrong.near, sync.number)
         self.syncs.add(sync.number)
         if self.forgets:
             for extra in pairing.extra:

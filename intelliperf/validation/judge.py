@@ -7,7 +7,7 @@ learnt once per kernel and kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,24 +16,22 @@ from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import (
-    NEEDLESS,
     Application,
-    Check,
     CheckStatus,
-    Device,
-    Measurement,
+    Finding,
+    Kernel,
+    KernelProfile,
     Outcome,
     Provenance,
     Scope,
     Verdict,
 )
-from intelliperf.sentences import counted, device_in_short
+from intelliperf.sentences import counted
 from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.edits.gate import examine
-from intelliperf.validation.edits.names import without_mangling
+from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.replaygate import Recorder, ReplayGate
@@ -43,14 +41,16 @@ from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
+from intelliperf.validation.verdicts import edited, kernel_gain, placed, through, verdict_on
 from intelliperf.validation.wavegate import WaveGate
+from intelliperf.validation.wholegate import WholeGate
 
 _MARK = ("synchronisation", "races")
 _LOCKSTEP = "lockstep"
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 _POISON = "poison"
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
-_WITHOUT_DEVICE = (GATES[0], GATES[1], GATES[6], "sandbox")
+_RESTRICT = "__restrict"
 _LOST_ORDER = "not compared, for the original fails in that order"
 ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
     ("other poison", {}),
@@ -75,6 +75,7 @@ class Judge:
         self._waves = WaveGate(self._reference, self._algebra)
         self._numbers = NumbersGate(self._reference, self._algebra)
         self._tests_stand: bool | None = None
+        self._whole = WholeGate(backend, sandbox, settings, self._replays) if self._replays else None
 
     def judge(self, case: Case) -> Verdict:
         """Raises `ApplicationFailed` where the unmodified application cannot serve as the reference."""
@@ -95,8 +96,40 @@ class Judge:
         if self._replays is not None:
             replays, again = self._replays, self._of_replays()
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
-        rejection = _through(trial, named)
-        return _verdict(trial, rejection, self._sandbox.check(), self._backend.probe())
+        rejection = through(trial, named, lambda: trial.replayed is not None)
+        return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
+
+    def expect(self, kernels: Iterable[KernelProfile]) -> None:
+        """Kernels that candidates are likely to be for: their launches are recorded in one run."""
+        if self._replays is not None:
+            self._replays.expect(kernels)
+
+    def prepare(self, reference: Application, finding: Finding, logs: Path) -> None:
+        """See `ReplayGate.prepare`."""
+        if self._replays is not None:
+            self._replays.prepare(reference, finding, logs)
+
+    def stand_in(self, reference: Application, version: Application, kernel: Kernel, logs: Path) -> Application | None:
+        """See `ReplayGate.stand_in`."""
+        return self._replays.stand_in(reference, version, kernel, logs) if self._replays is not None else None
+
+    def judge_whole(self, case: Case, kernels: Sequence[Kernel]) -> Verdict:
+        """All accepted changes together, which the case's candidate holds, on the whole application.
+
+        Their edits were examined one by one. `kernels`: those that they are for; that of the case is the first.
+        """
+        texts = [(case.sources[edit.path], edit.text) for edit in case.candidate.edits]
+        restricted = any(after.count(_RESTRICT) > before.count(_RESTRICT) for before, after in texts)
+        trial = Trial(case, case.candidate.declares, StaticVerdict(beyond_target=True, restricted=restricted))
+        last = [self._strictness, self._safety, self._unit_tests, self._time]
+        rejection = through(trial, [(GATES[1], self._build)])
+        if rejection is None and self._whole is not None and self._whole.settles(trial):
+            gates = [*zip(GATES[6:], last, strict=True), (GATES[9], lambda trial: self._time_others(trial, kernels))]
+            rejection = through(trial, gates)
+        elif rejection is None:
+            first = [self._compare, self._output, self._orders, self._numbers.judge]
+            rejection = through(trial, [*zip(GATES[2:], [*first, *last], strict=True)])
+        return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
 
     def examine(self, case: Case) -> Examined:
         """What the candidate computes here; not whether it may be edited so, its tests, or its time.
@@ -105,14 +138,16 @@ class Judge:
         """
         trial = Trial(case, case.standing.joined(case.candidate.declares))
         gates = (self._build, self._compare, self._output, self._orders, self._numbers.judge)
-        rejection = _through(trial, [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety)])
+        rejection = through(trial, [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety)])
         _, proof = shown(trial) if rejection is None else (None, "")
-        return Examined(rejection, _placed(trial, self._backend.probe()), proof)
+        return Examined(rejection, placed(trial, self._backend.probe()), proof)
 
     def _of_replays(self) -> tuple[replaygate.Gate, ...]:
         """Sanitizers of hardware start a process for each of their tools: the whole application is enough for them."""
         cheap = _LOCKSTEP in self._backend.honours
-        return (self._compare, self._orders, self._strictness, self._safety) if cheap else (self._compare,)
+        if not cheap:
+            return (self._compare,)
+        return self._compare, self._orders, self._numbers.judge, self._strictness, self._safety
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
@@ -121,7 +156,7 @@ class Judge:
         )
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
-        trial.note(GATES[0], CheckStatus.PASSED, _edited(trial))
+        trial.note(GATES[0], CheckStatus.PASSED, edited(trial))
         return None
 
     def _build(self, trial: Trial) -> Rejection | None:
@@ -365,7 +400,7 @@ class Judge:
         refusal = time_refusal(trial.timing.measurements, floor_ns)
         if refusal is not None:
             return Rejection(*refusal)
-        gain = _kernel_gain(trial)
+        gain = kernel_gain(trial)
         told = "; ".join([f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel", *trial.timing.notes])
         trial.note(GATES[9], CheckStatus.PASSED, told)
         if floor_ns is not None:
@@ -374,6 +409,22 @@ class Judge:
         elif gain.provenance is not Provenance.MODELLED:
             # A modelled time holds the candidate's own traffic at the peak rates and cannot be below it.
             trial.note("roofline floor", CheckStatus.NOT_RUN, "no lower bound of the kernel's time is known")
+        return None
+
+    def _time_others(self, trial: Trial, kernels: Sequence[Kernel]) -> Rejection | None:
+        """The first kernel and the application were timed by the gate before."""
+        case, told = trial.case, []
+        for kernel in kernels:
+            if kernel.symbol == case.kernel.symbol:
+                continue
+            timing = self._backend.time(case.baseline, trial.application, kernel, self._settings.run_deadline_s)
+            own = [m for m in timing.measurements if m.scope is Scope.KERNEL]
+            refusal = time_refusal(own, timing.floor_ns)
+            if refusal is not None:
+                return Rejection(refusal[0], f"{kernel.name}: {refusal[1]}")
+            told.append(f"{own[0].ratio:.3g}× for {kernel.name}")
+        if told:
+            trial.note(f"{GATES[9]} of the other kernels", CheckStatus.PASSED, ", ".join(told))
         return None
 
 
@@ -385,63 +436,3 @@ def _order_rejection(label: str, divergence: Divergence) -> Rejection:
     why = "it reads memory that nobody wrote" if outcome is Outcome.MEMORY_ERROR else "it depends on the order"
     reason = f"{why}: " if outcome is not divergence.outcome else ""
     return Rejection(outcome, f"under {label}: {reason}{divergence.detail}")
-
-
-def _through(trial: Trial, gates: Sequence[tuple[str, Callable[[Trial], Rejection | None]]]) -> Rejection | None:
-    rejection: Rejection | None = None
-    for number, (name, gate) in enumerate(gates, 1):
-        if rejection is not None:
-            trial.note(name, CheckStatus.NOT_RUN, NEEDLESS)
-            continue
-        trial.case.begun(name, number, len(gates))
-        rejection = gate(trial)
-        if rejection is not None:
-            trial.note(name, CheckStatus.FAILED, rejection.detail)
-    return rejection
-
-
-def _placed(trial: Trial, device: Device) -> tuple[Check, ...]:
-    """The checks with the device that they ran on."""
-    place = device_in_short(device)
-    checks = [*trial.checks, *(trial.checker.checks() if trial.checker else ())]
-    return tuple(check if _needs_no_device(check) else replace(check, device=place) for check in checks)
-
-
-def _verdict(trial: Trial, rejection: Rejection | None, sandbox: Check, device: Device) -> Verdict:
-    checker = trial.checker
-    strength, proof = shown(trial) if rejection is None else (None, "")
-    return Verdict(
-        outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
-        detail=without_mangling(rejection.detail) if rejection else _summary(trial, proof),
-        checks=(*_placed(trial, device), sandbox),
-        measurements=trial.timing.measurements,
-        compared_bytes=max(0, checker.compared_bytes) if checker else 0,
-        compared_dispatches=len(checker.syncs) if checker else 0,
-        strength=strength,
-        proof=proof,
-    )
-
-
-def _needs_no_device(check: Check) -> bool:
-    return bool(check.device) or check.status is CheckStatus.NOT_RUN or check.name.startswith(_WITHOUT_DEVICE)
-
-
-def _edited(trial: Trial) -> str:
-    edits = trial.case.candidate.edits
-    files = ", ".join(edit.path for edit in edits)
-    return f"device code in {files}; host code as compiled is the original's{_declared(trial)}"
-
-
-def _declared(trial: Trial) -> str:
-    if trial.declared.kernels:
-        return " but for launches and their memory, as declared"
-    return " but for launch sizes, as declared" if trial.declared.geometry else ""
-
-
-def _kernel_gain(trial: Trial) -> Measurement:
-    return next(m for m in trial.timing.measurements if m.scope is Scope.KERNEL)
-
-
-def _summary(trial: Trial, proof: str) -> str:
-    gain = _kernel_gain(trial)
-    return f"{proof}; {gain.provenance.value} {gain.ratio:.3g}×"

@@ -2,7 +2,7 @@
 
 A replay of the original and one of the candidate are applications like any other (`Backend.replayed`), so the gates
 that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest. A refusal
-there is final. What wins there is judged on the whole application as if nothing had been before.
+there is final. What wins there meets the whole application once, with all others that won, at the end of the run.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, NotReplayable, ProtocolError, StorageFull
+from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import make_ready
-from intelliperf.records import Application, CheckStatus, Kernel, Outcome, Scope
+from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
+from intelliperf.validation.buffers.algebra import Account
+from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.runs.lockstep import Setting
-from intelliperf.validation.runs.recording import deviations, record_dispatches
+from intelliperf.validation.runs.pairing import Key
+from intelliperf.validation.runs.recording import Wanted, deviations, record_dispatches
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import Case, Rejection, Trial
 
@@ -62,8 +66,16 @@ class Ready:
         return "; ".join(told)
 
 
+@dataclass(frozen=True)
+class Won:
+    """What candidates for one kernel were held to on its recorded dispatches, and what was proven of them."""
+
+    calibration: Calibration
+    proven: Mapping[Key, Account]
+
+
 class ReplayGate:
-    """Keeps one recording per kernel of the original."""
+    """Keeps one recording per kernel of the original. `expect` names kernels that one run is to record together."""
 
     def __init__(self, backend: Backend, sandbox: Sandbox, recorder: Recorder, deadline_s: float) -> None:
         self._backend = backend
@@ -71,6 +83,25 @@ class ReplayGate:
         self._recorder = recorder
         self._deadline_s = deadline_s
         self._ready: dict[tuple[Application, str], Ready | NotReplayable] = {}
+        self._expected: dict[str, KernelProfile] = {}
+        self.ended: dict[Application, Completed] = {}  # how the recorded run of the original ended
+        self.won: dict[str, Won] = {}  # by the kernel's symbol
+
+    def expect(self, kernels: Iterable[KernelProfile]) -> None:
+        """Kernels that candidates are likely to be for."""
+        self._expected |= {profile.kernel.symbol: profile for profile in kernels}
+
+    def stand_in(self, reference: Application, version: Application, kernel: Kernel, logs: Path) -> Application | None:
+        """A program that makes the kernel's recorded launches with the device code of `version`.
+
+        None where nothing of the kernel was recorded, or cannot be replayed.
+        """
+        key = reference, kernel.symbol
+        if key not in self._ready and self._path(kernel).exists():
+            setting = Setting(self._backend, kernel, self._sandbox, logs, self._deadline_s)
+            self._ready[key] = self._or_why_not(lambda: self._made_ready(setting, reference))
+        ready = self._ready.get(key)
+        return self._backend.replayed(version, ready.plan) if isinstance(ready, Ready) else None
 
     def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
         """`gates` are asked of the replays, before and after their timing: the first alone, then the rest."""
@@ -82,52 +113,92 @@ class ReplayGate:
             trial.note(NAME, CheckStatus.NOT_RUN, f"{reason}: judged by whole runs")
             return None
 
-    def _refuse_the_unfit(self, trial: Trial) -> None:
+    def prepare(self, reference: Application, finding: Finding, logs: Path) -> None:
+        """Record the finding's kernel, and those that are expected, where that is worth it and was not done."""
+        key = reference, finding.profile.kernel.symbol
+        setting = Setting(self._backend, finding.profile.kernel, self._sandbox, logs, self._deadline_s)
+        with contextlib.suppress(NotReplayable):
+            self._refuse_where_runs_do(reference)
+            if key not in self._ready:
+                self._ready[key] = self._or_why_not(lambda: self._record(setting, reference, finding.profile))
+
+    def _refuse_where_runs_do(self, reference: Application) -> None:
         if self._recorder.limit_bytes <= 0:
             raise NotReplayable("--record-limit 0")
         if _BEFORE not in self._backend.honours:
             raise NotReplayable(f"launches are not recorded on the {self._backend.name} backend")
-        if trial.declared.kernels or trial.declared.geometry or trial.static.needs is not Needs.NOTHING:
-            raise NotReplayable("the candidate may launch other kernels or shapes than were recorded")
-        seconds = self._backend.run_seconds(trial.case.reference)
+        seconds = self._backend.run_seconds(reference)
         if seconds is not None and seconds < self._recorder.least_seconds:
             raise NotReplayable(f"a run of the application takes {seconds:.1f} s")
+
+    def _refuse_the_unfit(self, trial: Trial) -> None:
+        self._refuse_where_runs_do(trial.case.reference)
+        if trial.declared.kernels or trial.declared.geometry or trial.static.needs is not Needs.NOTHING:
+            raise NotReplayable("the candidate may launch other kernels or shapes than were recorded")
 
     def _recording(self, case: Case) -> Ready:
         key = case.reference, case.kernel.symbol
         if key not in self._ready:
-            try:
-                self._ready[key] = self._record(case)
-            except (ApplicationFailed, ProtocolError, StorageFull) as error:
-                self._ready[key] = NotReplayable(str(error))
-            except NotReplayable as error:
-                self._ready[key] = error
+            setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, self._deadline_s, jit=case.jit)
+            profile = case.finding.profile
+            self._ready[key] = self._or_why_not(lambda: self._record(setting, case.reference, profile))
         found = self._ready[key]
         if isinstance(found, NotReplayable):
             raise found
         return found
 
-    def _record(self, case: Case) -> Ready:
-        kernel = case.kernel
-        name = file_name(kernel)
-        path = self._recorder.recordings / f"{name}{SUFFIX}"
-        setting = Setting(self._backend, kernel, self._sandbox, case.logs, self._deadline_s, jit=case.jit)
-        if not path.exists():
-            expected = case.finding.profile.dispatches
-            record_dispatches(setting, case.reference, expected, path, self._recorder.limit_bytes)
-        with RecordingFile(path) as source:
-            plan = make_ready(source, self._recorder.images / name)
-            unsteady = deviations(setting, self._backend.replayed(case.reference, plan), source)
+    def _record(self, setting: Setting, reference: Application, profile: KernelProfile) -> Ready:
+        if not self._path(profile.kernel).exists():
+            self._record_all(setting, reference, profile)
+        return self._made_ready(setting, reference)
+
+    def _made_ready(self, setting: Setting, reference: Application) -> Ready:
+        with RecordingFile(self._path(setting.kernel)) as source:
+            plan = make_ready(source, self._recorder.images / file_name(setting.kernel))
+            unsteady = deviations(setting, self._backend.replayed(reference, plan), source)
             return Ready(source.recording, plan, unsteady)
+
+    def _or_why_not(self, prepare: Callable[[], Ready]) -> Ready | NotReplayable:
+        try:
+            return prepare()
+        except (ApplicationFailed, ProtocolError, StorageFull) as error:
+            return NotReplayable(str(error))
+        except NotReplayable as error:
+            return error
+
+    def _path(self, kernel: Kernel) -> Path:
+        return self._recorder.recordings / f"{file_name(kernel)}{SUFFIX}"
+
+    def _record_all(self, setting: Setting, reference: Application, profile: KernelProfile) -> None:
+        """The kernel and all that are expected, in one run. Raises `NotReplayable` for the kernel itself."""
+        symbol = profile.kernel.symbol
+        profiles = {symbol: profile, **{name: one for name, one in self._expected.items() if name != symbol}}
+        paths = {name: self._path(one.kernel) for name, one in profiles.items()}
+        wanted = [
+            Wanted(one.kernel, one.dispatches, paths[name])
+            for name, one in profiles.items()
+            if not paths[name].exists() and (reference, name) not in self._ready
+        ]
+        made = record_dispatches(setting, reference, wanted, self._recorder.limit_bytes)
+        self.ended[reference] = made.ended
+        self._ready |= {(reference, name): reason for name, reason in made.failed.items()}
+        if symbol in made.failed:
+            raise made.failed[symbol]
 
     def _judged(self, trial: Trial, ready: Ready, gates: Sequence[Gate]) -> Rejection | None:
         first, *rest = gates
         mine = self._of_replays(trial, ready)
+        trial.on_recordings = True
         for gate in (first, lambda inner: self._time(trial, inner, ready), *rest):
-            rejection = gate(mine)
+            try:
+                rejection = gate(mine)
+            except ApplicationFailed as error:
+                trial.on_recordings = False
+                raise NotReplayable(f"the original, replayed, is no reference: {error}") from error
             if rejection is None:
                 continue
             if _CANNOT in rejection.detail:
+                trial.on_recordings = False
                 raise NotReplayable(rejection.detail[rejection.detail.index(_CANNOT) :])
             trial.timing, trial.checker = mine.timing, mine.checker
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
@@ -137,6 +208,9 @@ class ReplayGate:
             [ready.describe(), f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
         )
         trial.note(NAME, CheckStatus.PASSED, told)
+        trial.replayed = mine
+        if mine.checker is not None:
+            self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration, mine.proven)
         self._keep(trial)
         return None
 
@@ -150,7 +224,15 @@ class ReplayGate:
     def _of_replays(self, trial: Trial, ready: Ready) -> Trial:
         case = trial.case
         reference, baseline = (self._backend.replayed(a, ready.plan) for a in (case.reference, case.baseline))
-        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None, other_wave=lambda: None)
+
+        def other_wave() -> tuple[Application, Application] | None:
+            sides = case.other_wave()
+            if sides is None:
+                return None
+            original, candidate = (self._backend.replayed(side, ready.plan) for side in sides)
+            return original, candidate
+
+        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None, other_wave=other_wave)
         mine = Trial(inner, trial.declared, trial.static)
         mine.built = self._backend.replayed(trial.application, ready.plan)
         return mine

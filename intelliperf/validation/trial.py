@@ -126,6 +126,8 @@ class Trial:
     timing: Timing = Timing(())
     proven: Mapping[Key, Account] = field(default_factory=dict)  # by algebra, the same real numbers
     coverage: str = ""  # where other orders were not followed to the end
+    on_recordings: bool = False  # recorded dispatches decide
+    replayed: Trial | None = None  # what the gates found out there, where it won
 
     @property
     def compared(self) -> Checker:

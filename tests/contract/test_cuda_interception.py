@@ -33,7 +33,7 @@ from intelliperf.records import (
 )
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.runs.lockstep import Setting
-from intelliperf.validation.runs.recording import record_dispatches
+from intelliperf.validation.runs.recording import Wanted, record_dispatches
 from intelliperf.validation.trial import Case, Settings
 
 SOURCE = "__global__ void kernel(float* a) { a[0] = 1; }\n"
@@ -167,11 +167,12 @@ def test_what_the_kernel_can_reach_is_asked_of_a_run_of_its_own(program, tmp_pat
 def test_launches_are_recorded_with_what_they_find_and_what_they_leave(program, tmp_path):
     kernel, path = Kernel(ROOT, "root"), tmp_path / "one.recording"
     setting = Setting(cudaprograms.StandInBackend(), kernel, UNCONFINED, tmp_path / "logs", 30.0)
-    recording = record_dispatches(
-        setting, cudaprograms.application(program, tmp_path, "roots", "right"), 3, path, 1 << 24
-    )
-    assert (recording.launched, [dispatch.nth for dispatch in recording.dispatches]) == (3, [0, 1, 2])
+    wanted = [Wanted(kernel, 3, path)]
+    made = record_dispatches(setting, cudaprograms.application(program, tmp_path, "roots", "right"), wanted, 1 << 24)
+    assert (made.failed, made.ended.ok) == ({}, True)
     with RecordingFile(path) as read:
+        recording = read.recording
+        assert (recording.launched, [dispatch.nth for dispatch in recording.dispatches]) == (3, [0, 1, 2])
         first, second, _ = recording.dispatches
         out, given, *_ = first.buffers
         assert [int.from_bytes(bytes.fromhex(word), "little") for word in first.arguments[:2]] == [

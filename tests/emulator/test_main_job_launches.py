@@ -82,7 +82,7 @@ def test_lanes_that_go_different_ways_are_put_into_waves_of_their_own_by_a_model
     replies = Conversation.read(ROOT / "tests" / "servers" / "conversations" / "sides" / "conversation.json")
     with ProviderServer(replies) as server:
         model = ("-r", "openai", "-m", "demo-model", "--api-base", f"{server.root}/v1")
-        command = ("-b", "make", *model, "--", "./sides")
+        command = ("-b", "make", "--parallel", "1", *model, "--", "./sides")
         report = report_of(project, "branchDivergence", *command, key="demo-key")
     verdicts = [attempt["verdict"] for attempt in report["attempts"]]
     assert [verdict["outcome"] for verdict in verdicts] == ["WRONG_OUTPUT", "ACCEPTED"]

@@ -36,7 +36,9 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
     environment = {**os.environ, "ANTHROPIC_API_KEY": "demo-key"}
     with ProviderServer(conversation) as server:
         model = ("-r", "anthropic", "-m", "demo-model", "--api-base", server.root, "--price", "3,15")
-        argv = intelliperf("-f", "memoryAccess", "-b", "make", *model, "--", "./rowsums", "32768", "400")
+        argv = intelliperf(
+            "-f", "memoryAccess", "--parallel", "1", "-b", "make", *model, "--", "./rowsums", "32768", "400"
+        )
         with (tmp_path / "log").open("wb") as log:
             killed = subprocess.Popen(argv, cwd=project, env=environment, stdout=log, stderr=log)
             until = time.monotonic() + DEADLINE_S
@@ -48,7 +50,7 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
             intelliperf("resume"), cwd=project, env=environment, capture_output=True, text=True, timeout=DEADLINE_S
         )
         assert paused.returncode == 1, paused.stdout + paused.stderr
-        assert "the run is paused; to resume: intelliperf resume" in paused.stdout
+        assert "the run is paused; to resume: intelliperf resume" in paused.stderr
         assert "this key was revoked" in paused.stderr
         resumed = subprocess.run(
             intelliperf("resume"), cwd=project, env=environment, capture_output=True, text=True, timeout=DEADLINE_S

@@ -16,8 +16,8 @@ from intelliperf.codegen.pricing import Prices, usd
 from intelliperf.codegen.providers import PromptTooLong
 from intelliperf.codegen.retry import Backoff, Patience
 from intelliperf.errors import BudgetExhausted, ProviderError, UsageError
-from intelliperf.protocols import Proposal
-from intelliperf.records import Attempt, OriginKind, Outcome, Usage, Verdict
+from intelliperf.protocols import Proposal, Task
+from intelliperf.records import Attempt, Candidate, OriginKind, Outcome, Usage, Verdict, content_hash
 
 
 class Script:
@@ -60,6 +60,58 @@ def test_a_good_reply_becomes_a_candidate_with_its_origin_and_cost() -> None:
     assert proposal.candidate.origin.kind is OriginKind.MODEL
     assert proposal.candidate.origin.prompt_hash == model.asked[0].hash
     assert proposal.usage == Usage(1000, 100, 0.01, 2.0)
+
+
+def test_what_the_lint_refuses_is_repaired_within_the_attempt() -> None:
+    model = Script(GOOD_REPLY, GOOD_REPLY.replace(">= 0", "> -1"))
+
+    def lint(candidate: Candidate, given: Task) -> str:
+        return "src/tally.hip:6: no" if ">= 0" in candidate.edits[0].text else ""
+
+    proposal = proposed(ModelRewriter(model, Shelf(), Budget(), lint=lint))
+    assert proposal.candidate is not None and "keys[i] > -1" in proposal.candidate.edits[0].text
+    assert model.asked[1].repairs[0].problem == "the judge would refuse it at once: src/tally.hip:6: no"
+    assert proposal.usage.input_tokens == 2000
+
+
+def test_what_the_lint_refuses_again_and_again_is_left_to_the_judge() -> None:
+    model = Script(*[GOOD_REPLY] * 9)
+    proposal = proposed(ModelRewriter(model, Shelf(), Budget(), lint=lambda candidate, given: "no"))
+    assert proposal.candidate is not None and len(model.asked) == 3
+
+
+SMALL = """\
+[[ ## rationale ## ]]
+Zero is a key, too.
+
+[[ ## different ## ]]
+It keeps the key 0.
+
+[[ ## base ## ]]
+attempt 1
+
+[[ ## edits ## ]]
+FILE: src/tally.hip
+<<<<<<< SEARCH
+    if (i < n && keys[i] >= 0)
+=======
+    if (i < n && keys[i] >= -9)
+>>>>>>> REPLACE
+"""
+
+
+def test_a_follow_up_may_be_a_block_against_an_earlier_attempt() -> None:
+    first = proposed(ModelRewriter(Script(GOOD_REPLY), Shelf(), Budget())).candidate
+    attempt = Attempt(1, first, Verdict(Outcome.NOT_FASTER, "0.9x"), None)
+    candidate = proposed(ModelRewriter(Script(SMALL), Shelf(), Budget()), attempt).candidate
+    assert candidate is not None
+    (edit,) = candidate.edits
+    assert "keys[i] >= -9)\n        atomicAdd" in edit.text
+    assert edit.base_hash == content_hash(task().sources[edit.path])
+    assert candidate.rationale == "Zero is a key, too.\nDifferent from before: It keeps the key 0."
+    model = Script(SMALL, GOOD_REPLY)
+    proposed(ModelRewriter(model, Shelf(), Budget()))
+    assert model.asked[1].repairs[0].problem == "base: there is no attempt 1 of this finding with edits"
 
 
 def test_a_malformed_reply_gets_one_repair_round_with_the_precise_reason() -> None:

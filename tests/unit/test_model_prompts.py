@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rewrite_task import HOT_LINE, ORIGINAL, SCRATCH, SOURCE, evidence, task
+from rewrite_task import HOT_LINE, ORIGINAL, SCRATCH, SOURCE, counted, evidence, task
 
 from intelliperf.codegen.disclosure import fenced, shown_lines, shown_text
 from intelliperf.codegen.excerpts import source_path
 from intelliperf.codegen.exchange import Prompt
+from intelliperf.codegen.facts import buffers
 from intelliperf.codegen.heeding import Heeding
 from intelliperf.codegen.prompts import COMPACT, language, rewrite_prompt
 from intelliperf.project.diff import unified_diff
@@ -27,6 +28,7 @@ from intelliperf.records import (
     Declined,
     FileEdit,
     Measurement,
+    Metric,
     Origin,
     OriginKind,
     Outcome,
@@ -91,7 +93,7 @@ def test_a_reviewers_reason_is_told_and_fenced_that_for_this_kernel_first() -> N
 
 
 class Always:
-    """Proposes the same change for ever."""
+    """Proposes the same change forever."""
 
     name = "rules"
 
@@ -113,6 +115,49 @@ def test_a_patch_that_a_reviewer_refused_is_not_proposed_again() -> None:
     only_told = dataclasses.replace(refused, said="commented", refuses=False)
     heard = Heeding(Always()).propose(dataclasses.replace(given, reviews=(only_told,)), ())
     assert heard is not None and heard.candidate is not None
+
+
+def test_the_prompt_holds_the_command_and_what_else_the_kernel_shows() -> None:
+    other = dataclasses.replace(task().finding, formula="launchConfig", sentence="64 blocks leave units idle")
+    prompt = rewrite_prompt(task(command=(str(SCRATCH / "app"), "-n", "10"), others=(other,)), ())
+    assert "Program: app -n 10 (sizes in it are examples" in section(prompt, "task")
+    assert "Launched 3 times as: grid (64, 1, 1), block (256, 1, 1), 16,384 threads" in section(prompt, "task")
+    assert "also: launchConfig: 64 blocks leave units idle" in section(prompt, "finding")
+
+
+def test_each_buffer_has_the_exactness_that_is_asked_of_it() -> None:
+    asked = buffers(
+        "void ns::k<float, 4>(float*, Map<int, int> const&, float const* __restrict__, Node*, unsigned int*)"
+    )
+    lines = asked.splitlines()
+    assert lines[0].startswith("argument 0 (float*): the same real numbers")
+    assert lines[1] == "argument 2 (float const* __restrict__): only read; it must stay as it is"
+    assert lines[2].startswith("argument 3 (Node*): where it holds floating-point numbers, the same real numbers")
+    assert lines[3] == "argument 4 (unsigned int*): bit for bit as the original leaves it"
+    assert len(lines) == 5 and len(buffers("jit_kernel").splitlines()) == 1
+
+
+def test_an_attempt_that_was_timed_tells_where_the_time_went_before_and_after() -> None:
+    before = dataclasses.replace(
+        task().finding.profile, quantities={Metric.DRAM_TIME_NS: counted(5e3), Metric.VGPRS: counted(32)}
+    )
+    after = dataclasses.replace(
+        before, device_time_ns=(2e6,), quantities={Metric.DRAM_TIME_NS: counted(1e3), Metric.VGPRS: counted(96)}
+    )
+    given = task(finding=dataclasses.replace(task().finding, profile=before))
+    assert section(rewrite_prompt(given, ()), "costs") == (
+        "time per dispatch: 1,000 us; DRAM: 5 us; vector registers per thread: 32"
+    )
+    slow = dataclasses.replace(failed(1, "0.5x", Outcome.NOT_FASTER), after=after, lines=(evidence(requests=999),))
+    told = section(rewrite_prompt(given, (slow,)), "earlier_attempts")
+    assert "time per dispatch: 1,000 -> 2,000 us; DRAM: 5 -> 1 us; vector registers per thread: 32 -> 96" in told
+    assert "its lines: atomicContention: contended atomic" in told
+
+
+def test_what_earlier_runs_had_accepted_is_told() -> None:
+    earlier = dataclasses.replace(failed(1, "x"), kernel="other(int*)", formula="bankConflict", diff="-a\n+b")
+    told = section(rewrite_prompt(task(earlier_runs=(earlier,)), ()), "accepted_elsewhere")
+    assert "bankConflict in other(int*), by you, in an earlier run" in told and "-a\n+b" in told
 
 
 def test_the_source_is_shown_exactly_as_it_is_in_the_file() -> None:

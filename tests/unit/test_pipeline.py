@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,8 @@ from intelliperf.errors import (
 from intelliperf.pipeline import improve
 from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.journal import Journal
-from intelliperf.records import Ending, Outcome, Report
+from intelliperf.protocols import Proposal, Task
+from intelliperf.records import Attempt, Ending, Outcome, Report
 from intelliperf.run import Run
 from intelliperf.search import WORTHWHILE, Agenda
 
@@ -327,3 +330,46 @@ class _Dying(Scripted):
         if isinstance(self.script[0], KeyboardInterrupt):
             raise KeyboardInterrupt
         return super().propose(*given)  # type: ignore[arg-type]
+
+
+class _Plans(Scripted):
+    """Answers by the number of the plan that a proposal is asked for; seen in the order of the plans."""
+
+    def propose(self, task: Task, attempts: Sequence[Attempt]) -> Proposal | None:
+        with self.lock:
+            self.seen.append((task, tuple(attempts)))
+            number, several = task.plan
+            step = self.script[(len(attempts) // several) * several + number - 1]
+        if isinstance(step, Exception):
+            raise step
+        return Scripted(self.name, [step]).propose(task, attempts)
+
+    lock = threading.Lock()
+
+
+FAR = SLOW + "pad 1\n" * 8 + "third 300\n"
+
+
+def test_of_several_candidates_the_best_is_kept_and_what_merges_with_it_is_judged_on_top(tmp_path: Path) -> None:
+    steps = [("tally 900", "tally 500"), ("tally 900", "tally 300"), ("third 300", "third 200")]
+    model = _Plans("model", list(steps))
+    report = improved(tmp_path, model, text=FAR, parallel=3, num_attempts=3)
+    assert sorted(task.plan for task, _ in model.seen) == [(1, 3), (2, 3), (3, 3)]
+    assert outcomes(report) == ["NOT_FASTER", "ACCEPTED", "NOT_FASTER", "ACCEPTED"]
+    assert "attempt 2 of the same round" in report.attempts[0].verdict.detail  # type: ignore[union-attr]
+    assert report.attempts[3].candidate is not None
+    assert report.attempts[3].candidate.rationale.startswith("attempt 3 on top of the best of its round")
+    assert "+tally 300 contended\n" in report.patch and "+third 200\n" in report.patch
+
+
+def test_the_same_edits_are_judged_once_in_a_round(tmp_path: Path) -> None:
+    model = _Plans("model", [("900", "950"), ("900", "950")])
+    report = improved(tmp_path, model, parallel=2, num_attempts=2)
+    assert outcomes(report) == ["NOT_FASTER", "DECLINED"]
+    assert "the same edits" in report.attempts[1].declined.reason  # type: ignore[union-attr]
+
+
+def test_a_round_uses_what_came_before_the_provider_failed(tmp_path: Path) -> None:
+    model = _Plans("model", [("900 contended", "90"), ProviderError("busy")])
+    report = improved(tmp_path, model, parallel=2, num_attempts=2)
+    assert outcomes(report) == ["ACCEPTED"]

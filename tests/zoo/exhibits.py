@@ -175,19 +175,21 @@ class Exhibit:
         edit = FileEdit(self.program, content_hash(self.original), text)
         originals = {self.program: self.original}
         directory = self.root / "candidate"
-        return self._judge.judge(
-            Case(
-                candidate=Candidate((edit,), "", Origin(OriginKind.USER, change.what), change.declares),
-                finding=target(self._profile, self._touched(edit)),
-                reference=self._reference,
-                baseline=self._reference,
-                sources=originals,
-                allowed={self.program},
-                build=lambda: self._build(directory, text),
-                logs=self.root / "logs",
-                reading=self._reading,
-            )
+        case = Case(
+            candidate=Candidate((edit,), "", Origin(OriginKind.USER, change.what), change.declares),
+            finding=target(self._profile, self._touched(edit)),
+            reference=self._reference,
+            baseline=self._reference,
+            sources=originals,
+            allowed={self.program},
+            build=lambda: self._build(directory, text),
+            logs=self.root / "logs",
+            reading=self._reading,
         )
+        verdict = self._judge.judge(case)
+        if verdict.accepted and verdict.on_recordings:  # on a busy machine, where a run takes long
+            return self._judge.judge_whole(case, [case.kernel])
+        return verdict
 
     # ---- proofs without a judge ------------------------------------------------------------------------------
 

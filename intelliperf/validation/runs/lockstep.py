@@ -70,6 +70,7 @@ class Divergence:
     outcome: Outcome
     detail: str
     near: bool = False  # numbers that are nearly right
+    sync: int = 0  # the number of the point of comparison
 
 
 @dataclass(frozen=True)

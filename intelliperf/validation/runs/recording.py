@@ -1,9 +1,10 @@
-"""Keeps dispatches of one kernel as an application makes them: what it was given, what it left, in a recording."""
+"""Keeps dispatches as an application makes them: what each was given, what it left, in a recording per kernel."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,16 +12,18 @@ from intelliperf import __version__
 from intelliperf.errors import NotReplayable, ProtocolError
 from intelliperf.interception.messages import Allocation, Dispatch, End, Hello
 from intelliperf.interception.wire import Deadline
+from intelliperf.processes.process import Completed
 from intelliperf.recordings.contents import Chunks, RecordedBuffer, RecordedDispatch, Recording, StoredFile
 from intelliperf.recordings.export import store
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
-from intelliperf.records import Application
+from intelliperf.records import Application, Kernel
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import describe
 from intelliperf.validation.runs.side import Run, Side, SideFailed
 
 _SHAPES = 8  # of launches; the first of each is kept
 _MEMORY = "slack"  # what the original does wrong already is no matter here
+_CLOCK = {"clock_scale": "1.37"}  # another clock than other runs have: printed times can be told from answers
 MACHINE = platform.machine()
 
 
@@ -79,14 +82,39 @@ class _Recorder:
             return None
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A kernel to record, with the dispatches of it that the application makes, into a file."""
+
+    kernel: Kernel
+    expected: int
+    path: Path
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What came of one recorded run: by the kernels' symbols why one has no recording, and how the run ended."""
+
+    failed: Mapping[str, NotReplayable]
+    ended: Completed
+
+
 def record_dispatches(
-    setting: Setting, application: Application, expected: int, path: Path, limit_bytes: int
-) -> Recording:
-    """One run of the application, with `expected` dispatches of the kernel. Raises `NotReplayable`, `StorageFull`."""
-    options = {"kernels": setting.kernel.symbol, "memory": _MEMORY, "before": "1"}
+    setting: Setting, application: Application, wanted: Sequence[Wanted], limit_bytes: int
+) -> Recorded:
+    """One run of the application, for all wanted kernels; `limit_bytes` is for each.
+
+    Raises `NotReplayable` where it cannot be run so, `StorageFull`.
+    """
+    options = {"kernels": ",".join(one.kernel.symbol for one in wanted), "memory": _MEMORY, "before": "1", **_CLOCK}
     deadline = Deadline.after(setting.deadline_s)
-    with RecordingWriter(path, limit_bytes) as writer:
-        recorder = _Recorder(writer, _Choice(expected))
+    failed: dict[str, NotReplayable] = {}
+    with ExitStack() as stack:
+        writers = [stack.enter_context(RecordingWriter(one.path, limit_bytes)) for one in wanted]
+        recorders = {
+            one.kernel.symbol: _Recorder(writer, _Choice(one.expected))
+            for one, writer in zip(wanted, writers, strict=True)
+        }
         try:
             with Side(
                 Run("recorded", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
@@ -95,17 +123,30 @@ def record_dispatches(
                 hello = side.hello
                 while not isinstance(message := side.next(deadline), End):
                     if isinstance(message, Dispatch) and message.target:
-                        recorder.see(side, message)
+                        named = recorders.get(message.kernel, recorders[wanted[0].kernel.symbol])
+                        named.see(side, message)
                         side.proceed()
-                side.finish(deadline)
+                ended = side.finish(deadline)
         except (SideFailed, ProtocolError) as error:
             raise NotReplayable(f"the application cannot be recorded: {error}") from error
-        if not recorder.kept:
-            raise NotReplayable(_why_nothing(recorder, limit_bytes))
-        recording = _recording(setting, application, recorder, hello)
-        recording = replace(recording, code=_program(application, writer, limit_bytes))
-        writer.finish(recording)
-    return recording
+        for one in wanted:
+            recorder = recorders[one.kernel.symbol]
+            try:
+                _finish(replace(setting, kernel=one.kernel), application, recorder, hello, limit_bytes)
+            except NotReplayable as error:
+                failed[one.kernel.symbol] = error
+    return Recorded(failed, ended)
+
+
+def _finish(
+    setting: Setting, application: Application, recorder: _Recorder, hello: Hello | None, limit_bytes: int
+) -> None:
+    """Raises `NotReplayable` where nothing was kept."""
+    if not recorder.kept:
+        raise NotReplayable(_why_nothing(recorder, limit_bytes))
+    recording = _recording(setting, application, recorder, hello)
+    recording = replace(recording, code=_program(application, recorder.writer, limit_bytes))
+    recorder.writer.finish(recording)
 
 
 def _why_nothing(recorder: _Recorder, limit_bytes: int) -> str:

@@ -1,0 +1,95 @@
+"""From the gates, asked in order, to a verdict: the first refusal, what each saw and where, what is left for later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from intelliperf.records import (
+    DEFERRED,
+    NEEDLESS,
+    RECORDED,
+    Check,
+    CheckStatus,
+    Device,
+    Measurement,
+    Outcome,
+    Scope,
+    Verdict,
+)
+from intelliperf.sentences import device_in_short
+from intelliperf.validation.edits.names import without_mangling
+from intelliperf.validation.strength import shown
+from intelliperf.validation.trial import GATES, Rejection, Trial
+
+_WITHOUT_DEVICE = (GATES[0], GATES[1], GATES[6], "sandbox")
+
+Gate = Callable[[Trial], "Rejection | None"]
+
+
+def through(
+    trial: Trial, gates: Sequence[tuple[str, Gate]], deferred: Callable[[], bool] = lambda: False
+) -> Rejection | None:
+    """The first refusal. `deferred`: the gates that are left are for later."""
+    rejection: Rejection | None = None
+    for number, (name, gate) in enumerate(gates, 1):
+        if rejection is not None or deferred():
+            trial.note(name, CheckStatus.NOT_RUN, NEEDLESS if rejection is not None else DEFERRED)
+            continue
+        trial.case.begun(name, number, len(gates))
+        rejection = gate(trial)
+        if rejection is not None:
+            trial.note(name, CheckStatus.FAILED, rejection.detail)
+    return rejection
+
+
+def placed(trial: Trial, device: Device) -> tuple[Check, ...]:
+    """The checks with the device that they ran on."""
+    place = device_in_short(device)
+    checks = [*trial.checks, *(trial.checker.checks() if trial.checker else ())]
+    return tuple(check if _needs_no_device(check) else replace(check, device=place) for check in checks)
+
+
+def verdict_on(trial: Trial, rejection: Rejection | None, sandbox: Check, device: Device) -> Verdict:
+    seen = trial.replayed or trial  # where recorded dispatches decided, it is those that were looked at
+    checker = seen.checker
+    strength, proof = shown(seen) if rejection is None else (None, "")
+    checks = [*placed(trial, device)]
+    if trial.replayed is not None:
+        checks += [replace(check, name=f"{RECORDED}{check.name}") for check in placed(trial.replayed, device)]
+    return Verdict(
+        outcome=rejection.outcome if rejection else Outcome.ACCEPTED,
+        detail=without_mangling(rejection.detail) if rejection else _summary(seen, proof),
+        checks=(*checks, sandbox),
+        measurements=seen.timing.measurements,
+        compared_bytes=max(0, checker.compared_bytes) if checker else 0,
+        compared_dispatches=len(checker.syncs) if checker else 0,
+        strength=strength,
+        proof=proof,
+        on_recordings=trial.on_recordings,
+    )
+
+
+def _needs_no_device(check: Check) -> bool:
+    return bool(check.device) or check.status is CheckStatus.NOT_RUN or check.name.startswith(_WITHOUT_DEVICE)
+
+
+def edited(trial: Trial) -> str:
+    edits = trial.case.candidate.edits
+    files = ", ".join(edit.path for edit in edits)
+    return f"device code in {files}; host code as compiled is the original's{_declared(trial)}"
+
+
+def _declared(trial: Trial) -> str:
+    if trial.declared.kernels:
+        return " but for launches and their memory, as declared"
+    return " but for launch sizes, as declared" if trial.declared.geometry else ""
+
+
+def kernel_gain(trial: Trial) -> Measurement:
+    return next(m for m in trial.timing.measurements if m.scope is Scope.KERNEL)
+
+
+def _summary(trial: Trial, proof: str) -> str:
+    gain = kernel_gain(trial)
+    return f"{proof}; {gain.provenance.value} {gain.ratio:.3g}×"

@@ -1,0 +1,137 @@
+"""All accepted changes together before the whole application: once, and what is left where it refuses them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from scripted import SOURCE, Scripted, TextBackend, application, judge, scripted_run
+
+from intelliperf.pipeline import improve
+from intelliperf.project.journal import Journal
+from intelliperf.project.merging import merged
+from intelliperf.project.scratch import Built
+from intelliperf.project.versions import Version
+from intelliperf.records import (
+    Application,
+    Candidate,
+    Ending,
+    Finding,
+    Kernel,
+    KernelProfile,
+    Outcome,
+    Report,
+    SourceEvidence,
+    Verdict,
+)
+
+# Far enough apart for changes of each to merge without the others.
+KERNELS = "".join(f"{name} 900 contended\n" + "pad 1\n" * 8 for name in ("first", "second", "third"))
+
+
+def by_recordings(
+    candidate: Candidate,
+    finding: Finding,
+    evidence: Sequence[SourceEvidence],
+    reference: Version,
+    baseline: Version,
+    build: Callable[[], tuple[Version, Built]],
+    logs: Path,
+) -> Verdict:
+    verdict = judge(candidate, finding, evidence, reference, baseline, build, logs)
+    return dataclasses.replace(verdict, on_recordings=True)
+
+
+@dataclass
+class Recorded:
+    """A `Recordings`: the application refuses a text that holds one of `wrong`, and names its kernel."""
+
+    wrong: tuple[str, ...] = ()
+    expected: list[str] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
+
+    def expect(self, kernels: Iterable[KernelProfile]) -> None:
+        self.expected += [profile.kernel.name for profile in kernels]
+
+    def prepare(self, reference: Version, finding: Finding) -> None:
+        pass
+
+    def stand_in(self, reference: Version, version: Version, kernel: Kernel) -> Application | None:
+        return version.application
+
+    def judge_whole(
+        self, candidate: Candidate, findings: Sequence[Finding], reference: Version, final: Version, logs: Path
+    ) -> Verdict:
+        text = final.workspace.text(SOURCE)
+        self.judged.append(text)
+        found = next((line for line in self.wrong if line in text), None)
+        if found is not None:
+            return Verdict(Outcome.WRONG_OUTPUT, f"dispatch 7 of {found.split()[0]}: other numbers")
+        both = [TextBackend().profile(one.application, 1).device_time_ns for one in (reference, final)]
+        gain = dataclasses.replace(
+            TextBackend().time(reference.application, final.application, findings[0].profile.kernel, 1).measurements[0],
+            ratio=both[0] / both[1],
+        )
+        return Verdict(Outcome.ACCEPTED, "all together", (), (gain,), 64, 3)
+
+
+def searched(tmp_path: Path, recorded: Recorded, *steps: tuple[str, str]) -> Report:
+    with Journal(tmp_path / "run") as journal:
+        run = scripted_run(application(tmp_path / "project", KERNELS), journal, Scripted("model", list(steps)))
+        run.judge, run.recordings = by_recordings, recorded
+        return improve(run)
+
+
+STEPS = [(f"{name} 900 contended", f"{name} 90") for name in ("first", "second", "third")]
+
+
+def test_the_application_meets_all_accepted_candidates_once_at_the_end(tmp_path: Path) -> None:
+    recorded = Recorded()
+    report = searched(tmp_path, recorded, *STEPS)
+    assert [attempt.accepted for attempt in report.attempts] == [True] * 3
+    assert len(recorded.judged) == 1 and recorded.judged[0].count(" 90\n") == 3
+    assert report.whole is not None and report.whole.detail == "all together"
+    assert recorded.expected == ["first", "second", "third"]
+
+
+def test_what_the_application_refuses_is_withdrawn_and_the_rest_judged_again(tmp_path: Path) -> None:
+    recorded = Recorded(("second 90\n",))
+    report = searched(tmp_path, recorded, *STEPS)
+    outcomes = [attempt.verdict.outcome.value for attempt in report.attempts if attempt.verdict]
+    assert outcomes == ["ACCEPTED", "WRONG_OUTPUT", "ACCEPTED"]
+    assert len(recorded.judged) == 2
+    assert "+first 90\n" in report.patch and "+third 90\n" in report.patch and "+second" not in report.patch
+    assert report.attempts[2].candidate is not None
+    assert "second 900 contended" in report.attempts[2].candidate.edits[0].text
+    assert "on the whole application: dispatch 7 of second" in report.attempts[1].verdict.detail  # type: ignore[union-attr]
+
+
+def test_where_nothing_is_left_the_run_has_no_patch(tmp_path: Path) -> None:
+    report = searched(tmp_path, Recorded(("first 90\n",)), STEPS[0])
+    assert (report.ending, report.patch, report.whole) == (Ending.NO_ACCEPTED_CANDIDATE, "", None)
+
+
+def test_the_patch_comes_as_one_part_per_kernel(tmp_path: Path) -> None:
+    steps = [("first 900", "first 400"), *STEPS[1:], ("first 400 contended", "first 40")]
+    report = searched(tmp_path, Recorded(), steps[0], steps[-1], *steps[1:-1])
+    assert [(part.kernel, part.attempts) for part in report.series] == [
+        ("first", (1, 2)),
+        ("second", (3,)),
+        ("third", (4,)),
+    ]
+    assert "+first 40\n" in report.series[0].diff and "second" not in report.series[0].diff.replace("second 900", "")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "both"),
+    [
+        ("a\nB\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\nF\n", "a\nB\nc\nd\ne\nF\n"),
+        ("a\nb\nc\nd\ne\nf\n", "a\nX\nc\nd\ne\nf\n", "a\nX\nc\nd\ne\nf\n"),
+        ("a\nY\nc\nd\ne\nf\n", "a\nX\nc\nd\ne\nf\n", None),
+    ],
+)
+def test_changes_of_other_lines_merge(mine: str, theirs: str, both: str | None) -> None:
+    assert merged("a\nb\nc\nd\ne\nf\n", mine, theirs) == both
