@@ -33,7 +33,8 @@ from intelliperf.validation.buffers.tolerance import (
     infer_float,
     wrongly_accepted,
 )
-from intelliperf.validation.calibration import Masks, undefined_bytes
+from intelliperf.validation.calibration import Calibration, Masks, undefined_bytes
+from intelliperf.validation.checker import Checker
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.pairing import argument_difference, pair, same_pointers
 
@@ -350,3 +351,11 @@ def test_a_single_number_is_proven_against_zero_and_rounding():
 def test_bytes_that_read_as_signalling_nan_are_numbers_like_others():
     raw = np.frombuffer(np.uint32(0x7FA00001).tobytes() * 4, dtype=np.uint8)
     assert np.isnan(FLOAT32.floats(raw)).all()
+
+
+def test_what_a_buffer_holds_is_learnt_from_the_kernel_that_takes_it() -> None:
+    ended = Completed((), 0, None, False, False, 0.0, Path(), Path())
+    model = OutputModel(0, (), frozenset(), True)
+    checker = Checker(Calibration({}, Masks(), {}, (), ended, model, (), {}))
+    key = ("device", 3, "")
+    assert [checker._allowance(key, scalar).scalar for scalar in (BYTE, FLOAT32, BYTE)] == [BYTE, FLOAT32, FLOAT32]
