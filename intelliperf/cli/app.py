@@ -181,11 +181,16 @@ def apply(options: RunOptions) -> int:
 
 
 @takes(RunOptions)
-def report(options: RunOptions) -> int:
+def report(
+    options: RunOptions,
+    program_output: Annotated[
+        bool, typer.Option("--program-output", help="What the program itself printed in its first run.")
+    ] = False,
+) -> int:
     """Print the summary of a run."""
     from intelliperf.cli.runs import print_report
 
-    return print_report(options)
+    return print_report(options, program_output)
 
 
 @takes(ReplayOptions)

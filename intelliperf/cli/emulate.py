@@ -12,10 +12,20 @@ from pathlib import Path
 from rich.console import Console
 
 from intelliperf.cli.application import application_of
+from intelliperf.cli.improve import keep_output
 from intelliperf.cli.options import Options
 from intelliperf.errors import BuildFailed
+from intelliperf.project.journal import PROGRAM_OUTPUT
 from intelliperf.project.scratch import Workspace
 from intelliperf.report.wording import build_line
+
+
+def _print_output(root: Path) -> None:
+    """What the program itself printed, on standard error: the table is the output."""
+    keep_output(root)
+    for name in PROGRAM_OUTPUT:
+        if (root / name).is_file():
+            sys.stderr.write((root / name).read_text("utf-8", "replace"))
 
 
 def emulate_application(options: Options) -> int:
@@ -34,7 +44,11 @@ def emulate_application(options: Options) -> int:
         built = workspace.build(backend.build_environment(), options.build_timeout, root / "logs")
         if not built.ok:
             raise BuildFailed(built.complaint())
-        seen = emulate(backend, workspace.application, options.run_timeout, options.top_n)
+        try:
+            seen = emulate(backend, workspace.application, options.run_timeout, options.top_n)
+        finally:
+            if options.verbose:
+                _print_output(root)
         if options.kernel is not None:
             wanted = re.compile(options.kernel)
             kept = tuple(kernel for kernel in seen.kernels if wanted.search(kernel.profile.kernel.name))

@@ -27,7 +27,7 @@ from intelliperf.observer import Settings
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory, storage_errors
-from intelliperf.project.journal import Journal, read_json, to_json
+from intelliperf.project.journal import PROGRAM_OUTPUT, Journal, read_json, to_json
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.reviews import read_reviews
 from intelliperf.project.versions import Version, sources
@@ -52,6 +52,7 @@ _LATER = (
     "report.files",
     "report.terminal",
 )
+_FIRST_RUNS = ("run", "trace")  # labels of the logs of a profiled run, by backend
 _AFTER_START_S = 0.03
 _PATHS = ("project_directory", "output_file", "replies_from", "reviews", "run_root", "typed_in")
 _MOST_AT_A_TIME = 4
@@ -189,6 +190,7 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
         _offer_resume(journal)
         raise
     finally:
+        keep_output(journal.directory)
         if not options.keep_work:
             shutil.rmtree(journal.directory / "work", ignore_errors=True)
             shutil.rmtree(journal.directory / "device" / "traces", ignore_errors=True)
@@ -198,6 +200,17 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
                 shutil.rmtree(probed, ignore_errors=True)
         if not (journal.directory / STARTED).exists():
             shutil.rmtree(journal.directory, ignore_errors=True)
+
+
+def keep_output(directory: Path) -> None:
+    """What the original printed in its first run, as PROGRAM_OUTPUT in the run directory, before its traces go."""
+    logs = [log for log in (directory / "device").rglob("*.stdout") if log.stem in _FIRST_RUNS]
+    if not logs or (directory / PROGRAM_OUTPUT[0]).exists():
+        return
+    first = min(logs, key=lambda log: log.stat().st_mtime_ns)
+    with contextlib.suppress(OSError):  # the disk may be full, and then something else has said so
+        for name in PROGRAM_OUTPUT:
+            shutil.copyfile(first.with_suffix(Path(name).suffix), directory / name)
 
 
 def finish_report(run: Run, report: Report) -> Report:

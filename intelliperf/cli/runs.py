@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +13,7 @@ from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.configuration import upwards
 from intelliperf.cli.options import RunOptions
 from intelliperf.errors import UsageError
-from intelliperf.project.journal import RUNS
+from intelliperf.project.journal import PROGRAM_OUTPUT, RUNS
 from intelliperf.records import FileEdit, Report, content_hash
 
 
@@ -66,7 +67,14 @@ def _close(named: Path, roots: Sequence[Path]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def print_report(options: RunOptions) -> int:
+def print_report(options: RunOptions, program_output: bool = False) -> int:
+    """`program_output`: what the program printed instead, each stream to its own."""
+    if program_output:
+        run = find_run(options, lambda run: (run / PROGRAM_OUTPUT[0]).is_file(), "profiled")
+        for name, stream in zip(PROGRAM_OUTPUT, (sys.stdout, sys.stderr), strict=True):
+            if (run / name).is_file():
+                stream.write((run / name).read_text("utf-8", "replace"))
+        return 0
     path = find_run(options) / "summary.md"
     if not path.is_file():
         raise UsageError(f"{path.parent} holds no summary.md: not a run, or not finished (`intelliperf resume`)")

@@ -23,6 +23,7 @@ from intelliperf.records import Attempt
 T = TypeVar("T")
 RUNS = Path(".intelliperf") / "runs"
 RUN_DIRECTORY_MARK = frozenset({"lock", "events.jsonl"})  # by these a run directory is known wherever it lies
+PROGRAM_OUTPUT = ("program.stdout", "program.stderr")  # of the run directory: what the original printed
 
 
 def to_json(value: object) -> bytes:
