@@ -27,13 +27,29 @@ std::vector<uintptr_t> of_graphs;  // allocated by a graph's node
 
 uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
+// Once: the GPU would have had the memory, and programs rarely say more than "out of memory".
+void say_too_large(size_t bytes, MemoryKind kind) {
+  static bool said = false;
+  const uint64_t left = total_bytes() - std::min(total_bytes(), allocated_bytes());
+  if (said || (counts_as_device(kind) && bytes > left)) return;
+  said = true;
+  constexpr double kGigabyte = 1e9;
+  std::fprintf(stderr,
+               "intelliperf: an allocation of %.3g GB fails here, not on the modelled device: this machine has %.3g GB to spare; "
+               "try a smaller problem\n",
+               double(bytes) / kGigabyte, double(available_memory()) / kGigabyte);
+}
+
 int make(void** pointer, size_t bytes, MemoryKind kind, unsigned int flags) {
   if (!pointer) return kInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return kSuccess;
   device_limits();  // the device's memory size is known from here on
   const Allocation* made = allocate(bytes, kind, flags);
-  if (!made) return kOutOfMemory;
+  if (!made) {
+    say_too_large(bytes, kind);
+    return kOutOfMemory;
+  }
   *pointer = reinterpret_cast<void*>(made->base);  // NOLINT(performance-no-int-to-ptr)
   return kSuccess;
 }

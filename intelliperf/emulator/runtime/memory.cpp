@@ -230,8 +230,6 @@ uint64_t take_id(Heap& h, MemoryKind kind) {
   }
 }
 
-bool counts_as_device(MemoryKind kind) { return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged; }
-
 // The offset of the first damaged byte; `*damaged` says whether there is one. Repairs.
 int64_t inspect(const Allocation& a, bool* damaged) {
   auto* base = reinterpret_cast<uint8_t*>(a.base);  // NOLINT(performance-no-int-to-ptr)

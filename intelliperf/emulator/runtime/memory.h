@@ -43,6 +43,9 @@ struct Allocation {
 
 enum class MemoryMode : uint8_t { kStrict, kSlack };
 
+// Against the device's memory.
+constexpr bool counts_as_device(MemoryKind kind) { return kind == MemoryKind::kDevice || kind == MemoryKind::kManaged; }
+
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kAllocationAlignment = 256;
 
