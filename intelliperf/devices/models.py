@@ -100,9 +100,13 @@ def sources(target: str) -> dict[str, str]:
     return {key: source for key, (_, source) in figures_of(resolve(target)).items()}
 
 
+def device_file_text(target: str) -> str:
+    """`key=value` lines for the runtime; integral figures without a decimal point."""
+    return "".join(f"{key}={_plain(value)}\n" for key, value in device_file_values(target).items())
+
+
 def write_device_file(target: str, path: Path) -> None:
-    """Write `key=value` lines for the runtime; integral figures without a decimal point."""
-    path.write_text("".join(f"{key}={_plain(value)}\n" for key, value in device_file_values(target).items()))
+    path.write_text(device_file_text(target), encoding="utf-8")
 
 
 def _plain(value: str | int | float) -> str:

@@ -39,6 +39,7 @@ _ERROR_KINDS = frozenset(
      "ext-lambda-captures-this", "deprecated-declarations"}
 )  # fmt: skip
 _OWN_WARNINGS = ("deprecated-gpu-targets", "ext-lambda-captures-this", "default-stream-launch", "missing-launch-bounds")
+_MODULE_FORMS = frozenset({"ptx", "cubin", "fatbin"})  # device code in a file of its own
 _LOOK_LIKE_LIBRARIES = ("-lineinfo", "-lib", "-link", "-lto")
 _CLANG_FRONT_VALUED = (
     "-include", "-isystem", "-idirafter", "-iquote", "-imacros", "-Xclang", "-mllvm", "-iprefix", "-isysroot",
@@ -358,13 +359,11 @@ class _NvccReader(_Reader):
             "-dlink": "device-link", "--device-link": "device-link", "--preprocess": "preprocess", "-link": "link",
             "--link": "link",
         }  # fmt: skip
-        refused = {"-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-cuda", "--cuda", "-optix-ir"}
-        if word in refused:
-            raise UsageError(
-                f"nvcc {word}: the emulator runs device code on the CPU and makes no PTX, cubin or fatbin; "
-                "build the program without it"
-            )
-        if word in stages:
+        if word in ("-cuda", "--cuda", "-optix-ir", "--optix-ir"):
+            raise UsageError(f"nvcc {word}: the emulator makes none of it; build the program without it")
+        if word.lstrip("-") in _MODULE_FORMS and word.count("-") <= 2:
+            command.device_only, command.module_form = True, word.lstrip("-")
+        elif word in stages:
             command.stage = stages[word]
             if word in ("-dc", "--device-c"):
                 command.relocatable_device_code = True

@@ -66,7 +66,8 @@ class Command:
     verbose: bool = False
     dry_run: bool = False
     archive: bool = False  # nvcc -lib
-    device_only: bool = False  # hipcc --genco: the module that hipModuleLoad reads
+    device_only: bool = False  # a module that programs load themselves: hipcc --genco, nvcc -cubin
+    module_form: str = "co"  # co, cubin, fatbin or ptx, which is also the ending of its name
 
     def as_written(self) -> bool:
         """Whether the host side keeps to what unoptimised code does: nvcc and clang optimise it where asked to."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from intelliperf.devices import models as devices
-from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.emulator.buildenvironment import build_environment, shim_directory
 from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
@@ -86,7 +86,12 @@ class EmulatorBackend:
     def _tracer(self) -> Tracer:
         from intelliperf.emulator.tracing import Tracer
 
-        return Tracer(self._directory / "traces")
+        return Tracer(self._directory / "traces", self._run_environment)
+
+    def _run_environment(self) -> dict[str, str]:
+        """For programs that compile at run time: where the compiler is, and for which chip."""
+        target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
+        return {**target, "INTELLIPERF_INSTALLATION": str(shim_directory().parent)}
 
     def probe(self) -> Device:
         """The chosen chip, else the one that the program was built for, else HIP's default."""
@@ -148,6 +153,7 @@ class EmulatorBackend:
             "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
             **chosen,
             **blas_environment(),
+            **self._run_environment(),
             **(plan.environment() if plan is not None else {}),
             "INTELLIPERF_EXPORT_SOCKET": str(socket),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from intelliperf.errors import ProtocolError
 
 MAGIC = b"IPERFSIM"
 ABI_VERSION = 5
+TEXT_HEAD = b"// intelliperf device code"
+_LINE = 96
 _HEADER = struct.Struct("<8sIIQQ")
 
 
@@ -18,6 +21,13 @@ def pack_container(shared_object: bytes, metadata: Mapping[str, Any]) -> bytes:
     """Header, ELF shared object, metadata as JSON."""
     text = json.dumps(metadata, separators=(",", ":")).encode()
     return _HEADER.pack(MAGIC, ABI_VERSION, 0, len(shared_object), len(text)) + shared_object + text
+
+
+def module_text(container: bytes) -> bytes:
+    """The form in which text is expected, as of PTX; `device_image.cpp` reads it."""
+    digits = base64.b64encode(container)
+    lines = [digits[start : start + _LINE] for start in range(0, len(digits), _LINE)]
+    return b"\n".join([TEXT_HEAD, *lines, b""])
 
 
 def unpack_container(content: bytes) -> tuple[bytes, dict[str, Any]]:

@@ -14,6 +14,7 @@ from intelliperf.dropins.queries import answer, nvcc_plan
 from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.emulator.compiler.build import Build
 from intelliperf.emulator.compiler.explain import explanation
+from intelliperf.emulator.compiler.rtc import answer_request
 from intelliperf.errors import IntelliPerfError
 
 CLANGS = ("clang", "clang++")
@@ -23,6 +24,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Returns the exit status that the real compiler would have."""
     flavour, *arguments = list(sys.argv[1:] if words is None else words)
     try:
+        if flavour == "rtc":
+            answer_request(*arguments)
+            return 0
         return _compile(flavour, arguments)
     except CompilerMessage as message:
         sys.stderr.write(f"{message}{explanation(str(message))}")

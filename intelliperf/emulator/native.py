@@ -68,6 +68,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "driver_types.h",
     "hip/hip_runtime_api.h",
     "simt/blas_functions.h",
+    "simt/driver_api.h",
     "simt/host_attributes.h",
     "simt/host_errors.h",
     "simt/host_functions.h",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +46,10 @@ class Tracer:
     program is run again.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, environment: Callable[[], Mapping[str, str]] = dict) -> None:
+        """`environment`: what every run gets besides, asked for when the first one begins."""
         self._directory = directory
+        self._environment = environment
         self._runs: dict[tuple[object, ...], TracedRun] = {}
 
     def trace(self, application: Application, deadline_s: float, sandbox: Sandbox = UNCONFINED) -> TracedRun:
@@ -68,7 +71,7 @@ class Tracer:
 
     def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
         records = self._fresh()
-        environment = {**dict(application.environment), **trace_environment(records)}
+        environment = {**self._environment(), **dict(application.environment), **trace_environment(records)}
         argv = sandbox.wrap(application.argv, writable=(application.project, records.parent), names=[*environment])
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
         check_ended_well(completed, application, "on the emulator")

@@ -58,9 +58,14 @@ def test_response_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["-ptx", "--cubin", "-fatbin"])
-def test_device_binaries_are_refused_by_name(option: str) -> None:
-    with pytest.raises(UsageError, match=option):
-        parse("nvcc", [option, "a.cu"])
+def test_device_code_alone_is_made_in_the_form_that_is_asked_for(option: str) -> None:
+    command = parse("nvcc", [option, "a.cu"])
+    assert (command.device_only, command.module_form) == (True, option.strip("-"))
+
+
+def test_other_products_of_nvcc_are_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="--cuda"):
+        parse("nvcc", ["--cuda", "a.cu"])
 
 
 def test_an_option_without_its_value_is_an_error() -> None:

@@ -16,12 +16,13 @@ from intelliperf.dropins.frontend import (
     host_driver,
 )
 from intelliperf.dropins.headers import search_order
-from intelliperf.dropins.toolchain import Toolchain, tool_environment
+from intelliperf.dropins.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.emulator.compiler.cache import compile_cached
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
 from intelliperf.emulator.compiler.linking import link
 from intelliperf.emulator.compiler.rules import default_rule_file, make_rule
 from intelliperf.emulator.compiler.unit import Compiled, compile_module
+from intelliperf.emulator.container import module_text
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import output_of
 
@@ -110,12 +111,16 @@ class Build:
             raise first from second
 
     def _compile_module(self, source: Source) -> None:
-        """`--genco`: device code alone, in the form that the runtime loads."""
+        """`--genco`, `-cubin` and their like: device code alone, in the form that the runtime loads."""
         if not source.is_gpu:
             raise UsageError(f"{self.command.flavour}: {source.path} has no device code")
+        form = self.command.module_form
         unit = replace(self.unit(source), relocatable=False)
-        output = self.directory / (self.command.output or f"{Path(source.path).stem}.co")
-        sys.stderr.write(compile_module(unit, output, self.toolchain))
+        default = Path(self.command.output_directory or ".") / f"{Path(source.path).stem}.{form}"
+        output = self.directory / (self.command.output or default)
+        made = compile_module(unit, self.toolchain)
+        store_output(output, module_text(made.container) if form == "ptx" else made.container)
+        sys.stderr.write(made.warnings)
 
     def _write_rule(self, source: Source, output: Path, compiled: Compiled) -> None:
         wanted = self.command.dependencies

@@ -46,12 +46,13 @@ def compile_cached(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
 
 def _key(unit: Unit, toolchain: Toolchain) -> str:
     what = {**asdict(unit), "source": str(unit.source), "directory": str(unit.directory)}
-    text = json.dumps(
-        [_FORMAT, what, toolchain.identity, _own_code(), shadows_wanted(), machine_code_wanted()],
-        sort_keys=True,
-        default=str,
-    )
+    text = json.dumps([_FORMAT, what, *kept_state(toolchain)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def kept_state(toolchain: Toolchain) -> list[object]:
+    """What decides besides source and flags how device code is compiled."""
+    return [toolchain.identity, _own_code(), shadows_wanted(), machine_code_wanted()]
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +68,7 @@ def _own_code() -> str:
 
 
 @lru_cache(maxsize=4096)
-def _hash(path: str) -> str | None:
+def file_hash(path: str) -> str | None:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError:
@@ -79,7 +80,7 @@ def _valid(manifest: Path, kept: Path, directory: Path) -> Compiled | None:
         entry: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not kept.exists() or any(_hash(str(directory / file)) != digest for file, digest in entry["files"].items()):
+    if not kept.exists() or any(file_hash(str(directory / file)) != digest for file, digest in entry["files"].items()):
         return None
     with contextlib.suppress(OSError):
         os.utime(kept)
@@ -94,7 +95,7 @@ def _valid(manifest: Path, kept: Path, directory: Path) -> Compiled | None:
 
 def _keep(manifest: Path, kept: Path, unit: Unit, output: Path, compiled: Compiled) -> None:
     files = dict.fromkeys((*compiled.dependencies, *compiled.device_dependencies, str(unit.source)))
-    hashes = {file: _hash(str(unit.directory / file)) for file in files}
+    hashes = {file: file_hash(str(unit.directory / file)) for file in files}
     if None in hashes.values():
         return  # a file vanished during the compilation: nothing that could be checked later
     _make_room(kept.parent)

@@ -23,7 +23,6 @@ _HEADERS = (
     (r"cutlass/|cute/", "CUTLASS"),
     (r"nccl|rccl", "multi-GPU communication (NCCL, RCCL)"),
     (r"npp", "NPP"),
-    (r"nvrtc|hip/hiprtc", "run-time compilation (NVRTC, HIPRTC)"),
     (r"rocm_smi|amd_smi", "management libraries (ROCm SMI)"),
     (r"cupti|rocprofiler|roctracer", "profiling libraries (CUPTI, ROCprofiler)"),
     (r"cuda_gl_interop|cudaGL|GL/|GLFW|cuda_egl|cuda_vdpau|vulkan/|hip/hip_gl_interop", "graphics interoperation"),
@@ -68,12 +67,10 @@ _MENTIONS = (
         r"\bcuMem(?:Address|Map|Unmap|Create|Release|SetAccess|Export|GetAlloc)\w*|\bCUmem\w+",
         "memory mapped by hand (cuMemMap)",
     ),
-    (r"\bcu(?:Module|LaunchKernel|Link|Func)\w*", "modules of the driver API"),
     (r"\bclusterDim\b|\bcluster_group\b|\bthis_cluster\b", "thread block clusters"),
     (r"\b(?:cu|hip)rand(?:State\w*Sobol|DirectionVectors|GetDirectionVectors)", "quasi-random numbers made in kernels"),
     (r"\b(?:cu|hip)randState(?:Mtgp|_?MT)", "the Mersenne twister in kernels"),
     (r"'(?:device|host)_execution_policy' in namespace 'thrust'", "Thrust systems defined by programs"),
-    (r"\bCU(?:module|function|linkState)\b", "modules of the driver API"),
 )
 
 

@@ -67,18 +67,35 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         )
 
 
-def compile_module(unit: Unit, output: Path, toolchain: Toolchain) -> str:
-    """The device side alone, as a container in a file. Returns warnings; raises as `compile_unit`."""
+@dataclass(frozen=True)
+class CompiledModule:
+    """Device code by itself, and what the compilation gave besides."""
+
+    container: bytes
+    warnings: str
+    host_assembly: str  # where names of kernels stand as the host's pointers to them
+    dependencies: tuple[str, ...]
+
+
+def compile_module(unit: Unit, toolchain: Toolchain) -> CompiledModule:
+    """The device side alone; raises as `compile_unit`."""
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         work = Path(name)
-        host = host_cc1(unit, toolchain, str(work / "host.s"), work / "host.d")
+        assembly, host_rule, device_rule = work / "host.s", work / "host.d", work / "device.d"
+        host = host_cc1(unit, toolchain, str(assembly), host_rule)
         host.append(host.pop(host.index(str(unit.source), host.index("-x"))))
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
-            device_side = pool.submit(_device_side, unit, host, work, work / "device.d", toolchain, facts)
+            device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
             warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
-            store_output(output, device_side.result().read_bytes())
-        return warnings
+            container = device_side.result().read_bytes()
+        read = [rule.read_text(encoding="utf-8", errors="surrogateescape") for rule in (host_rule, device_rule)]
+        return CompiledModule(
+            container=container,
+            warnings=warnings,
+            host_assembly=assembly.read_text(encoding="utf-8", errors="surrogateescape"),
+            dependencies=tuple(dict.fromkeys(file for rule in read for file in prerequisites(rule))),
+        )
 
 
 def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "host_state.h"
+#include "installation.h"
 #include "json.h"
 
 namespace simt {
@@ -90,10 +92,20 @@ void store(Device& device, const Key& key, const std::string& text) {
   }
 }
 
+// Of a program without device code of its own, as one that compiles at run time: the target of the run, or the default
+// of the language whose functions it calls.
+Values installed_values() {
+  const char* const target = getenv("INTELLIPERF_TARGET");
+  const std::string fallback = current_vendor() == Vendor::kCuda ? "cuda" : "hip";
+  const std::string path = installed("devices/" + (target && *target ? std::string(target) : fallback));
+  return path.empty() ? Values{} : read_file(path.c_str());
+}
+
 Device load() {
   Device device;
   const char* path = getenv("INTELLIPERF_DEVICE");
-  const Values values = path && *path ? read_file(path) : offered();
+  Values values = path && *path ? read_file(path) : offered();
+  if (values.empty()) values = installed_values();
   if (values.empty()) return device;
   for (const Key& key : kKeys) {
     const auto found = values.find(key.name);

@@ -1,13 +1,15 @@
-// HIP's modules: device code that a program loads by itself, from what `hipcc --genco` wrote.
+// Modules: device code that a program loads by itself, from what `hipcc --genco`, `nvcc -ptx` or hipRTC and NVRTC made.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "code_object.h"
+#include "device_image.h"
 #include "host_api.h"
 #include "module_registry.h"
 #include "properties.h"
@@ -18,8 +20,6 @@ namespace {
 
 constexpr int kInvalidImage = 200, kFileNotFound = 301, kNotFound = 500;
 constexpr uintptr_t kBufferPointer = 1, kBufferSize = 2, kEnd = 3;  // HIP_LAUNCH_PARAM_*
-
-bool has_magic(const void* image) { return std::memcmp(image, "IPERFSIM", 8) == 0; }
 
 // What tells a kernel or variable without a host counterpart from all others; it lives as long as its module.
 void* new_handle() { return new char; }
@@ -32,8 +32,8 @@ void name_parts(Module& made) {
                       symbol.second["constant"].boolean());
 }
 
-int add_module(Module** module, const char* image, size_t bytes) {
-  auto* const kept = new std::vector<char>(image, image + bytes);  // read as long as the process runs
+int add_module(Module** module, std::vector<char> image) {
+  auto* const kept = new std::vector<char>(std::move(image));  // read as long as the process runs
   *module = register_module(kept->data());
   target_device();  // reads the metadata
   name_parts(**module);
@@ -45,7 +45,7 @@ int add_code(Module** module, const char* function, const char* name, const char
   std::string why;
   std::shared_ptr<CodeObject> code = load_code(image, &why);
   if (!code) {
-    std::fprintf(stderr, "intelliperf: %s: %s: %s\n", function, name, why.c_str());
+    std::fprintf(stderr, "intelliperf: hip%s: %s: %s\n", function, name, why.c_str());
     return kInvalidImage;
   }
   *module = register_code(std::move(code));
@@ -53,8 +53,15 @@ int add_code(Module** module, const char* function, const char* name, const char
   return kSuccess;
 }
 
-int refuse_image(const char* function, const char* name) {
-  std::fprintf(stderr, "intelliperf: %s: %s is neither device code of the emulator's hipcc --genco nor an AMD code object\n", function, name);
+// `function` is HIP's name of what was called.
+int load(Module** module, const char* function, const char* name, const char* data, size_t most) {
+  std::vector<char> image;
+  if (most >= sizeof(ContainerHeader) && CodeObject::looks_like(data)) return add_code(module, function, name, data);
+  if (image_from(data, most, &image)) return add_module(module, std::move(image));
+  const bool cuda = current_vendor() == Vendor::kCuda;
+  std::fprintf(stderr, "intelliperf: %s%s: %s is neither device code that the emulator's %s made nor %s\n",
+               cuda ? "cu" : "hip", function, name, cuda ? "nvcc -ptx, -cubin, -fatbin or NVRTC" : "hipcc --genco or hipRTC",
+               cuda ? "text of it; PTX of other compilers is not supported" : "an AMD code object");
   return kInvalidImage;
 }
 
@@ -111,18 +118,11 @@ int ModuleLoad(Module** module, const char* file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return kFileNotFound;
   const std::vector<char> image((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (image.size() < sizeof(ContainerHeader)) return refuse_image("hipModuleLoad", file);
-  if (CodeObject::looks_like(image.data())) return add_code(module, "hipModuleLoad", file, image.data());
-  if (!has_magic(image.data())) return refuse_image("hipModuleLoad", file);
-  return add_module(module, image.data(), image.size());
+  return load(module, "ModuleLoad", file, image.data(), image.size());
 }
 int ModuleLoadData(Module** module, const void* image) {
   if (!module || !image) return kInvalidValue;
-  const auto* const bytes = static_cast<const char*>(image);
-  if (CodeObject::looks_like(bytes)) return add_code(module, "hipModuleLoadData", "the image", bytes);
-  if (!has_magic(image)) return refuse_image("hipModuleLoadData", "the image");
-  const auto* header = static_cast<const ContainerHeader*>(image);
-  return add_module(module, static_cast<const char*>(image), sizeof *header + header->object_bytes + header->metadata_bytes);
+  return load(module, "ModuleLoadData", "the image", static_cast<const char*>(image), ~size_t{0});
 }
 int ModuleLoadDataEx(Module** module, const void* image, unsigned int, int*, void**) { return ModuleLoadData(module, image); }
 int ModuleUnload(Module* module) {

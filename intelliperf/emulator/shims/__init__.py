@@ -7,17 +7,20 @@ beside it (`include/`, `lib/`, CMake packages).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shlex
 import sys
 from pathlib import Path
 
+from intelliperf.devices.models import DEFAULT_TARGETS, device_file_text, target_names
 from intelliperf.dropins.headers import header_directories
 from intelliperf.dropins.toolchain import include_directory, write_atomically
 from intelliperf.emulator.shims.packages import library_links, package_files
 from intelliperf.emulator.shims.programs import script_programs
 from intelliperf.emulator.shims.redirect import DROP_INS_VARIABLE
+from intelliperf.errors import StorageFull
 
 COMPILERS = {
     "hipcc": "hipcc",
@@ -28,6 +31,7 @@ COMPILERS = {
     "amdclang++": "clang++",
     "clang": "clang",
     "amdclang": "clang",
+    "intelliperf-rtc": "rtc",  # the runtime's, for NVRTC and hipRTC
 }
 _PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
@@ -48,7 +52,16 @@ def materialise(root: Path) -> Path:
         for link, target in links.items():
             _link(home / link, target)
         write_atomically(home / "complete", b"")
+    _name_installation(Path(runtime_library()).parent / "installation", home)
     return home / "bin"
+
+
+def _name_installation(beside: Path, home: Path) -> None:
+    """Leads the runtime library to its compiler in runs that nobody prepared; ours name it in the environment."""
+    text = f"{home}\n".encode()
+    with contextlib.suppress(OSError, StorageFull):  # in a package that cannot be written
+        if not beside.is_file() or beside.read_bytes() != text:
+            write_atomically(beside, text)
 
 
 def _header_links() -> dict[str, str]:
@@ -71,6 +84,8 @@ def _files() -> dict[str, str]:
     files = {f"bin/{name}": _compiler_script(flavour) for name, flavour in COMPILERS.items()}
     files.update({f"bin/{name}": text for name, text in script_programs().items()})
     files.update(package_files())
+    files.update({f"devices/{name}": device_file_text(name) for name in target_names()})
+    files.update({f"devices/{language}": device_file_text(target) for language, target in DEFAULT_TARGETS.items()})
     return files
 
 

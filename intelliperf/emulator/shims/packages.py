@@ -88,9 +88,10 @@ _HEADER_PACKAGES = {
     "rocrand": "roc::rocrand",
     "hipblas": "roc::hipblas",
     "rocblas": "roc::rocblas",
+    "hiprtc": "hiprtc::hiprtc",
 }
-_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "nvidia-ml")
-_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas")
+_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "nvidia-ml", "nvrtc")
+_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hiprtc")
 
 
 def package_files() -> dict[str, str]:
