@@ -31,6 +31,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except CompilerMessage as message:
         sys.stderr.write(f"{message}{explanation(str(message))}")
         return 1
+    except OSError as error:  # an output that cannot be written, as the real compiler would say
+        sys.stderr.write(f"{flavour}: error: {error.filename or 'output'}: {error.strerror}\n")
+        return 1
     except IntelliPerfError as error:
         sys.stderr.write(f"{flavour}: error: {error}\n")
         return 1

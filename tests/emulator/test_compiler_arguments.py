@@ -9,6 +9,7 @@ import pytest
 from intelliperf.dropins.arguments import parse
 from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.emulator.compiler.unit import prerequisites
+from intelliperf.emulator.driver import main
 from intelliperf.errors import UsageError
 
 
@@ -66,6 +67,13 @@ def test_device_code_alone_is_made_in_the_form_that_is_asked_for(option: str) ->
 def test_other_products_of_nvcc_are_refused_by_name() -> None:
     with pytest.raises(UsageError, match="--cuda"):
         parse("nvcc", ["--cuda", "a.cu"])
+
+
+def test_an_output_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "a.cu").write_text("", encoding="utf-8")
+    assert main(["nvcc", "-c", str(tmp_path / "a.cu"), "-o", str(tmp_path / "file" / "a.o")]) == 1
+    assert "nvcc: error: " in capsys.readouterr().err
 
 
 def test_an_option_without_its_value_is_an_error() -> None:
