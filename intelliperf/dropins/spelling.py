@@ -20,6 +20,8 @@ _SUSPECT = re.compile(r"<<[ \t]+<|>>[ \t]+>")
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _STRING_OR_PARENTHESIS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]')
 _CONSTRAINT = re.compile(r'"([=+&]*)([fh])"')
+# A constraint that is a macro's parameter, as in `: "="#reg(result)`; its letter is chosen by simt/core.h.
+_STRINGISED_CONSTRAINT = re.compile(r'(?<=[:,])(\s*(?:"[=+&]*")?)\s*#(\w+)(?=\s*\()')
 _DOUBLE_CONSTRAINT = re.compile(r'"([=+&]*)d"')
 _DOUBLE = re.compile(r"\.[fb]64\b")
 _SPECIAL = re.compile(r"(?<=,) %(laneid|lanemask_\w\w|warpid|nwarpid|smid|nsmid|clock64|globaltimer)\b")
@@ -73,6 +75,7 @@ def host_constraints(text: str) -> str:
         end = _closing(text, match.end())
         body = text[match.end() : end]
         body = _CONSTRAINT.sub(lambda m: f'"{m[1]}{"r" if m[2] == "h" else "x"}"', body)
+        body = _STRINGISED_CONSTRAINT.sub(r"\1 SIMT_CONSTRAINT_##\2", body)
         if _DOUBLE.search(body):
             body = _DOUBLE_CONSTRAINT.sub(r'"\1x"', body)
         out += [text[done : match.end()], _SPECIAL.sub(r"%%\1", body)]

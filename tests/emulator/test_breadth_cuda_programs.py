@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.dropins.spelling import join_marks
+from intelliperf.dropins.spelling import host_constraints, join_marks
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.processes.process import Completed, run
@@ -74,6 +74,13 @@ def test_only_the_marks_of_launches_are_closed_up_and_columns_stay() -> None:
     assert join_marks(launch) == "kernel<2> <<< grid, n >> 2 >>> (a, b); x = y >> z;"
     template = "std::vector<std::vector<std::vector<int>> > (v);"
     assert join_marks(template) == template
+
+
+def test_a_constraint_that_a_macro_hands_over_is_this_processors() -> None:
+    macro = '#define ADD(r, t, op) asm("add."#t" %0, %1, "#op";" : "="#r(out) : #r(x), "r"(n))'
+    spelled = host_constraints(macro)
+    assert ': "=" SIMT_CONSTRAINT_##r(out) :  SIMT_CONSTRAINT_##r(x), "r"(n)' in spelled
+    assert '"add."#t" %0, %1, "#op";"' in spelled
 
 
 def test_an_ordinary_error_needs_no_explanation() -> None:

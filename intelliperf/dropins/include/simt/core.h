@@ -43,3 +43,10 @@
 #else
 #include "../cuda_runtime.h"  // nvcc includes it by itself
 #endif
+
+// Registers of inline PTX as this processor's, for constraints that macros hand over (dropins/spelling.py).
+#define SIMT_CONSTRAINT_h "r"
+#define SIMT_CONSTRAINT_r "r"
+#define SIMT_CONSTRAINT_l "l"
+#define SIMT_CONSTRAINT_f "x"
+#define SIMT_CONSTRAINT_d "x"
