@@ -11,6 +11,8 @@ from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.processes.process import Completed, run
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {
     "inline assembly": '__global__ void k(int* o) { asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(*o) : "r"(1), "r"(2)); }',

@@ -9,6 +9,8 @@ import pytest
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.process import Completed, run
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parent / "breadth"
 KERNELS = """
 #include <hip/hip_runtime.h>

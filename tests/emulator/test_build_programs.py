@@ -95,6 +95,7 @@ def test_cmake_builds_a_gpu_language(shell: Shell, tmp_path: Path, language: str
     assert output(shell("build/app")) == "PASS"
 
 
+@pytest.mark.slow
 def test_cmake_compiles_what_the_old_hip_module_adds_with_hipcc(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, main_hip=MAIN, expected_cpp=EXPECTED.replace("297", "VALUE"))
     (tmp_path / "CMakeLists.txt").write_text(

@@ -12,6 +12,8 @@ from profile_programs import RUN_DEADLINE_S, Program, build
 from intelliperf.formulas import BOTTLENECKS, FORMULAS
 from intelliperf.processes.process import run
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

@@ -14,6 +14,8 @@ from intelliperf.emulator.lines import kernel_lines
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.records import AccessKind, Executor, Metric
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _COUNTS = (
     *(Metric.REQUESTS, Metric.LANES, Metric.SECTORS, Metric.LINES_64B, Metric.LINES_128B, Metric.L1_HIT_RATIO),

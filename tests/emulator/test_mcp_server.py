@@ -40,6 +40,7 @@ async def call(
     return bool(answer.is_error), answer.structured_content or {}, text
 
 
+@pytest.mark.slow
 def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
     async def session() -> None:
         async with client(root) as agent:

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from servers.provider_server import Conversation, ProviderServer
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,7 @@ def answered(project: Path) -> int:
     return sum(1 for path in exchanges if json.loads(path.read_text())["reply"] is not None)
 
 
+@pytest.mark.slow
 def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path: Path) -> None:
     project = tmp_path / "rowsums"
     shutil.copytree(ROOT / "examples" / "rowsums", project, ignore=shutil.ignore_patterns(".intelliperf"))
