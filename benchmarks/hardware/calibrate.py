@@ -35,9 +35,8 @@ LEAST_SPREAD = 0.1
 LEAST_APART = 0.01
 OTHER_CHIPS = 1.5  # assumption: rates that nobody measured are half as uncertain again
 # Not learned from, but compared: what these do depends on which thread comes first, which no count of a run in
-# order knows; and blocks that differ are modelled as if they were equal.
+# order knows.
 NOT_LEARNED = (("extremes", "swapped"), ("extremes", "checked_first"))
-NOT_LEARNED_FAMILIES = ("unequal",)
 SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
 
 
@@ -120,7 +119,7 @@ def form(pairs: Sequence[Left], inside: float) -> Form:
 
 
 def learned(key: Key) -> bool:
-    left_out = (key[0], key[2]) in NOT_LEARNED or key[0] in NOT_LEARNED_FAMILIES
+    left_out = (key[0], key[2]) in NOT_LEARNED
     return of(CALIBRATION, key[0]) and not left_out
 
 

@@ -45,6 +45,7 @@ def times(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         ("columns_conflicting", "columns", 1.3),
         ("chase_alone", "chase", 1.2),
         ("product", "product_tiled", 1.1),
+        ("sum_among_short_ones", "sum_alone", 0.95),
     ],
 )
 def test_the_slower_kernel_is_modelled_as_slower(

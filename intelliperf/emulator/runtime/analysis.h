@@ -24,7 +24,7 @@ struct TracedTotals {
   uint64_t lds_requests = 0;
   uint64_t l1_bank_passes = 0;          // of global loads, see bank_passes()
   uint64_t l2_bytes = 0;                // moved between L1 and L2
-  uint64_t l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0;  // by the slowest part of the request
+  Served served;
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
   uint64_t late_events = 0;             // of the traced blocks so far those by which half of the events had passed
   uint64_t read_cold_late = 0;          // first touches in the later ones

@@ -6,46 +6,39 @@
 
 namespace simt {
 
-namespace {
-
-constexpr double kInFlight = 4, kStepCycles = 2.3;  // as a rule, see demand.h
-
-}  // namespace
-
 void BlockWorks::add(const Block& block) {
   BlockWork work;
+  work.waves = double(block.waves.size());
+  work.served = block.served;
   for (const Wave& wave : block.waves) {
     work.issue += wave.work.issue;
     work.lds += double(wave.work.lds);
     work.global += double(wave.work.global);
-    work.chain = std::max(work.chain, double(wave.work.requests));
+    if (double(wave.work.requests) < work.chain) continue;
+    work.lds_loads = double(wave.work.lds_loads), work.global_loads = double(wave.work.global_loads);
+    work.chain = double(wave.work.requests);
   }
   ++blocks_;
   without_requests_ += work.lds + work.global == 0;
-  if (!runs_.empty() && (runs_.back().work == work || runs_.size() == kMostRuns)) {
-    ++runs_.back().count;
-    return;
+  if (!runs_.empty()) {
+    const bool same = runs_.back().work == work;
+    equal_ &= same;
+    // Of blocks that do the same the first one's loads stand for all, until one is known to differ in what it does.
+    if (same || runs_.size() == kMostRuns) {
+      ++runs_.back().count;
+      return;
+    }
   }
   runs_.push_back(Run{work, 1});
 }
 
-double BlockWorks::Chip::duration(const BlockWork& work) const {
-  return (work.chain + more) * latency_cycles / kInFlight + work.issue / waves_per_block * kStepCycles;
-}
-
-BlockWork BlockWorks::mean() const {
-  BlockWork sum;
-  double count = 0;
+double BlockWorks::mean_chain() const {
+  double sum = 0, count = 0;
   for (const Run& run : runs_) {
-    const auto times = double(run.count);
-    sum.issue += run.work.issue * times;
-    sum.lds += run.work.lds * times;
-    sum.global += run.work.global * times;
-    sum.chain += run.work.chain * times;
-    count += times;
+    sum += run.work.chain * double(run.count);
+    count += double(run.count);
   }
-  for (double* value : {&sum.issue, &sum.lds, &sum.global, &sum.chain}) *value /= std::max(1.0, count);
-  return sum;
+  return sum / std::max(1.0, count);
 }
 
 BusiestUnit BlockWorks::schedule(const Chip& chip) const {
@@ -60,33 +53,32 @@ BusiestUnit BlockWorks::schedule(const Chip& chip) const {
   std::vector<BlockWork> of_unit(chip.units);
   BlockWork all;
   double last = 0;
-  for (const Run& run : runs_)
+  for (const Run& run : runs_) {
+    const double cycles = chip.cycles(run.work);
     for (uint64_t i = 0; i < run.count; ++i) {
       Place place = queue.top();
       queue.pop();
-      place.free += chip.duration(run.work);
+      place.free += cycles;
       last = std::max(last, place.free);
       BlockWork& unit = of_unit[place.number % chip.units];
       for (BlockWork* sum : {&unit, &all})
         sum->issue += run.work.issue, sum->lds += run.work.lds, sum->global += run.work.global;
       queue.push(place);
     }
+  }
   const double even = std::ceil(double(blocks_) / chip.units) / double(blocks_);
   const auto part = [&](double BlockWork::*kind) {
     double most = 0;
     for (const BlockWork& unit : of_unit) most = std::max(most, unit.*kind);
     return all.*kind > 0 ? most / (all.*kind) : even;
   };
-  const double rounds = std::max(1.0, double(blocks_) / (double(chip.units) * chip.resident));
-  const double usual = chip.duration(mean()) * rounds;
-  return {part(&BlockWork::issue), part(&BlockWork::lds), part(&BlockWork::global),
-          usual > 0 ? std::max(1.0, last / usual) : 1};
+  return {part(&BlockWork::issue), part(&BlockWork::lds), part(&BlockWork::global), last};
 }
 
 BusiestUnit BlockWorks::busiest(const Chip& chip, uint64_t all) const {
   if (!equal() && blocks_ == all) return schedule(chip);
   const double even = std::ceil(double(all) / chip.units) / double(all);
-  return {even, even, even, 1};
+  return {even, even, even, 0};
 }
 
 }  // namespace simt

@@ -263,7 +263,7 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
     }
   }
   if (store || atomic) return;  // nobody waits for a store; atomics have their own term
-  ++(depth == 0 ? totals_.l1_hit_requests : depth == 1 ? totals_.l2_hit_requests : totals_.dram_requests);
+  ++(depth == 0 ? totals_.served.l1 : depth == 1 ? totals_.served.l2 : totals_.served.memory);
 }
 
 }  // namespace simt

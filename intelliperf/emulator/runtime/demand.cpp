@@ -28,12 +28,14 @@ double norm(std::initializer_list<double> parts) {
   return most * std::pow(sum, 1 / kOverlap);
 }
 
-double in_flight(const Demand& d, double loads) {
-  const double fences = d.other_requests + d.barrier_waves;
+double in_flight(const Demand& d, double loads, double fences) {
   const double unhindered = fences > 0 ? loads / fences : kMostInFlight;
-  const double within_window = d.operations > 0 ? kWindow * loads / d.operations : kMostInFlight;
+  const double all = d.global_requests + d.lds_requests;
+  const double within_window = d.operations > 0 ? kWindow * all / d.operations : kMostInFlight;
   return std::max(1.0, std::min({kMostInFlight, within_window, unhindered}));
 }
+
+double fences(const Demand& d) { return d.other_requests + d.barrier_waves; }
 
 // Cycles that the longest wave of a block waits for its loads.
 double waiting(const Demand& d, const Device& chip) {
@@ -51,12 +53,42 @@ double waiting(const Demand& d, const Device& chip) {
                      lds * (chip.lds_latency_cycles + conflicts);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
   const double alone = std::min(1.0, d.waiting_loads / loads);
-  return std::max(first, all * (alone + (1 - alone) / in_flight(d, loads)));
+  return std::max(first, all * (alone + (1 - alone) / in_flight(d, loads, fences(d))));
 }
+
+// Cycles that a block's longest wave is busy by itself, instructions apart.
+double in_order(const Demand& d, const Device& chip) {
+  return d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles + d.barriers / d.blocks * kBarrierCycles +
+         d.collectives / d.waves * kCollectiveCycles;
+}
+
+double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
 
 }  // namespace
 
 double TimeParts::total() const { return launch + norm({dispatch, issue, lds, l1, l2, dram, atomic, latency}); }
+
+double block_cycles(const Demand& d, const BlockWork& work, double more) {
+  const Device& chip = device();
+  const double global = work.global_loads + more, lds = work.lds_loads;
+  const auto known = double(work.served.l1 + work.served.l2 + work.served.memory);
+  const double from_l2 = known > 0 ? double(work.served.l2) / known : share(d.l2_loads, d.global_requests);
+  const double from_memory = known > 0 ? double(work.served.memory) / known : share(d.dram_loads, d.global_requests);
+  const double misses = from_l2 + from_memory;
+  const double missed = std::min(global, work.global * misses);
+  const double miss = misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
+  const double passes = std::max(0.0, d.l1_tags / std::max(1.0, d.global_accesses) - 1);
+  const double conflicts = std::max(0.0, d.lds_phases / std::max(1.0, d.lds_accesses) - 1);
+  const double flight = in_flight(d, global + lds, fences(d) / d.waves);
+  const auto together = [&](double alone) { return alone + (1 - alone) / flight; };
+  const double loads = ((global - missed) * chip.l1_latency_cycles + missed * miss + global * passes) *
+                           together(share(d.waiting_global_loads, d.global_requests)) +
+                       lds * (chip.lds_latency_cycles + conflicts) *
+                           together(share(d.waiting_loads - d.waiting_global_loads, d.lds_requests));
+  const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
+  const double steps = d.instructions > 0 ? work.issue / std::max(1.0, work.waves) * d.steps / d.instructions : 0;
+  return std::max(first, loads) + steps * kStepCycles + in_order(d, chip);
+}
 
 TimeParts time_parts(const Demand& d) {
   const Device& chip = device();
@@ -75,11 +107,10 @@ TimeParts time_parts(const Demand& d) {
   parts.dram = d.dram_bytes / (kDramEfficiency * chip.dram_bytes_per_s) * 1e9;
   const double same_address = d.hottest_float ? chip.atomic_same_address_ns : chip.atomic_lane_ns;
   parts.atomic = std::max({d.hottest_lanes * same_address, d.longest_queue_ns, d.all_queues_ns / chip.atomic_queues});
-  const double spinning = d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles;
-  const double alone = spinning + d.steps / d.waves * kStepCycles + d.barriers / d.blocks * kBarrierCycles +
-                       d.collectives / d.waves * kCollectiveCycles;
   const double turnaround = d.blocks > chip.compute_units * d.resident ? kTurnaroundCycles : 0;
-  parts.latency = d.in_a_row * (waiting(d, chip) + alone + turnaround) * cycle_ns;
+  const double alone = d.steps / d.waves * kStepCycles + in_order(d, chip);
+  const double rows = d.row_cycles > 0 ? d.row_cycles : d.in_a_row * (waiting(d, chip) + alone);
+  parts.latency = (rows + d.in_a_row * turnaround) * cycle_ns;
   return parts;
 }
 

@@ -22,12 +22,15 @@
 //             loops (ptxas: 16 loads where nothing but their sum is in the loop, 2 or 3 where there are 25 instructions
 //             to each), loads whose address or whose very turn of a loop comes from another load wait for that
 //             (see ir/waits.py), and loads do not pass stores to what may be the same memory, or barriers.
-//             A block that takes another's place waits kTurnaround for it.
+//             A block that takes another's place waits kTurnaround for it. Where blocks differ each has its own time,
+//             from its own loads and what the caches had of them, and each starts in the place that is free first.
 //
 // Rates and latencies are in the device file, with their sources. The constants here were fitted to the calibration
 // half of benchmarks/hardware/corpus on an H200, starting from what benchmarks/hardware/rates.cu says of each.
 #pragma once
 #include <cstdint>
+
+#include "block_works.h"
 
 namespace simt {
 
@@ -40,6 +43,7 @@ struct Demand {
   double blocks = 0, waves = 0;   // waves of all blocks
   double resident = 1;            // blocks on one compute unit at once
   double in_a_row = 1;            // blocks one after another in one place of it
+  double row_cycles = 0;          // where blocks differ: how long the longest row of them in one place takes
   // The busiest unit's part of all.
   double busiest_issue = 1, busiest_lds = 1, busiest_global = 1;
 
@@ -58,10 +62,16 @@ struct Demand {
   double global_requests = 0, lds_requests = 0, other_requests = 0;  // loads; loads and stores; the rest
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
   double waiting_loads = 0;       // of the loads, those that only one can be under way of
+  double waiting_global_loads = 0;
+  double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
   double longest_wave_requests = 0;
   double operations = 0;          // of all waves
   double barriers = 0, barrier_waves = 0, collectives = 0;           // of blocks, of waves, of waves
 };
+
+// Of one block that differs from others, from its start to its end, as the latency of all is modelled; the longest wave
+// also waits for `more` loads of memory private to a thread. `demand` may lack what is known of compute units.
+double block_cycles(const Demand& demand, const BlockWork& work, double more);
 
 TimeParts time_parts(const Demand& demand);
 

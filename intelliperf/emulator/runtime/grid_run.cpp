@@ -89,6 +89,7 @@ GridRun::Context GridRun::begin(uint64_t position) {
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
   const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
   executor_->prepare(*block, order_[position], traced, analyzed, counted);
+  block->served = Served();
   block->analyzed_until = analyzed ? analysis_->totals().events + allowance(position) : 0;
   traced_ += analyzed;
   if (plan_.analyze && !analyzed) analysis_->leave_out_a_block();
@@ -139,6 +140,7 @@ BlockStop GridRun::resume(Block& block) {
   enter(block);
   const bool timed_as_trace = block.traced;
   const double before = plan_.analyze ? host_now_ns() : 0;
+  const Served served = block.looked_at ? analysis_->totals().served : Served();
   const bool analyzed = block.analyzed;
   executor_->lockstep = needs_lockstep_;
   simt_counting = block.counted;
@@ -149,6 +151,9 @@ BlockStop GridRun::resume(Block& block) {
   traced_ += block.looked_at && !analyzed;
   if (block.looked_at && stop != BlockStop::kAborted) {
     analysis_->end_block(stop == BlockStop::kDone);
+    const Served& now = analysis_->totals().served;
+    block.served.l1 += now.l1 - served.l1, block.served.l2 += now.l2 - served.l2;
+    block.served.memory += now.memory - served.memory;
     needs_lockstep_ |= analysis_->wave_dependence();
   }
   needs_lockstep_ |= executor_->spun();

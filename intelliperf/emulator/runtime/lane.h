@@ -99,6 +99,7 @@ struct WaveWork {
   double issue = 0;                // instructions by their cost
   uint64_t requests = 0;           // of memory
   uint64_t lds = 0, global = 0;    // requests
+  uint64_t lds_loads = 0, global_loads = 0;
 };
 
 struct Wave {
@@ -128,6 +129,11 @@ struct BlockBody {
   virtual ~BlockBody() = default;
 };
 
+// Global loads by the slowest part of each.
+struct Served {
+  uint64_t l1 = 0, l2 = 0, memory = 0;
+};
+
 struct Block {
   uint32_t shape[3] = {};  // threads that `lanes` stand for
   uint64_t number = 0;     // linear index in the grid
@@ -137,6 +143,7 @@ struct Block {
   bool counted = false;   // runs the traced version as if it were the fast one: its lanes are counted as they come by
   bool looked_at = false;  // its accesses were analysed since it was last taken up
   uint64_t analyzed_until = 0;  // accesses of the launch: beyond, it leaves lock-step
+  Served served;                // its global loads that were analysed
   uint32_t live = 0;
   std::unique_ptr<Lane[]> lanes;
   std::vector<Wave> waves;

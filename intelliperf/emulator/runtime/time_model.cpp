@@ -82,9 +82,14 @@ void add_stages(LaunchTotals& result, const Module& module, const std::vector<Si
     result.l1_tag_cycles += double(device().amd() ? site.line_runs128 : site.lines128);
     result.l1_bytes += double(site.sectors) * 32;
     const auto requests = double(site.requests);
+    result.global_accesses += double(site.global_requests);
+    result.lds_accesses += double(site.shared_requests);
     if (kind == SiteKind::kBarrier) result.barrier_waves += requests;
     if (kind == SiteKind::kCollective) result.collectives += requests;
-    if (kind == SiteKind::kLoad && (module.sites[i].flags & kSiteWaits)) result.waiting_loads += requests;
+    if (kind == SiteKind::kLoad && (module.sites[i].flags & kSiteWaits)) {
+      result.waiting_loads += requests;
+      result.waiting_global_loads += double(site.global_requests);
+    }
     if (kind != SiteKind::kAtomic && kind != SiteKind::kReduction) continue;
     result.atomic_requests += double(site.global_requests);
     if ((module.sites[i].flags & kSiteSpins) && site.shared_requests) result.spin_turns += double(site.same_address);
@@ -119,9 +124,9 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   result.l1_passes = double(t.l1_bank_passes) * factor;
   if (t.atomic_lanes) result.atomic_queues = result.atomic_lanes / double(t.atomic_lanes);
   result.requests = double(t.requests) * per_request;
-  result.l1_hit_requests = double(t.l1_hit_requests) * per_request;
-  result.l2_hit_requests = double(t.l2_hit_requests) * per_request;
-  result.dram_requests = double(t.dram_requests) * per_request;
+  result.l1_hit_requests = double(t.served.l1) * per_request;
+  result.l2_hit_requests = double(t.served.l2) * per_request;
+  result.dram_requests = double(t.served.memory) * per_request;
   result.lds_requests = double(t.lds_requests) * per_request;
 
   // First touches continue at the rate of the later half of the accesses, up to what there is to touch.
@@ -244,13 +249,15 @@ void ask_atomics(Demand& demand, const Analysis& analysis, const LaunchTotals& t
 }
 
 // How blocks that differ fill the chip; where all are alike, as many on each unit and in each place as there can be.
+// To be called last: how long a block takes follows from the rest of the demand.
 void ask_units(Demand& demand, const BlockWorks& works, uint64_t blocks, double more) {
   const Device& d = device();
-  const BusiestUnit busiest = works.busiest(
-      {d.compute_units, uint32_t(demand.resident), demand.waves / demand.blocks, d.l1_latency_cycles, more}, blocks);
-  demand.busiest_issue = busiest.issue, demand.busiest_lds = busiest.lds, demand.busiest_global = busiest.global;
-  demand.in_a_row = std::max(1.0, demand.blocks / (double(d.compute_units) * demand.resident)) * busiest.row;
   demand.longest_wave_requests = (works.mean_chain() + more) * demand.blocks;
+  const auto cycles = [&](const BlockWork& work) { return block_cycles(demand, work, more); };
+  const BusiestUnit busiest = works.busiest({d.compute_units, uint32_t(demand.resident), cycles}, blocks);
+  demand.busiest_issue = busiest.issue, demand.busiest_lds = busiest.lds, demand.busiest_global = busiest.global;
+  demand.in_a_row = std::max(1.0, demand.blocks / (double(d.compute_units) * demand.resident));
+  demand.row_cycles = busiest.row_cycles;
 }
 
 }  // namespace
@@ -262,7 +269,6 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.blocks = double(request.grid.count());
   demand.waves = demand.blocks * std::ceil(double(request.block.count()) / device().wave_size);
   demand.resident = std::max(1u, resident.blocks);
-  ask_units(demand, works, request.grid.count(), local ? work.local_requests() / demand.waves : 0);
   demand.instructions = work.instructions + collective_costs(t);
   demand.steps = work.steps;
   demand.operations = work.operations;
@@ -281,10 +287,14 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.l2_loads = t.l2_hit_requests;
   demand.dram_loads = t.dram_requests;
   demand.waiting_loads = t.waiting_loads;
+  demand.waiting_global_loads = t.waiting_global_loads;
+  demand.global_accesses = t.global_accesses;
+  demand.lds_accesses = t.lds_accesses;
   demand.spin_turns = t.spin_turns;
   demand.barrier_waves = t.barrier_waves;
   demand.barriers = t.barrier_waves / (demand.waves / demand.blocks);
   demand.collectives = t.collectives;
+  ask_units(demand, works, request.grid.count(), local ? work.local_requests() / demand.waves : 0);
   return time_parts(demand);
 }
 

@@ -41,7 +41,8 @@ struct LaunchTotals {
   // What the stages do:
   double lds_phases = 0, l1_tag_cycles = 0, l1_passes = 0, l1_bytes = 0, l2_bytes = 0, partial_sectors = 0;
   double requests = 0, l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0, lds_requests = 0;
-  double atomic_requests = 0, waiting_loads = 0, spin_turns = 0, barrier_waves = 0, collectives = 0;
+  double global_accesses = 0, lds_accesses = 0;  // requests of all kinds
+  double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0, collectives = 0;
   double atomic_queues = 1;  // how much longer than those that were analysed
 };
 

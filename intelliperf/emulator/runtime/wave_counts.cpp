@@ -34,6 +34,7 @@ void WaveCounter::begin_launch(const Module& module, const std::vector<float>& i
     const Site& site = module.sites[i];
     const auto kind = SiteKind(site.kind);
     facts_[i].atomic = kind == SiteKind::kAtomic || kind == SiteKind::kReduction;
+    facts_[i].load = kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad;
     facts_[i].combined = site.flags & kSiteCombined;
   }
   by_wave_.clear();
@@ -146,7 +147,9 @@ void WaveCounter::begin_request(uint32_t site, const void* address) {
   WaveWork& work = wave_->work;
   work.issue += facts_[site].issue_cost;
   ++work.requests;
-  ++(in_shared_memory(address) ? work.lds : work.global);
+  const bool shared = in_shared_memory(address), load = facts_[site].load;
+  ++(shared ? work.lds : work.global);
+  (shared ? work.lds_loads : work.global_loads) += load;
 }
 
 void WaveCounter::atomic(uint32_t site, const void* address) {

@@ -26,6 +26,14 @@ __global__ void copy_unevenly(const float* a, float* c, int n) {
   }
 }
 
+// One block has as much to do as all others together, or more.
+__global__ void sums(const float* a, float* c, int longest) {
+  float sum = 0;
+  const int n = blockIdx.x == gridDim.x / 2 ? longest : int(blockDim.x);
+  for (int k = threadIdx.x; k < n; k += blockDim.x) sum += a[k];
+  c[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 __global__ void add_to(float* sums, int spread) {
   atomicAdd(&sums[(blockIdx.x * blockDim.x + threadIdx.x) & (spread - 1)], 1.0f);
 }
@@ -99,6 +107,8 @@ int main() {
   timed("copy", [&] { copy<<<1024, 256>>>(a, c, 1, n - 1); });
   timed("copy_wide", [&] { copy_wide<<<256, 256>>>((const float4*)a, (float4*)c); });
   timed("copy_unevenly", [&] { copy_unevenly<<<1024, 256>>>(a, c, 1024 * 256); });
+  timed("sum_alone", [&] { sums<<<1, 64>>>(a, c, 8192); });
+  timed("sum_among_short_ones", [&] { sums<<<512, 64>>>(a, c, 8192); });
   timed("copy_strided", [&] { copy<<<1024, 256>>>(a, c, 33, n - 1); });
   timed("copy_cached", [&] { copy<<<1024, 256>>>(a, c, 1, 1023); });
   timed("copy_twice", [&] { copy<<<2048, 256>>>(a, c, 1, n - 1); });
