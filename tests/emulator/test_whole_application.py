@@ -31,7 +31,7 @@ int main() {
   FILE* starts = fopen("starts", "a");
   if (starts) { fputs("x", starts); fclose(starts); }
   usleep(2200 * 1000);
-  const int n = 1 << 18;
+  const int n = 1 << 21;
   std::vector<int> h(n);
   for (int i = 0; i < n; ++i) h[i] = i % 11 - 4;
   int *data, *out;
@@ -39,7 +39,7 @@ int main() {
   hipMalloc(&out, 8);
   hipMemcpy(data, h.data(), n * 4, hipMemcpyHostToDevice);
   hipMemset(out, 0, 8);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 2; ++round) {
     positive<<<n / 256, 256>>>(data, out, n);
     total<<<n / 256, 256>>>(data, out, n);
     shifted<<<n / 256, 256>>>(data, out, n);
@@ -71,7 +71,7 @@ def test_a_search_starts_a_long_application_four_times_whatever_the_number_of_ca
     }
     assert accepted == {"positive", "total"}
     assert report["whole"]["outcome"] == "ACCEPTED"
-    assert report["whole"]["compared_dispatches"] == 12  # all launches of all kernels
+    assert report["whole"]["compared_dispatches"] == 6  # all launches of all kernels
     assert starts(project) <= 4, done.stderr
     assert {m["kernel"].partition("(")[0] for m in report["measurements"] if m["scope"] == "kernel"} == accepted
     assert len(list((run / "patches").glob("*.diff"))) == 2
