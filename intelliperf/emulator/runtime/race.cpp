@@ -29,6 +29,9 @@ uint64_t pack(uint32_t serial, uint32_t stamp, uint32_t thread, uint64_t flags) 
 uint32_t serial_of(uint64_t packed) { return uint32_t(packed >> 40); }
 uint32_t stamp_of(uint64_t packed) { return uint32_t(packed >> 16) & 0xFFFFFF; }
 uint32_t thread_of(uint64_t packed) { return uint32_t(packed >> 6) & 1023; }
+// Of a load of machine code: within a block an atomic one looks like any other; between blocks only one that reads
+// past the caches of its own is atomic ("strong"), and none of a narrower scope would do.
+bool may_be_atomic(bool strong, FaultScope scope) { return strong || scope != FaultScope::kGrid; }
 Manner manner_of(uint64_t write) { return Manner(write & 3); }
 OrderScope scope_of(uint64_t write) { return OrderScope(write >> kScopeShift & 3); }
 
@@ -284,9 +287,9 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     return;
   }
   const Manner manner = manner_of(cell.write);
-  if (machine_ && !access.writes && manner == Manner::kAtomic) return;
   const Relation relation = this->relation(cell.write, thread, access.shared);
   if (relation.scope == FaultScope::kNone) return;
+  if (machine_ && !access.writes && manner == Manner::kAtomic && may_be_atomic(access.strong, relation.scope)) return;
   Fault fault = fault_of(access, relation.scope, cell.write, cell.write_site, thread, address);
   const bool plain_pair = access.manner == Manner::kMaybe && manner == Manner::kMaybe;
   // Its block has read what the other one wrote, as one reads a flag.
@@ -335,7 +338,6 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
 void RaceDetector::check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
   const uint64_t manner = cell.read & 3;
-  if (machine_ && access.manner == Manner::kAtomic) return;
   const bool both_strong = access.strong && cell.read & kStrong;
   if (both_strong && access.manner == Manner::kAtomic) return;
   // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
@@ -349,6 +351,7 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
     relation.scope = FaultScope::kGrid;
   if (relation.scope == FaultScope::kNone || relation.softly) return;
   if (both_strong && relation.scope != FaultScope::kWave) return;
+  if (machine_ && access.manner == Manner::kAtomic && may_be_atomic(cell.read & kStrong, relation.scope)) return;
   conflict(fault_of(access, relation.scope, reader, cell.read_site, thread, address), found);
 }
 

@@ -34,7 +34,7 @@ class RaceDetector {
   RaceDetector& operator=(const RaceDetector&) = delete;
 
   // `by_wave`: the lanes of a wave have one program counter, see ordering.h. `machine`: of machine code, where an atomic
-  // load may look like any other: one is never in conflict with an atomic update.
+  // load may look like any other: within a block one is never in conflict with an atomic update.
   void begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes);
   void begin_block(uint64_t number, uint32_t waves);  // or resumes it
   void end_block(bool done);
