@@ -283,6 +283,7 @@ class Task:
     others: tuple[Finding, ...] = ()  # what else the kernel shows
     command: tuple[str, ...] = ()  # the application's
     plan: tuple[int, int] = (1, 1)  # which of how many proposals that are made at the same time
+    compiled: tuple[str, ...] = ()  # what a just-in-time compiler made of the kernel
 
 
 @record(frozen=True)

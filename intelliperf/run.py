@@ -29,6 +29,7 @@ from intelliperf.errors import (
     UsageError,
 )
 from intelliperf.observer import Observer, Recordings, Settings, of_kernel, renewed
+from intelliperf.project import jitfacts
 from intelliperf.project.builder import Builder
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
@@ -296,6 +297,7 @@ class Run:
                 and finding.formula != target.current.formula
             ),
             command=self.application.command,
+            compiled=jitfacts.facts(best, target.current.profile.kernel, target.evidence),
         )
 
     def accept(self, version: Version, target: Target, profile: ApplicationProfile | None) -> None:

@@ -42,6 +42,7 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
     """The request for the next candidate."""
     shown = _file_names(task)
     hot = hot_lines(task)
+    compiled = [("compiled", "\n".join(task.compiled))] if task.compiled else []
     sections = (
         ("task", _task(task, len(attempts) + 1)),
         ("knowledge", task.knowledge.strip() or "none"),
@@ -50,6 +51,7 @@ def rewrite_prompt(task: Task, attempts: Sequence[Attempt], size: Size = FULL) -
         ("costs", costs(task.finding.profile)),
         ("buffers", buffers(task.finding.profile.kernel.name)),
         ("device", device_facts(task.device)),
+        *compiled,
         ("source", annotated_source(task, hot, size.source)),
         ("accepted_elsewhere", _precedents(task, size)),
         ("reviewers", _reviews(task, size)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from intelliperf.codegen.edits import apply_blocks
@@ -9,6 +11,7 @@ from intelliperf.codegen.model import definitions
 from intelliperf.codegen.prompts import rewrite_prompt
 from intelliperf.codegen.reply import MalformedReply, parse_reply
 from intelliperf.codegen.texts import instructions, text
+from intelliperf.project import jitfacts
 from intelliperf.records import FileEdit, content_hash
 from intelliperf.validation.edits.targets import python_functions
 from tests.unit.triton_task import sources_of, triton_task
@@ -65,3 +68,34 @@ def test_a_patch_of_a_launch_is_judged_by_its_kernel() -> None:
     change = [FileEdit("contended_lanes.py", content_hash(body), body.replace("BLOCK = 256", "BLOCK = 512"))]
     found = python_functions(change, {"contended_lanes.py": body})
     assert "squares" not in found.own and found.launched == {"squares"}
+
+
+_TTGIR = """\
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+#loc = loc("/home/x/app.py":9:1)
+module attributes {"ttg.num-warps" = 4 : i32} {
+"""
+_CODE = """\
+\t.loc\t1 13 14                         ; app.py:13:14
+\tbuffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen
+\ts_nop 0
+\t.loc\t2 314 12                        ; standard.py:314:12 @[ app.py:14:28 ]
+\tv_add_f32 v0, v0, v1
+\tv_add_f32 v0, v0, v2
+\t.loc\t1 140 5                         ; app.py:140:5
+\tglobal_atomic_add_f32 v4, v0, s[4:5]
+"""
+
+
+def test_layouts_and_instructions_of_hot_lines_are_read_from_what_triton_compiled() -> None:
+    (layout,) = jitfacts.layouts(_TTGIR)
+    assert layout.startswith("layout #blocked: #ttg.blocked<{sizePerThread = [4]")
+    assert jitfacts.mnemonics(_CODE, "app.py", 13) == "buffer_load_dwordx4"
+    assert jitfacts.mnemonics(_CODE, "app.py", 14) == "v_add_f32 ×2"
+
+
+def test_the_prompt_says_what_the_compiler_made_of_the_kernel_where_that_is_known() -> None:
+    task = triton_task(DOT, "scalar_product", "tl.atomic_add", rule="none")
+    assert "compiled" not in dict(rewrite_prompt(task, []).sections)
+    told = dataclasses.replace(task, compiled=("layout #blocked: …",))
+    assert dict(rewrite_prompt(told, []).sections)["compiled"] == "layout #blocked: …"

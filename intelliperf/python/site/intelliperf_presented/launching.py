@@ -42,7 +42,7 @@ class Utils:
         """Module, function, registers, spills and the most threads of a block."""
         variant = _latest[-1]
         if not specialising.under_way():
-            variant.log(trials.under_way())
+            variant.log(trials.under_way(), specialising.files())
         module = runtime().load(kernel, variant.module(specialising.ttir()))
         return module, runtime().function(module, name), 0, 0, _MOST_THREADS
 

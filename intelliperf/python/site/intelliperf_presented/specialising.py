@@ -23,6 +23,13 @@ def ttir() -> str:
     return str(known["ttir"]) if "ttir" in known else ""
 
 
+def files() -> dict[str, str]:
+    """Where Triton has kept what it made of the kernel that is being loaded, by stage."""
+    group = getattr(_loading[-1], "metadata_group", None) or {} if _loading else {}
+    stages = {str(name).rpartition(".")[2]: str(place) for name, place in group.items()}
+    return {stage: stages[stage] for stage in ("ttgir", "amdgcn") if stage in stages}
+
+
 def under_way() -> bool:
     """Is the kernel that is being loaded one that the program did not ask for?"""
     return bool(_general[0])

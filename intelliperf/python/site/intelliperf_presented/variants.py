@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
@@ -58,8 +59,8 @@ class Variant:
             },
         }
 
-    def log(self, tuning: bool) -> None:
-        """One line of the log of compilations that the run's environment names."""
+    def log(self, tuning: bool, files: Mapping[str, str]) -> None:
+        """One line of the log of compilations that the run's environment names. `files`: what each stage made."""
         path = os.environ.get("INTELLIPERF_JIT_LOG")
         if not path:
             return
@@ -74,6 +75,7 @@ class Variant:
             "arch": self.architecture,
             "launched_from": launching_line(),
             "tuning": tuning,
+            "files": {kind: os.path.relpath(place, os.path.dirname(path)) for kind, place in files.items()},
         }
         with open(path, "a", encoding="utf-8", errors="surrogateescape") as log:
             log.write(json.dumps(entry, default=str) + "\n")
