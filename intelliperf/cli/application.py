@@ -38,6 +38,10 @@ def application_of(options: Options) -> tuple[Application, str]:
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
     program = command[0]
     _check_program(program, directory)
+    if command[1:2] and command[1].endswith(".ipynb"):
+        raise UsageError(
+            f"{command[1]} is a notebook: `jupyter nbconvert --to script {command[1]}` makes a program of it"
+        )
     if "/" in program and _is_plain_script(directory / program):
         command = ("/bin/sh", *command)
     if options.build_command:

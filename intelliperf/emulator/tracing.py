@@ -6,10 +6,13 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.launchless import why_no_runtime
+from intelliperf.emulator.safety import fault_notes
+from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.endings import check_ended_well, shown_program
@@ -74,7 +77,13 @@ class Tracer:
         environment = {**self._environment(), **dict(application.environment), **trace_environment(records)}
         argv = sandbox.wrap(application.argv, writable=(application.project, records.parent), names=[*environment])
         completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
-        check_ended_well(completed, application, "on the emulator")
+        try:
+            check_ended_well(completed, application, "on the emulator")
+        except ApplicationFailed as error:
+            seen = _faults(records, application.project)
+            if not seen:
+                raise
+            raise ApplicationFailed(f"{error}; {'; '.join(seen)}") from error
         try:
             return TracedRun(open_trace(records, application), completed.exit_status or 0, completed.seconds)
         except ProtocolError:
@@ -92,6 +101,13 @@ class Tracer:
         """Delete the records on disk and in memory."""
         self._runs.clear()
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _faults(records: Path, project: Path) -> tuple[str, ...]:
+    """What its kernels did wrong before a program failed, as far as it is on disk."""
+    with suppress(ProtocolError):
+        return fault_notes(Trace(records, cut_off=True), Project(project))
+    return ()
 
 
 def trace_environment(records: Path) -> dict[str, str]:

@@ -145,3 +145,46 @@ raise SystemExit(f"refused by name: {len(refused)}")
     )
     _, _, err = emulated(tmp_path, interpreter("triton", "torch"), "names.py")
     assert "refused by name: " in err
+
+
+LOOKS = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def looks(count, out):
+    tl.atomic_add(count, 1.0)
+    tl.store(out + tl.program_id(0), tl.load(count))
+
+looks[(64,)](Array([0.0]), Array([0.0] * 64))
+"""
+
+
+@pytest.mark.triton
+def test_a_plain_load_of_what_other_programs_add_to_atomically_is_a_race(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "looks.py").write_text(LOOKS)
+    _, out, _ = emulated(tmp_path, interpreter("triton"), "looks.py")
+    (note,) = json.loads(out)["notes"]
+    assert "1 distinct race fault: race within a grid at looks.py:7" in note and "against looks.py:8" in note
+
+
+@pytest.mark.triton
+def test_a_kernel_that_leaves_its_memory_is_named_where_the_program_only_fails(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "sum.py").write_text(SUM.replace("tl.load(x + at,", "tl.load(x + at * 1000000,"))
+    status, _, err = emulated(tmp_path, interpreter("triton"), "sum.py")
+    assert status == 1
+    assert "AssertionError" in err and "out-of-bounds fault: out-of-bounds at sum.py:8" in err
+
+
+@pytest.mark.triton
+def test_a_forked_child_that_launches_leaves_its_records(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    begins = SUM.index("total = ")
+    child = "".join(f"    {line}\n" for line in SUM[begins:].splitlines())
+    forks = f"import os\n{SUM[:begins]}if os.fork() == 0:\n{child}    os._exit(0)\nos.wait()\n"
+    (tmp_path / "forks.py").write_text(forks)
+    status, out, err = emulated(tmp_path, interpreter("triton"), "forks.py")
+    assert status == 0, err
+    assert [kernel["dispatches"] for kernel in json.loads(out)["kernels"]] == [1]

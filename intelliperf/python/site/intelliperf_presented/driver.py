@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from types import ModuleType
+from typing import Any
 
 from . import clock, specialising, trials
 
@@ -32,9 +33,24 @@ def present(triton: ModuleType) -> None:
         refuse("this Triton has no AMD back end; install the triton wheel from PyPI")
     from .launching import PresentedDriver
 
+    _do_without_torch(backends["amd"].compiler)
     backends["amd"] = dataclasses.replace(backends["amd"], driver=PresentedDriver)
     driver._default = driver._active = None
     triton.testing.do_bench = clock.do_bench
     triton.testing.do_bench_cudagraph = clock.do_bench_cudagraph
     trials.mark(autotuner.Autotuner)
     specialising.follow(compiler.CompiledKernel)
+
+
+def _do_without_torch(compiler: Any) -> None:
+    """Triton 3.6 imports PyTorch to ask any argument for its size; in a program without it there is no tensor."""
+    within = getattr(compiler, "is_within_2gb", None)
+    if within is None:
+        return
+
+    def is_within_2gb(argument: Any) -> bool:
+        if "torch" in sys.modules:
+            return bool(within(argument))
+        return hasattr(argument, "ptr_range") and argument.ptr_range() < 1 << 31
+
+    compiler.is_within_2gb = staticmethod(is_within_2gb)
