@@ -16,7 +16,7 @@ def doubled(x_ptr, y_ptr, M, N, stride_m, stride_n, BM: tl.constexpr, BN: tl.con
 
 def main():
     torch.manual_seed(10)
-    M, N = 2000, 1500
+    M, N = 4000, 2000
     x = torch.rand(N, M, device="cuda").t()
     y = torch.empty(N, M, device="cuda").t()
     doubled[(triton.cdiv(M, 64), triton.cdiv(N, 32))](x, y, M, N, x.stride(0), x.stride(1), BM=64, BN=32)
