@@ -53,7 +53,7 @@ def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
 
 
 _PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?t?$")
-_GPU_IMPORT = re.compile(r"^\s*(?:import|from)\s+(?:triton|torch)\b", re.MULTILINE)
+_GPU_IMPORT = re.compile(r"^\s*(?:from\s+|import\s+(?:[^#\n]*,\s*)?)(?:triton|torch)\b", re.MULTILINE)
 
 
 def is_python(program: str, directory: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,20 @@ def test_a_virtual_environment_in_the_project_says_nothing_about_the_program(tmp
     (site / "torch.py").write_text(TRITON)
     (tmp_path / "Makefile").touch()
     assert commands("python3", tmp_path) == (("make",),)
+
+
+@pytest.mark.parametrize(
+    "imports", ["import triton", "import sys, triton as t", "from torch import nn", "    import torch"]
+)
+def test_a_program_that_imports_triton_or_pytorch_needs_no_build_whatever_lies_beside_it(
+    tmp_path: Path, imports: str
+) -> None:
+    (tmp_path / "app.py").write_text(f"{imports}\n")
+    (tmp_path / "Makefile").write_text("app:\n\ttouch app\n")
+    recipe = build_recipe(sys.executable, tmp_path, tmp_path)
+    assert recipe.commands == () and "compiled as the Python program runs" in recipe.reason
+
+
+def test_a_module_that_is_named_almost_like_triton_is_another(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("import tritonic, sys  # triton\n")
+    assert build_recipe(sys.executable, tmp_path, tmp_path).reason == "a Python program without a build file"
