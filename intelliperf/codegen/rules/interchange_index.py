@@ -16,12 +16,12 @@ from intelliperf.codegen.rules.relabel import (
     Traffic,
     check_relabelling,
     coordinate_reads,
-    kernel_of,
+    global_access,
     renumbering,
     spelling,
 )
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import Geometry, MemorySpace, SourceEvidence
+from intelliperf.records import Geometry, SourceEvidence
 
 # Of the sectors of all accesses, at most this share may remain.
 WORTH_IT = 0.75
@@ -36,10 +36,7 @@ class InterchangeIndex:
         )
 
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
-        if evidence.space is MemorySpace.SHARED:
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
-        place = problem.place(evidence)
-        kernel = kernel_of(place)
+        place, kernel = global_access(problem, evidence)
         check_relabelling(problem, place, kernel)
         reads = coordinate_reads(place, "threadIdx")
         axes = {node.name[-1] for node in reads}

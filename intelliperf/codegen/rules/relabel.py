@@ -16,7 +16,7 @@ from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source, without_comments
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import Geometry
+from intelliperf.records import Geometry, MemorySpace, SourceEvidence
 
 SECTOR_BYTES = 32
 _WAVE_OPERATIONS = re.compile(
@@ -24,6 +24,14 @@ _WAVE_OPERATIONS = re.compile(
     r"|__builtin_nvvm|cooperative_groups|\bcg::|thread_rank|tiled_partition|\b(?:\w+_)?mma_\w+|\bwmma\b|\b__asm|\basm\b"
     r"|\b\w*printf\b|\b\w*clock(?:64|32)?\s*\(|\bvolatile\b"
 )
+
+
+def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, Node]:
+    """The place of a blamed access of global memory, and its kernel. Raises `NotApplicable` for one of LDS."""
+    if evidence.space is MemorySpace.SHARED:
+        raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
+    place = problem.place(evidence)
+    return place, kernel_of(place)
 
 
 def kernel_of(place: Place) -> Node:

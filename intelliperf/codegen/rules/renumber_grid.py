@@ -15,10 +15,10 @@ from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
+from intelliperf.codegen.rules.relabel import check_relabelling, global_access
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import MemorySpace, SourceEvidence
+from intelliperf.records import SourceEvidence
 
 _AXES = "xyz"
 
@@ -46,10 +46,7 @@ class RenumberGrid:
         )
 
     def _line(self, problem: Problem, evidence: SourceEvidence, done: set[str]) -> str:
-        if evidence.space is MemorySpace.SHARED:
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
-        place = problem.place(evidence)
-        kernel = kernel_of(place)
+        place, kernel = global_access(problem, evidence)
         told = f"threads of {kernel.name} numbered anew over the whole grid"
         if kernel.name in done:
             return told

@@ -20,12 +20,12 @@ from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomial
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import kernel_of
+from intelliperf.codegen.rules.relabel import global_access
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.rules.uniformity import LOOPS, exits
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import MemorySpace, SourceEvidence
+from intelliperf.records import SourceEvidence
 
 MAX_TILE_BYTES = 32 * 1024  # two such blocks fit into 64 KiB
 MIN_USED = 0.5  # of a record: copying whole ones must not move much more than was asked for
@@ -67,10 +67,7 @@ class StageRecords:
         )
 
     def _line(self, problem: Problem, evidence: SourceEvidence, done: set[str]) -> str:
-        if evidence.space is MemorySpace.SHARED:
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
-        place = problem.place(evidence)
-        kernel = kernel_of(place)
+        place, kernel = global_access(problem, evidence)
         if len(place.functions) > 1:
             raise NotApplicable(f"{place}: the kernel is a template with {len(place.functions)} instantiations")
         guard = _guard(problem, place, kernel)
