@@ -19,8 +19,9 @@ from intelliperf.cli.app import application
 from intelliperf.cli.schema import schema as file_schema
 from intelliperf.codegen.rulebook import RULES
 from intelliperf.devices.models import device_file_values, sources, target_names
-from intelliperf.formulas import BOTTLENECKS
+from intelliperf.formulas import BOTTLENECKS, OF_THE_PROCESS
 from intelliperf.formulas.base import Formula, Threshold
+from intelliperf.formulas.process import WORTH_TELLING, ProcessFormula
 from intelliperf.report.files import schema as report_schema
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -52,6 +53,21 @@ def formula_page(formula: Formula) -> Iterator[str]:
         yield "as `examples/README.md` shows: `intelliperf -f NAME -- PROGRAM`.\n".replace("NAME", formula.name)
 
 
+def process_formula_page(formula: ProcessFormula) -> Iterator[str]:
+    yield f"# {formula.name}\n\n{_sentence(formula.summary)} Diagnosis only: no rule and no model changes host code.\n"
+    yield f"{inspect.getdoc(inspect.getmodule(type(formula)))}\n"
+    yield "## When it fires\n\nEvery threshold is passed, and the whole process could be noticeably faster.\n"
+    limits = dict([*_thresholds(formula), ("WORTH_TELLING", WORTH_TELLING)])
+    rows = [f"| `{name}` | {limit.value:g} | {limit.reason} |" for name, limit in sorted(limits.items())]
+    yield "\n".join(("| Threshold | Value | Why |", "|---|---|---|", *rows)) + "\n"
+    yield f"## What fixes it\n\n{formula.knowledge.strip()}\n"
+    yield "## Where the numbers come from\n\n"
+    yield "On the emulator the runtime notes every call with the return addresses on the stack, and debug information "
+    yield "names the lines (files that another compiler translates need `-g`). The host's own work is measured on this "
+    yield "machine, between the calls; copies and kernels are modelled; what a call itself costs the host is not known "
+    yield "and left out. Hardware back ends do not show the host's calls yet.\n"
+
+
 def _thresholds(formula: Formula) -> list[tuple[str, Threshold]]:
     module = inspect.getmodule(type(formula))
     named = {name: value for name, value in vars(module).items() if isinstance(value, Threshold)}
@@ -72,6 +88,7 @@ def formula_index() -> Iterator[str]:
     rows = [
         f"| [{f.name}](formulas/{f.name}.md) | {_sentence(f.summary)} | {len(f.rules) or ''} |" for f in BOTTLENECKS
     ]
+    rows += [f"| [{f.name}](formulas/{f.name}.md) | {_sentence(f.summary)} | diagnosis only |" for f in OF_THE_PROCESS]
     yield "\n".join(("| Formula | Fires where | Rules |", "|---|---|---|", *rows)) + "\n"
 
 
@@ -131,6 +148,7 @@ def write(directory: Path) -> list[Path]:
     shutil.rmtree(directory, ignore_errors=True)
     pages = {name: page() for name, page in PAGES.items()}
     pages |= {f"formulas/{formula.name}.md": formula_page(formula) for formula in BOTTLENECKS}
+    pages |= {f"formulas/{formula.name}.md": process_formula_page(formula) for formula in OF_THE_PROCESS}
     pages |= {f"rules/{rule.name}.md": rule_page(rule) for rule in RULES}
     for name, parts in pages.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)

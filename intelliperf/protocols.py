@@ -20,11 +20,13 @@ from intelliperf.records import (
     Measurement,
     Metric,
     OtherTime,
+    ProcessFinding,
     Quantity,
     Review,
     SourceEvidence,
     Usage,
 )
+from intelliperf.timeline import Timeline
 
 Progress = Callable[[str], None]
 
@@ -216,6 +218,10 @@ class Backend(Protocol):
         """Every access of the kernel by source line. Raises `SourceNotFound`."""
         ...
 
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        """The calls of the host; None where this kind of device does not show them."""
+        ...
+
     def line_notes(self) -> tuple[str, ...]:
         """How the lines of the latest `lines` were found, where that is not always the same. For the report."""
         ...
@@ -320,6 +326,10 @@ class Formula(Protocol):
 
         Raises `MissingMetric` where a single formula lacks a quantity; one that asks several leaves those out.
         """
+        ...
+
+    def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
+        """What keeps the whole process back and no kernel can mend, the most promising first."""
         ...
 
     def of(self, finding: Finding) -> Formula:

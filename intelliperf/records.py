@@ -17,6 +17,8 @@ from intelliperf.frozen import record
 from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
+from intelliperf.timeline import ProcessFinding as ProcessFinding
+from intelliperf.timeline import ProcessTime as ProcessTime
 
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
@@ -578,6 +580,8 @@ class Report:
     diagnoses: tuple[Diagnosis, ...] = ()  # every finding, by what could be gained for the whole application
     series: tuple[KernelPatch, ...] = ()  # the patch as commits, in order
     whole: Verdict | None = None  # of all accepted changes on the whole application, where some met recordings alone
+    process: tuple[ProcessFinding, ...] = ()  # what no kernel can mend, by what could be gained
+    process_time: ProcessTime | None = None  # None where the device's back end does not see the host's calls
 
     @property
     def exit_status(self) -> int:

@@ -58,6 +58,7 @@ from intelliperf.records import (
 )
 from intelliperf.search import WORTHWHILE, Agenda, Judge, Located, Target, key_of, ranked
 from intelliperf.whole import Settling, met_recordings_alone
+from intelliperf.wholeprocess import Process, observe
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 _ON_DEVICE = frozenset({"profile", "locate", "tune", "validate", "confirm", "time"})  # stages that a GPU takes part in
@@ -87,6 +88,7 @@ class Run:
     attempts: list[Attempt] = field(default_factory=list)
     _agenda: Agenda = field(default_factory=lambda: Agenda(WORTHWHILE))
     _told: tuple[Diagnosis, ...] = ()
+    _process: Process = Process()
     _reference: Version | None = None
     _best: Version | None = None
     _profile: ApplicationProfile | None = None
@@ -175,6 +177,7 @@ class Run:
         self._kernels = profile.kernels
         with self.stage("diagnose"):
             self.findings = ranked(self.observer.diagnosed(profile.kernels, told=True))
+            self._process = self.journal.stage("process", Process, self._whole_process)
         narrowed = len({self.formula.of(finding).name for finding in self.findings} | {self.formula.name}) == 1
         self._agenda = Agenda(1.0 if narrowed else WORTHWHILE)
         self._agenda.renew(self.findings)
@@ -182,6 +185,9 @@ class Run:
             self.recordings.expect([finding.profile for finding in self._agenda.open()])
         if not self.findings:
             self.journal.event("finding", sentence=None)
+
+    def _whole_process(self) -> Process:
+        return observe(self.backend, self.formula, self.reference, self.settings.run_deadline_s)
 
     def locate_all(self) -> None:
         """The lines of every finding, for a run that changes nothing."""
@@ -410,6 +416,8 @@ class Run:
             diagnoses=told,
             whole=whole,
             series=series(self.builder().originals(self.best.edits), [a for a in self.attempts if a.accepted]),
+            process=self._process.findings,
+            process_time=self._process.time,
         )
         for version in {id(one): one for one in (self.reference, self.best)}.values():
             self.discard(version)

@@ -133,7 +133,9 @@ def check_output(options: Options) -> None:
 
 def check_consistent(options: Options, application: Application) -> None:
     """Raises `UsageError` for options that would be ignored, and where --in-place could not write, before any work."""
-    diagnoses = options.diagnose_only or options.formula == "diagnoseOnly"
+    from intelliperf.formulas import find_formula
+
+    diagnoses = options.diagnose_only or find_formula(options.formula).diagnosis_only
     model = {"--model": options.model, "--provider": options.provider, "--api-base": options.api_base}
     model |= {"--price": options.price}
     given = [name for name, value in model.items() if value]
@@ -229,7 +231,7 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     from intelliperf.formulas import find_formula
 
     formula = find_formula(options.formula)
-    diagnose_only = options.diagnose_only or formula.name == "diagnoseOnly"
+    diagnose_only = options.diagnose_only or formula.diagnosis_only
     if diagnose_only and options.replies_from is not None:
         raise UsageError("--replies-from needs the --formula that the recorded replies were for")
     rules = _Rules()

@@ -167,5 +167,6 @@ def list_formulas() -> int:
     from intelliperf.formulas import FORMULAS
 
     for name, formula in FORMULAS.items():
-        print(f"{name:20} {formula.summary}")
+        only = " (diagnosis only)" if formula.diagnosis_only else ""
+        print(f"{name:20} {formula.summary}{only}")
     return 0

@@ -48,6 +48,7 @@ from intelliperf.records import (
     Provenance,
     SourceEvidence,
 )
+from intelliperf.timeline import Timeline
 
 _PLACE = "on the GPU"
 
@@ -156,6 +157,9 @@ class CudaBackend:
         scratch = self._logs("disassembly")
         found = chains_of(_program(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
         return found.get(symbol, {})
+
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        return None
 
     def line_notes(self) -> tuple[str, ...]:
         return ()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from intelliperf.emulator.strict import Built
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
+    from intelliperf.timeline import Timeline
 
 _DEVICE_FILE = "device"
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
@@ -137,6 +138,12 @@ class EmulatorBackend:
         self._remember(run.trace)
         self._line_note = unplaced_note(run.trace, kernel.symbol, application.project)
         return kernel_lines(run.trace, kernel.symbol, application.project)
+
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        from intelliperf.emulator.hostcalls import timeline_of
+
+        run = self._tracer.trace(application, deadline_s)
+        return timeline_of(run.trace, application.project)
 
     def line_notes(self) -> tuple[str, ...]:
         return (self._line_note,) if self._line_note else ()

@@ -248,6 +248,11 @@ class Trace:
     def complete(self) -> bool:
         return self._end.get("complete") is True
 
+    @property
+    def host_ns_at_end(self) -> float:
+        """The host's own work since its last call that was noted."""
+        return float(self._end.get("host_ns", 0.0))
+
     @cached_property
     def modules(self) -> Mapping[int, ModuleFacts]:
         found = {}

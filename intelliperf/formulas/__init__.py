@@ -10,14 +10,18 @@ from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.base import Formula
 from intelliperf.formulas.branch_divergence import BranchDivergence
+from intelliperf.formulas.device_idle import DeviceIdle
 from intelliperf.formulas.every import DiagnoseOnly, Every
 from intelliperf.formulas.launch_config import LaunchConfig
+from intelliperf.formulas.launch_overhead import LaunchOverhead
 from intelliperf.formulas.memory_access import MemoryAccess
 from intelliperf.formulas.memory_locality import MemoryLocality
 from intelliperf.formulas.occupancy import Occupancy
+from intelliperf.formulas.process import ProcessFormula
 from intelliperf.formulas.register_pressure import RegisterPressure
+from intelliperf.formulas.transfers import Transfers
 
-__all__ = ["BOTTLENECKS", "FORMULAS", "Formula", "find_formula"]
+__all__ = ["BOTTLENECKS", "FORMULAS", "OF_THE_PROCESS", "Formula", "find_formula"]
 
 BOTTLENECKS: tuple[Formula, ...] = (
     AtomicContention(),
@@ -29,8 +33,10 @@ BOTTLENECKS: tuple[Formula, ...] = (
     Occupancy(),
     LaunchConfig(),
 )
-_TOGETHER = (Every(BOTTLENECKS), DiagnoseOnly(BOTTLENECKS))
-FORMULAS: Mapping[str, Formula] = {formula.name: formula for formula in (*BOTTLENECKS, *_TOGETHER)}
+OF_THE_PROCESS: tuple[ProcessFormula, ...] = (Transfers(), LaunchOverhead(), DeviceIdle())
+_ALL = (*BOTTLENECKS, *OF_THE_PROCESS)
+_TOGETHER = (Every(_ALL), DiagnoseOnly(_ALL))
+FORMULAS: Mapping[str, Formula] = {formula.name: formula for formula in (*_ALL, *_TOGETHER)}
 
 
 def find_formula(name: str) -> Formula:

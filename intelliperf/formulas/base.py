@@ -13,7 +13,17 @@ from typing import ClassVar
 
 from intelliperf.errors import MissingMetric
 from intelliperf.frozen import record
-from intelliperf.records import AccessKind, Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
+from intelliperf.records import (
+    AccessKind,
+    Device,
+    Finding,
+    KernelProfile,
+    Metric,
+    ProcessFinding,
+    Quantity,
+    SourceEvidence,
+)
+from intelliperf.timeline import Timeline
 
 
 @record(frozen=True)
@@ -75,6 +85,7 @@ class Formula(ABC):
     rules: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[Metric, ...]] = ()  # the time parts that the excess is taken from
     minimum_excess: ClassVar[Threshold] = MINIMUM_EXCESS
+    diagnosis_only: ClassVar[bool] = False  # nothing is changed for it
     blames_kernel: ClassVar[bool] = False  # as a whole, where no line is to blame
 
     @abstractmethod
@@ -128,6 +139,10 @@ class Formula(ABC):
         """See `protocols.Formula`."""
         finding = self.diagnose(profile, device)
         return () if finding is None else (finding,)
+
+    def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
+        """See `protocols.Formula`."""
+        return ()
 
     def of(self, finding: Finding) -> Formula:
         """See `protocols.Formula`."""

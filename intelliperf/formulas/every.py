@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from intelliperf.errors import MissingMetric
 from intelliperf.formulas.base import Formula, Symptom
-from intelliperf.records import Device, Finding, KernelProfile, Metric, Quantity, SourceEvidence
+from intelliperf.records import Device, Finding, KernelProfile, Metric, ProcessFinding, Quantity, SourceEvidence
+from intelliperf.timeline import Timeline
 
 
 class Every(Formula):
@@ -33,6 +34,10 @@ class Every(Formula):
                 found.append(finding)
         return tuple(sorted(found, key=lambda finding: -finding.gain_ceiling))
 
+    def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
+        found = [finding for formula in self._formulas for finding in formula.process_findings(timeline)]
+        return tuple(sorted(found, key=lambda finding: -finding.gain_ceiling))
+
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
         return None
 
@@ -52,4 +57,5 @@ class DiagnoseOnly(Every):
     """The same, to be told and not to be changed."""
 
     name = "diagnoseOnly"
+    diagnosis_only = True
     summary = "ranks the kernels and names their bottlenecks, without changing anything"

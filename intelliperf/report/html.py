@@ -39,6 +39,7 @@ def _sections(report: Report, sources: Mapping[Path, str]) -> Iterator[str]:
         yield f"<h2>Finding</h2><p>{escape(report.finding.sentence)}</p>"
         if report.evidence:
             yield _evidence(report.finding, report.evidence, report.device, sources)
+    yield from _process(report)
     if report.patch:
         yield f"<h2>Patch</h2><pre>{_diff(report.patch)}</pre>"
     judged = wording.judged(report)
@@ -51,6 +52,18 @@ def _sections(report: Report, sources: Mapping[Path, str]) -> Iterator[str]:
     if report.notes:
         yield "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in report.notes) + "</ul>"
     yield "<h2>Run</h2>" + _facts(report)
+
+
+def _process(report: Report) -> Iterator[str]:
+    whole = wording.process_time(report)
+    if whole or report.process:
+        yield f"<h2>The whole process</h2><p>{escape(whole)}</p>"
+    for finding in report.process:
+        places = "".join(
+            f"<li><code>{escape(wording.host_place(line, Path.as_posix))}</code></li>" for line in finding.lines
+        )
+        yield f"<h3>{escape(finding.formula)} (diagnosis only)</h3><p>{escape(finding.sentence)}</p><ul>{places}</ul>"
+        yield f"<p>{escape(finding.cure)}</p>"
 
 
 def _device_time(report: Report) -> str:

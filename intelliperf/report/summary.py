@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from intelliperf.records import Device, Report, SourceEvidence
 from intelliperf.report import wording
@@ -27,6 +28,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from ("", "## Finding", "", report.finding.sentence, "")
         yield from (_evidence_line(item, report.device) for item in report.evidence)
         yield from (f"- lines found by {way}" for way in wording.ways(report.evidence))
+    yield from _process(report)
     yield from _gain(report)
     yield from _kernels(report)
     yield from _attempts(report)
@@ -46,6 +48,19 @@ def _findings(report: Report) -> Iterator[str]:
         yield from (f"   - lines found by {way}" for way in wording.ways(diagnosis.evidence))
         if diagnosis.note:
             yield f"   - {diagnosis.note}"
+
+
+def _process(report: Report) -> Iterator[str]:
+    whole = wording.process_time(report)
+    if not whole and not report.process:
+        return
+    yield from ("", "## The whole process", "")
+    if whole:
+        yield f"- {whole}"
+    for finding in report.process:
+        yield f"- **{finding.formula}** (diagnosis only): {finding.sentence}"
+        yield from (f"   - {_code(wording.host_place(line, Path.as_posix))}" for line in finding.lines)
+        yield f"   - {finding.cure}"
 
 
 def _facts(report: Report) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from intelliperf.records import Ending, Report, SourceEvidence
@@ -26,6 +27,7 @@ def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) ->
         yield from _findings(report)
     elif report.finding is not None:
         yield from _where(report.evidence, report, "  ")
+    yield from _process(report)
     for measurement in report.measurements:
         before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
         yield f"  {wording.scope(measurement)}: {before} → {after}, {wording.gain(measurement, report.device)}"
@@ -63,6 +65,17 @@ def _findings(report: Report) -> Iterator[str]:
         yield from _where(diagnosis.evidence, report, "     ")
         if diagnosis.note:
             yield f"     {diagnosis.note}"
+
+
+def _process(report: Report) -> Iterator[str]:
+    """What no kernel can mend; where the time goes only where somebody asks for a diagnosis."""
+    whole = wording.process_time(report)
+    if whole and report.ending is Ending.DIAGNOSED:
+        yield f"  whole process: {whole}"
+    for finding in report.process:
+        yield f"  {finding.formula} in the whole process (diagnosis only)"
+        yield f"     {finding.sentence}"
+        yield from (f"     {wording.host_place(line, partial(_shown, report=report))}" for line in finding.lines)
 
 
 def _where(evidence: Sequence[SourceEvidence], report: Report, margin: str) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from intelliperf.project.kernelnames import unqualified
 from intelliperf.records import (
@@ -28,6 +29,7 @@ from intelliperf.records import (
     Verdict,
 )
 from intelliperf.sentences import EMULATOR, figures, percent, readings
+from intelliperf.timeline import HostLine
 
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 
@@ -191,7 +193,8 @@ def headline(report: Report) -> str:
         return told + _strength(report)
     if report.ending is Ending.NOTHING_TO_IMPROVE:
         shown = "a bottleneck" if report.formula == "all" else report.formula
-        return f"nothing to improve: no kernel shows {shown} beyond its threshold"
+        beside = f"; {process_in_short(report)}" if report.process else ""
+        return f"nothing to improve: no kernel shows {shown} beyond its threshold{beside}"
     given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
     if given:
         name, detail = outcome(given[-1])
@@ -202,7 +205,34 @@ def headline(report: Report) -> str:
             if report.diagnoses
             else report.finding.sentence
         )
-    return str(report.ending.value)
+    return f"{report.ending.value}: {process_in_short(report)}" if report.process else str(report.ending.value)
+
+
+def process_in_short(report: Report) -> str:
+    """The first of what no kernel can mend: "transfers in the whole process, solver.cu:31"."""
+    first = report.process[0]
+    where = f", {first.lines[0].file.name}:{first.lines[0].line}" if first.lines else ""
+    return f"{first.formula} in the whole process{where}"
+
+
+def process_time(report: Report) -> str:
+    """Where the whole process's time goes, in one sentence; empty where that is not known."""
+    told = report.process_time
+    if told is None or told.total_ns <= 0:
+        return ""
+    here = " on this machine" if report.device.emulated else ""
+    return (
+        f"{duration(told.total_ns)} from the begin of main to the end of all work: kernels {duration(told.kernels_ns)} "
+        f"and copies {duration(told.copies_ns)} ({told.device.value}), the host's own work {duration(told.host_ns)} "
+        f"({told.host.value}{here}); if kernels took no time, at most "
+        f"{told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3):.3g}x as fast"
+    )
+
+
+def host_place(line: HostLine, shown: Callable[[Path], str]) -> str:
+    """ "solver.cu:31 (called at solver.cu:80): 59 uploads, 4 MB: upload(w, weights);"."""
+    by = f" (called at {line.by})" if line.by else ""
+    return f"{shown(line.file)}:{line.line}{by}: {line.what}: {line.text}"
 
 
 def judged(report: Report) -> tuple[Verdict, ...]:

@@ -56,6 +56,7 @@ from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.recordlines import Recorded
 from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
 from intelliperf.rocm.symbols import plain
+from intelliperf.timeline import Timeline
 
 _NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "out of bounds", "uninitialised reads")
@@ -238,6 +239,9 @@ class RocmBackend:
         with recording.record(application, kernel, self.probe(), deadline_s, self._logs("records")) as recorded:
             own = code if isinstance(code, Code) else None
             return recordlines.recorded_lines(recorded, kernel, application.project, whole, own)
+
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        return None
 
     def line_notes(self) -> tuple[str, ...]:
         return self._line_notes

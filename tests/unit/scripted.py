@@ -7,7 +7,7 @@ in the project. Builds run a real shell, so that scratch copies, logs and build 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rewrite_task import device
@@ -37,6 +37,7 @@ from intelliperf.records import (
     Origin,
     OriginKind,
     Outcome,
+    ProcessFinding,
     Provenance,
     Quantity,
     Scope,
@@ -45,6 +46,7 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.run import Run
+from intelliperf.timeline import HostLine, Timeline
 
 SOURCE = "app.hip"
 BUILD = (
@@ -70,6 +72,7 @@ class TextBackend:
 
     def __init__(self) -> None:
         self.profiled = 0
+        self.calls: Timeline | None = None
 
     def probe(self) -> Device:
         return device()
@@ -99,6 +102,11 @@ class TextBackend:
         if kernel.name.startswith("lib_"):
             raise SourceNotFound(f"{kernel.name}: outside the project")
         return (tally_evidence(application.project / SOURCE, 1),)
+
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        if self.calls is None:
+            return None
+        return replace(self.calls, line=lambda site: HostLine(application.project / SOURCE, site, "tally();", what="x"))
 
     def line_notes(self) -> tuple[str, ...]:
         return ()
@@ -154,6 +162,10 @@ class Contention:
         sentence = f"{profile.kernel.name} is contended"
         ceiling = 1 / (1 - 0.9 * profile.share)
         return (Finding(self.name, profile, sentence, 0.9 * profile.share, self.watched, 32.0, 1.0, ceiling),)
+
+    def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
+        lines = [line for call in timeline.calls if (line := timeline.line(call.site)) is not None]
+        return (ProcessFinding(self.name, f"{len(lines)} calls", 2.0, tuple(lines), "fewer"),)
 
     def of(self, finding: Finding) -> Contention:
         return self

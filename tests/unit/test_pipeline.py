@@ -22,11 +22,17 @@ from intelliperf.errors import (
 )
 from intelliperf.pipeline import improve
 from intelliperf.processes.storage import refuse_full_disk
-from intelliperf.project.journal import Journal
+from intelliperf.project.codec import decode
+from intelliperf.project.journal import Journal, to_json
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Ending, Outcome, Report
+from intelliperf.report import wording
+from intelliperf.report.html import page
+from intelliperf.report.summary import summary
+from intelliperf.report.terminal import closing
 from intelliperf.run import Run
 from intelliperf.search import WORTHWHILE, Agenda
+from intelliperf.timeline import KERNEL, UPLOAD, HostCall, Timeline
 
 SLOW = "tally 900 contended\nother 100\n"
 
@@ -140,6 +146,27 @@ def test_spent_minutes_end_the_run_before_the_next_proposal(tmp_path: Path) -> N
 def test_a_healthy_program_ends_without_a_finding(tmp_path: Path) -> None:
     report = improved(tmp_path, Scripted("model", []), text="tally 900\n")
     assert (report.ending, report.exit_status, report.finding) == (Ending.NOTHING_TO_IMPROVE, 0, None)
+
+
+def test_what_no_kernel_can_mend_is_told_with_the_users_lines_and_the_whole_processs_time(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    with Journal(tmp_path / "run") as journal:
+        run = scripted_run(application(project, "tally 900\n"), journal)
+        calls = (HostCall(UPLOAD, 7, 100.0, device_ns=300.0, waits=True), HostCall(KERNEL, 9, 0.0, device_ns=600.0))
+        run.backend.calls = Timeline(calls, 50.0, lambda site: None)  # type: ignore[attr-defined]
+        report = improve(run)
+    (finding,) = report.process
+    assert [(line.file, line.line) for line in finding.lines] == [(project / SOURCE, 7), (project / SOURCE, 9)]
+    time = report.process_time
+    assert time is not None
+    assert (time.total_ns, time.host_ns, time.kernels_ns, time.copies_ns) == (1000, 150, 600, 300)
+    assert time.without_kernels_ns == 450
+    assert report.ending is Ending.NOTHING_TO_IMPROVE
+    assert wording.headline(report).endswith("; contention in the whole process, app.hip:7")
+    for told in (closing(report, tmp_path), summary(report), page(report)):
+        assert "2 calls" in told and "app.hip:7: x: tally();" in told
+    assert "if kernels took no time, at most 2.22x as fast" in summary(report)
+    assert decode(Report, json.loads(to_json(report))) == report
 
 
 def test_kernels_of_libraries_are_passed_over_and_the_report_says_so(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from intelliperf.emulator.container import module_text
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import output_of
 
+_HOST_LINES = ("-gline-tables-only",)  # which line of the host asks for what, see `emulator.hostcalls`
+
 
 @dataclass(frozen=True)
 class Build:
@@ -142,7 +144,7 @@ class Build:
     # -- everything else ------------------------------------------------------------------------
 
     def _compile_host(self, source: Source, output: Path) -> None:
-        argv = host_compiler(self.command, self.toolchain, None)
+        argv = [*host_compiler(self.command, self.toolchain, None), *_HOST_LINES]
         argv += [
             "-x",
             source.language,
@@ -161,7 +163,7 @@ class Build:
             unit = self.unit(source)
             argv = [*host_compiler(command, self.toolchain, unit), *unit.front_flags()]
         else:
-            argv = [*host_compiler(command, self.toolchain, None), "-x", source.language, *command.front]
+            argv = [*host_compiler(command, self.toolchain, None), *_HOST_LINES, "-x", source.language, *command.front]
         argv += [*command.host_optimisation(), "-fPIC"]
         stage = {"object": "-c", "assembly": "-S", "preprocess": "-E", "syntax": "-fsyntax-only", "link": "-E"}
         argv += [stage[command.stage], *_rule_options(command), source.path]

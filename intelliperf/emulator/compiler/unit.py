@@ -24,6 +24,7 @@ from intelliperf.emulator.isa import compile_for_target
 from intelliperf.errors import ToolchainError
 
 _PLACEHOLDER = "intelliperf-device-code-goes-here"
+_LINES = ("-debug-info-kind=line-tables-only", "-dwarf-version=5", "-debugger-tuning=gdb")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         source = host.pop(host.index(str(unit.source), host.index("-x")))
         host.append(source)
         host_only = ["-fwrapv", "-relaxed-aliasing"] if unit.as_written else []
+        if not any(word.startswith("-debug-info-kind") for word in host):
+            host_only += _LINES  # which line of the host asks for what, see `emulator.hostcalls`
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
@@ -176,7 +179,7 @@ def _assemble(assembly: Path, output: Path, toolchain: Toolchain) -> None:
     made = assembly.with_suffix(".o")
     run_tool(
         [*toolchain.clang, "-cc1as", "-triple", TRIPLE, "-filetype", "obj", "-mrelocation-model", "pic",
-         "-o", str(made), str(assembly)],
+         "-dwarf-version=5", "-o", str(made), str(assembly)],
         assembly.parent,
         "assembling the host code failed",
     )  # fmt: skip

@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "host_calls.h"
 #include "host_state.h"
 
 namespace simt {
@@ -51,11 +52,13 @@ const char* error_text(Vendor vendor, int error) {
 
 Call::Call(Vendor vendor) : before_(calling) {
   api_lock().lock();
+  host_enters();
   calling = vendor;
 }
 
 Call::~Call() {
   calling = before_;
+  host_leaves();
   api_lock().unlock();
 }
 

@@ -1,9 +1,11 @@
 // Copies and fills. All are done at once; asynchronous ones only leave the host's modelled clock alone.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "export.h"
 #include "host_api.h"
+#include "host_calls.h"
 #include "other_numbers.h"
 #include "settings.h"
 #include "shadow.h"
@@ -58,9 +60,49 @@ void move_rows(const Rows& to, const Rows& from) {
     std::memmove(pointer_to(to.first + row * to.pitch), pointer_to(from.first + row * from.pitch), to.bytes);
 }
 
-void account(const char* name, size_t bytes, Stream& stream, bool blocking) {
-  advance(stream, record_transfer(name, bytes, stream.id), blocking);
-  export_transfer(name, bytes);
+void account(HostCall call, size_t bytes, Stream& stream) {
+  const Transferred made = record_transfer(call.operation, bytes, stream.id);
+  advance(stream, made.time_ns, call.waits);
+  export_transfer(call.operation, bytes);
+  call.index = made.index;
+  call.stream = stream.id;
+  note_call(call);
+}
+
+bool same_bytes(const Rows& to, const Rows& from) {
+  for (size_t row = 0; row < to.count; ++row)
+    if (std::memcmp(pointer_to(to.first + row * to.pitch), pointer_to(from.first + row * from.pitch), to.bytes) != 0)
+      return false;
+  return true;
+}
+
+uint64_t hash_of(const Rows& rows) {
+  uint64_t hash = rows.bytes * rows.count;
+  for (size_t row = 0; row < rows.count; ++row) {
+    const auto* at = static_cast<const char*>(pointer_to(rows.first + row * rows.pitch));
+    for (size_t done = 0; done < rows.bytes; done += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, at + done, std::min(sizeof word, rows.bytes - done));
+      hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;  // Fibonacci hashing, with the high half folded in
+      hash ^= hash >> 32;
+    }
+  }
+  return hash;
+}
+
+// As it is before the bytes are moved.
+HostCall copy_call(const char* name, const Rows& to, const Rows& from) {
+  HostCall call{name};
+  if (!name || !calls_are_noted()) return call;
+  call.to = to.first;
+  call.from = from.first;
+  const bool to_device = side_of(pointer_to(to.first)) == Side::kDevice;
+  const bool from_device = side_of(pointer_to(from.first)) == Side::kDevice;
+  if (to_device == from_device) return call;
+  call.pageable = find(to_device ? from.first : to.first) == nullptr;
+  call.held = same_bytes(to, from);
+  call.content = hash_of(from);
+  return call;
 }
 
 void shade_rows(const Rows& to, const Rows& from, bool to_device, bool from_device) {
@@ -74,15 +116,17 @@ void shade_rows(const Rows& to, const Rows& from, bool to_device, bool from_devi
 }
 
 void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blocking) {
-  move_rows(to, from);
   const bool to_device = side_of(pointer_to(to.first)) == Side::kDevice;
   const bool from_device = side_of(pointer_to(from.first)) == Side::kDevice;
+  const char* name = operation(to_device, from_device);
+  // A device-to-device copy does not make the host wait.
+  HostCall call = copy_call(name, to, from);
+  call.waits = blocking && !(to_device && from_device);
+  move_rows(to, from);
   if (to_device && !from_device && settings().other_numbers == OtherNumbersMode::kCopies)
     for (size_t row = 0; row < to.count; ++row) OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   shade_rows(to, from, to_device, from_device);
-  const char* name = operation(to_device, from_device);
-  // A device-to-device copy does not make the host wait.
-  if (name) account(name, to.bytes * to.count, stream, blocking && !(to_device && from_device));
+  if (name) account(call, to.bytes * to.count, stream);
 }
 
 // Runs `work` now, or keeps it for the graph that the stream is being captured into.
@@ -167,7 +211,9 @@ int set_rows(const Rows& rows, Element value, Stream* handle, bool blocking) {
     for (size_t row = 0; row < rows.count; ++row)
       fill(pointer_to(rows.first + row * rows.pitch), value, rows.bytes / sizeof(Element));
     for (size_t row = 0; row < rows.count; ++row) shadow_filled(pointer_to(rows.first + row * rows.pitch), rows.bytes);
-    account("memset", rows.bytes * rows.count, on, false);  // a memset never makes the host wait
+    HostCall call{"memset"};  // never makes the host wait
+    call.to = rows.first;
+    account(call, rows.bytes * rows.count, on);
   });
 }
 

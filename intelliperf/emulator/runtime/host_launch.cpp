@@ -10,6 +10,7 @@
 #include "device_file.h"
 #include "export.h"
 #include "host_api.h"
+#include "host_calls.h"
 #include "other_numbers.h"
 #include "properties.h"
 #include "repeats.h"
@@ -109,6 +110,7 @@ int run(const LaunchRequest& request, Stream& stream) {
   const LaunchOutcome outcome = launch(request);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
+  if (!trying()) note_call({"kernel", outcome.index, stream.id});
   check_canaries(report_damage, request.kernel);
   // Where launches are altered, another comparison looks at the unaltered ones.
   const OtherNumbersMode mode = settings().other_numbers;

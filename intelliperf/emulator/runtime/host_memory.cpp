@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host_api.h"
+#include "host_calls.h"
 
 namespace simt {
 
@@ -73,6 +74,17 @@ int discard(void* pointer, bool pinned) {
   return release(a->base) ? kSuccess : refuse_free(pointer);
 }
 
+// Waits for the device.
+int free_now(void* pointer, bool pinned) {
+  const int error = discard(pointer, pinned);
+  if (error == kSuccess && pointer) {
+    HostCall call{"free"};
+    call.waits = true;
+    note_call(call);
+  }
+  return error;
+}
+
 bool valid(const Pool* pool) {
   return pool == &default_pool || std::find(pools.begin(), pools.end(), pool) != pools.end();
 }
@@ -88,9 +100,9 @@ Side side_of(const void* pointer) {
 void keep_for_graphs(const void* pointer) { of_graphs.push_back(number(pointer)); }
 
 int Malloc(void** pointer, size_t bytes) { return make(pointer, bytes, MemoryKind::kDevice, 0); }
-int Free(void* pointer) { return discard(pointer, false); }
-int FreeHost(void* pointer) { return discard(pointer, true); }
-int HostFree(void* pointer) { return discard(pointer, true); }
+int Free(void* pointer) { return free_now(pointer, false); }
+int FreeHost(void* pointer) { return free_now(pointer, true); }
+int HostFree(void* pointer) { return free_now(pointer, true); }
 
 int MallocManaged(void** pointer, size_t bytes, unsigned int flags) {
   if (flags == 0 || (flags & ~kManagedFlags) || bytes == 0) return kInvalidValue;

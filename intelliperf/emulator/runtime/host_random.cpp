@@ -127,7 +127,7 @@ bool writable(const Generator& generator, const void* out, size_t bytes) {
 int written(const Generator& generator, size_t bytes) {
   Stream* stream = resolve_stream(generator.stream);
   if (generator.on_host || !stream) return kRandomSuccess;
-  advance(*stream, record_transfer("memset", bytes, stream->id), false);  // modelled as what it writes
+  advance(*stream, record_transfer("memset", bytes, stream->id).time_ns, false);  // modelled as what it writes
   export_transfer("memset", bytes);
   return kRandomSuccess;
 }

@@ -52,7 +52,11 @@ LaunchOutcome launch(const LaunchRequest& request);
 
 // Host transfers and memsets: modelled time, and one line in launches.jsonl.
 // operation: memcpy_htod, memcpy_dtoh, memcpy_dtod, memset.
-double record_transfer(const char* operation, uint64_t bytes, uint64_t stream);
+struct Transferred {
+  uint32_t index;  // of its line
+  double time_ns;
+};
+Transferred record_transfer(const char* operation, uint64_t bytes, uint64_t stream);
 
 // Writes module-<id>.json from module.metadata_text. Call once, when the module is loaded.
 void record_module(const Module& module);

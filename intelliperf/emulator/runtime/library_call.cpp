@@ -6,6 +6,7 @@
 #include "export.h"
 #include "fault_log.h"
 #include "host_api.h"
+#include "host_calls.h"
 #include "json.h"
 #include "launch.h"
 #include "recorder.h"
@@ -35,7 +36,8 @@ void account(const LibraryCall& call, Stream& stream, bool waits) {
   const double time_ns = roofline_ns(call, bytes);
   JsonWriter line;
   line.begin_object();
-  line.key("index").number(Recorder::instance().next_launch());
+  HostCall noted{"library", Recorder::instance().next_launch(), stream.id, waits};
+  line.key("index").number(noted.index);
   line.key("operation").string("library");
   line.key("name").string(call.name.c_str());
   line.key("bytes").number(bytes);
@@ -44,6 +46,7 @@ void account(const LibraryCall& call, Stream& stream, bool waits) {
   line.end_object();
   Recorder::instance().launch_line(line.text());
   advance(stream, time_ns, waits);
+  note_call(noted);
   export_transfer(("library " + call.name).c_str(), bytes);
 }
 

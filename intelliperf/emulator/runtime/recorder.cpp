@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include "code_object.h"
+#include "host_calls.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -81,6 +82,14 @@ void Recorder::launch_line(const std::string& json) {
   append(launch_file_, "launches.jsonl", (json + "\n").data(), json.size() + 1);
 }
 
+void Recorder::call_line(const std::string& json) {
+  append(call_file_, "calls.jsonl", (json + "\n").data(), json.size() + 1);
+}
+
+void Recorder::call_site_line(const std::string& json) {
+  append(call_site_file_, "callsites.jsonl", (json + "\n").data(), json.size() + 1);
+}
+
 void Recorder::fault_line(const std::string& json) {
   append(fault_file_, "faults.jsonl", (json + "\n").data(), json.size() + 1);
 }
@@ -112,31 +121,33 @@ void Recorder::finish(bool complete, int exit_status) {
   // Readers expect every file, also when nothing was launched or went wrong.
   append(launch_file_, "launches.jsonl", "", 0);
   append(fault_file_, "faults.jsonl", "", 0);
+  append(call_file_, "calls.jsonl", "", 0);
+  append(call_site_file_, "callsites.jsonl", "", 0);
   append(site_file_, "sites.bin", "", 0);
   append(block_file_, "blocks.bin", "", 0);
   if (!active()) return;
   finished_ = true;
   char text[96];
-  const int length = snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d}\n", kAbiVersion,
-                              complete ? "true" : "false", exit_status);
+  const int length = snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f}\n",
+                              kAbiVersion, complete ? "true" : "false", exit_status, host_ns_since_last_call());
   int descriptor = -1;
   append(descriptor, "end.json", text, size_t(length));
   if (descriptor >= 0) close(descriptor);
 }
 
-double record_transfer(const char* operation, uint64_t bytes, uint64_t stream) {
+Transferred record_transfer(const char* operation, uint64_t bytes, uint64_t stream) {
   Recorder& recorder = Recorder::instance();
-  const double time_ns = transfer_time_ns(operation, bytes);
+  const Transferred made{recorder.next_launch(), transfer_time_ns(operation, bytes)};
   JsonWriter line;
   line.begin_object();
-  line.key("index").number(recorder.next_launch());
+  line.key("index").number(made.index);
   line.key("operation").string(operation);
   line.key("bytes").number(bytes);
   line.key("stream").number(stream);
-  line.key("time_ns").real(time_ns);
+  line.key("time_ns").real(made.time_ns);
   line.end_object();
   recorder.launch_line(line.text());
-  return time_ns;
+  return made;
 }
 
 std::string code_object_name(uint32_t id) { return "module-" + std::to_string(id) + ".co"; }

@@ -18,6 +18,8 @@ class Recorder {
   uint32_t next_launch() { return launches_++; }
   void launch_line(const std::string& json);
   void fault_line(const std::string& json);
+  void call_line(const std::string& json);
+  void call_site_line(const std::string& json);
   void sites(const std::vector<SiteRecord>& records);
   void blocks(const std::vector<BlockRecord>& records);
   void code_object(uint32_t id, const std::vector<char>& image);  // as the module's metadata names it
@@ -32,7 +34,7 @@ class Recorder {
   void fail(const char* name);
 
   int directory_ = -1;
-  int launch_file_ = -1, fault_file_ = -1, site_file_ = -1, block_file_ = -1;
+  int launch_file_ = -1, fault_file_ = -1, site_file_ = -1, block_file_ = -1, call_file_ = -1, call_site_file_ = -1;
   uint32_t launches_ = 0;
   int process_ = 0;  // a forked child writes nothing
   bool finished_ = false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host_api.h"
+#include "host_calls.h"
 #include "json.h"
 #include "properties.h"
 #include "shadow.h"
@@ -198,10 +199,22 @@ void refuse_launch_beside_replay() {
 
 }  // namespace simt
 
+namespace {
+
+int (*application_main)(int, char**, char**);
+
+int timed_main(int count, char** arguments, char** environment) {
+  simt::host_begins();
+  return application_main(count, arguments, environment);
+}
+
+}  // namespace
+
 // glibc's own, which the program's start code calls with the address of main; this library stands before it.
 extern "C" __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, char**, char**), int count, char** arguments,
                                                                         void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack_end) {
   using Start = int (*)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
-  return start(simt::plan_path() ? simt::replay_main : main, count, arguments, init, fini, loader_fini, stack_end);
+  application_main = main;
+  return start(simt::plan_path() ? simt::replay_main : timed_main, count, arguments, init, fini, loader_fini, stack_end);
 }

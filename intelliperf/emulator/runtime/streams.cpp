@@ -5,6 +5,7 @@
 
 #include "graphs.h"
 #include "host_api.h"
+#include "host_calls.h"
 #include "settings.h"
 
 namespace simt {
@@ -36,6 +37,21 @@ bool known(Event* event) { return timeline().events.count(event) != 0; }
 
 // The host may not wait for work that is only being written down.
 int not_while_capturing() { return any_capture() ? kCaptureUnsupported : kSuccess; }
+
+void note_wait(const char* operation, uint64_t stream) {
+  HostCall call{operation};
+  call.stream = stream;
+  call.waits = true;
+  for_each_allocation(
+      [](const Allocation& a, void* seen) {
+        *static_cast<bool*>(seen) |= a.kind == MemoryKind::kManaged || a.kind == MemoryKind::kPinned || a.kind == MemoryKind::kRegistered;
+      },
+      &call.visible);
+  note_call(call);
+}
+
+// What is timed has to be waited for.
+void note_clock() { note_call(HostCall{"clock"}); }
 
 }  // namespace
 
@@ -114,18 +130,24 @@ int StreamDestroy(Stream* stream) {
   delete stream;
   return kSuccess;
 }
-int StreamSynchronize(Stream* handle) {
+int StreamQuery(Stream* handle) {
   const Stream* stream = resolve_stream(handle);
   if (!stream) return kInvalidHandle;
   const int error = not_while_capturing();
   if (error == kSuccess) wait_for(*stream);
   return error;
 }
-int StreamQuery(Stream* handle) { return StreamSynchronize(handle); }
+int StreamSynchronize(Stream* handle) {
+  const int error = StreamQuery(handle);
+  if (error == kSuccess) note_wait("wait_stream", resolve_stream(handle)->id);
+  return error;
+}
 int DeviceSynchronize() {
   const int error = not_while_capturing();
-  if (error == kSuccess) wait_for_device();
-  return error;
+  if (error != kSuccess) return error;
+  wait_for_device();
+  note_wait("wait_device", 0);
+  return kSuccess;
 }
 int ThreadSynchronize() { return DeviceSynchronize(); }
 int CtxSynchronize() { return DeviceSynchronize(); }
@@ -231,17 +253,22 @@ int EventRecord(Event* event, Stream* handle) {
   return kSuccess;
 }
 int EventRecordWithFlags(Event* event, Stream* stream, unsigned int) { return EventRecord(event, stream); }
-int EventSynchronize(Event* event) {
+int EventQuery(Event* event) {
   if (!known(event)) return kInvalidHandle;
   if (event->capture) return kCapturedEvent;
   timeline().host_ns = std::max(timeline().host_ns, event->time_ns);
   return kSuccess;
 }
-int EventQuery(Event* event) { return EventSynchronize(event); }
+int EventSynchronize(Event* event) {
+  const int error = EventQuery(event);
+  if (error == kSuccess) note_wait("wait_event", 0);
+  return error;
+}
 int EventElapsedTime(float* milliseconds, Event* start, Event* end) {
   if (!milliseconds) return kInvalidValue;
   if (!known(start) || !known(end) || !start->recorded || !end->recorded) return kInvalidHandle;
   if ((start->flags | end->flags) & kDisableTiming) return kInvalidHandle;
+  note_clock();
   *milliseconds = static_cast<float>((end->time_ns - start->time_ns) * 1e-6 * settings().clock_scale);
   return kSuccess;
 }
