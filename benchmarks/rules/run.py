@@ -1,8 +1,9 @@
 """What the rules alone make of planted programs, beside what an expert's version of the same program gains.
 
-    python benchmarks/rules/run.py [--keep DIR] [PROGRAM ...]
+    python benchmarks/rules/run.py [--keep DIR] [--set fresh] [PROGRAM ...]
 
-Each program in `programs/` has one fault that newcomers make, in a style of its own. It is improved as a user would do
+Each program in `programs/` has one fault that newcomers make, in a style of its own; those in `fresh/` were written
+before any rule was tried on them. It is improved as a user would do
 it, `intelliperf -- ./app` on the emulator without a model. `drawer/NAME` is the same program as an expert would write
 it, which the tool never sees. Gains are those of the kernel's modelled time, for the expert's of all kernels together.
 One line per finding and verdict; the last lines are the totals.
@@ -40,9 +41,10 @@ class Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keep", type=Path, help="directory for the runs; default: a temporary one")
+    parser.add_argument("--set", default="programs", choices=("programs", "fresh"), help="which folder of programs")
     parser.add_argument("programs", nargs="*")
     options = parser.parse_args()
-    chosen = [path for path in sorted((HERE / "programs").iterdir()) if path.suffix in COMPILERS]
+    chosen = [path for path in sorted((HERE / options.set).iterdir()) if path.suffix in COMPILERS]
     if options.programs:
         chosen = [path for path in chosen if path.stem in options.programs]
     with tempfile.TemporaryDirectory() as scratch:
