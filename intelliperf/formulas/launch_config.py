@@ -1,4 +1,4 @@
-"""Launches that leave lanes, compute units or the last round of blocks empty."""
+"""Launches that leave lanes, compute units or the last round of blocks empty, or of blocks too small to start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
+    duration,
     optional,
     percent,
     shrunk,
@@ -26,7 +27,9 @@ FULL_LANES = Threshold(0.9, "a tenth of the lanes: a block of 250 threads wastes
 LEAST_REQUESTS = Threshold(4.0, "an index, two operands and a result; requests of one wave overlap up to about as many")
 LEAST_INSTRUCTIONS = Threshold(64.0, "every thread repeats the index, the bounds check and the addresses")
 
+FULL_BLOCK = Threshold(256.0, "threads: a quarter of what a block may have; a larger one saves few more starts")
 # On the busiest compute unit in the model; a mean over all of them where it was measured.
+_WORK_PARTS = (Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.ATOMIC_TIME_NS)
 _OF_A_UNIT = (Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.L1_TIME_NS)
 
 
@@ -38,7 +41,7 @@ class LaunchConfig(Formula):
     """
 
     name = "launchConfig"
-    summary = "the launch leaves lanes, compute units or the last round of blocks empty"
+    summary = "the launch leaves lanes, compute units or the last round of blocks empty, or its blocks are tiny"
     watched = Metric.ROUND_FILL_RATIO
     needs = (
         Metric.DEVICE_TIME_NS,
@@ -49,7 +52,7 @@ class LaunchConfig(Formula):
         Metric.LDS_REQUESTS,
         Metric.INSTRUCTIONS,
     )
-    own_parts = (*_OF_A_UNIT, Metric.LATENCY_TIME_NS)
+    own_parts = (*_OF_A_UNIT, Metric.LATENCY_TIME_NS, Metric.DISPATCH_TIME_NS)
     minimum_excess = Threshold(
         0.25,
         "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake",
@@ -68,8 +71,8 @@ class LaunchConfig(Formula):
     )
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:
-        found = [seen for seen in (_lanes(profile, device), _rounds(profile, device)) if seen is not None]
-        return max(found, key=lambda seen: seen.excess_ns, default=None)
+        looks = (_lanes(profile, device), _rounds(profile, device), _starts(profile, device))
+        return max(filter(None, looks), key=lambda seen: seen.excess_ns, default=None)
 
     def excess(self, evidence: SourceEvidence) -> float:
         return 0.0
@@ -120,6 +123,30 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
         excess_ns=excess_ns,
         left_ns=left_ns,
         sentence=_filling(profile, device, units, rounds),
+    )
+
+
+def _starts(profile: KernelProfile, device: Device) -> Symptom | None:
+    """Blocks so small that starting them takes longer than their work: fewer, larger ones need fewer starts.
+
+    Only where enough of them are left for every compute unit: else the larger ones would leave some without work.
+    """
+    starting = optional(profile, Metric.DISPATCH_TIME_NS)
+    threads = max(math.prod(geometry.block) for geometry in profile.geometries)
+    blocks = min(math.prod(geometry.grid) for geometry in profile.geometries)
+    share = threads / FULL_BLOCK.value
+    if share >= 1 or blocks * share < device.limits.compute_units:
+        return None
+    if starting <= max(optional(profile, part) for part in (*_WORK_PARTS, *_OF_A_UNIT, Metric.LATENCY_TIME_NS)):
+        return None
+    after = {part: optional(profile, part) for part in (*_OF_A_UNIT, Metric.LATENCY_TIME_NS)}
+    excess_ns, left_ns = shrunk(profile, {**after, Metric.DISPATCH_TIME_NS: starting * share})
+    return Symptom(
+        value=float(threads),
+        ideal=FULL_BLOCK.value,
+        excess_ns=excess_ns,
+        left_ns=left_ns,
+        sentence=f"starting {blocks:,} blocks of {threads} threads takes {duration(starting)}, longer than their work",
     )
 
 

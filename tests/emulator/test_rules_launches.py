@@ -48,7 +48,14 @@ int main() {
 
 
 def propose(
-    root: Path, program: str, threads: int = 256, spilled: float = 40, vendor: str = "amd", rule: str = BOUND
+    root: Path,
+    program: str,
+    threads: int = 256,
+    spilled: float = 40,
+    vendor: str = "amd",
+    rule: str = BOUND,
+    blocks: int = 4,
+    starting: float = 0.0,  # share of the kernel's time
 ) -> Proposal:
     bench = Bench(root, {"app.hip": program})
     task = bench.task(rule, AccessKind.LOAD, MemorySpace.LOCAL)
@@ -56,8 +63,12 @@ def propose(
     profile = dataclasses.replace(
         task.finding.profile,
         kernel=Kernel("k", "sums<8>", root / "app.hip", line),
-        geometries=(Geometry((4, 1, 1), (threads, 1, 1)),),
-        quantities={Metric.SPILLED_REGISTERS: Quantity(spilled, Provenance.STATIC)},
+        geometries=(Geometry((blocks, 1, 1), (threads, 1, 1)),),
+        quantities={
+            Metric.SPILLED_REGISTERS: Quantity(spilled, Provenance.STATIC),
+            Metric.DISPATCH_TIME_NS: Quantity(10_000 * starting, Provenance.MODELLED),
+            Metric.DEVICE_TIME_NS: Quantity(10_000, Provenance.MODELLED),
+        },
     )
     finding = dataclasses.replace(task.finding, profile=profile)
     device = dataclasses.replace(task.device, vendor=vendor)
@@ -156,6 +167,20 @@ def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str
     (edit,) = proposal.candidate.edits
     assert edit.text == program.replace(before, after) != program
     assert output(tmp_path / "b", {"app.hip": edit.text}) == output(tmp_path / "c", {"app.hip": program})
+
+
+@pytest.mark.parametrize(
+    ("blocks", "starting", "threads"),
+    [(100_000, 0.9, 256), (100_000, 0.1, 64), (3000, 0.9, 64), (6000, 0.9, 128)],
+    ids=["starts dominate", "the work dominates", "few blocks", "some blocks"],
+)
+def test_blocks_that_are_mostly_started_grow_as_far_as_every_unit_has_some(
+    tmp_path: Path, blocks: int, starting: float, threads: int
+) -> None:
+    proposal = propose(tmp_path, HALVES, 48, rule=WAVES, blocks=blocks, starting=starting)
+    assert proposal.candidate is not None, proposal.declined
+    (edit,) = proposal.candidate.edits
+    assert edit.text == HALVES.replace("threads = 48", f"threads = {threads}")
 
 
 @pytest.mark.parametrize(

@@ -441,6 +441,28 @@ def test_a_small_problem_with_one_element_per_thread_is_no_fault_of_its_launch()
     assert FORMULAS["launchConfig"].diagnose(profile(small, 1.0, Geometry((30, 1, 1), (256, 1, 1))), DEVICE) is None
 
 
+TINY = {Metric.DEVICE_TIME_NS: 94000.0, Metric.DISPATCH_TIME_NS: 90000.0}
+
+
+def test_blocks_whose_start_takes_longer_than_their_work_are_a_fault_of_the_launch() -> None:
+    seen = profile(TINY, 1.0, Geometry((150_000, 1, 1), (64, 1, 1)))
+    finding = FORMULAS["launchConfig"].diagnose(seen, DEVICE)
+    assert finding is not None
+    assert "starting 150,000 blocks of 64 threads takes 90 µs, longer than their work" in finding.sentence
+    assert 0.65 * 90000 < ceiling_ns("launchConfig", seen) <= 0.75 * 90000
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "starting"),
+    [(150_000, 256, 90000.0), (1000, 64, 90000.0), (150_000, 64, 3000.0)],
+    ids=["large blocks", "larger ones would leave units without work", "the work takes longer"],
+)
+def test_starts_that_larger_blocks_would_not_spare_are_not_told(blocks: int, threads: int, starting: float) -> None:
+    counts = {**TINY, Metric.DISPATCH_TIME_NS: starting}
+    seen = profile(counts, 1.0, Geometry((blocks, 1, 1), (threads, 1, 1)))
+    assert FORMULAS["launchConfig"].diagnose(seen, DEVICE) is None
+
+
 def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> None:
     whole = profile(CONFLICTS)
     partial = KernelProfile(
@@ -574,7 +596,9 @@ def test_formulas_are_found_in_any_spelling(spelling: str) -> None:
 
 
 def test_an_unknown_formula_is_refused_with_the_list() -> None:
-    with pytest.raises(UsageError, match="memoryAccess, memoryLocality, .*, launchConfig, all, diagnoseOnly"):
+    with pytest.raises(
+        UsageError, match="memoryAccess, memoryLocality, .*, launchConfig, transfers, .*, all, diagnoseOnly"
+    ):
         find_formula("cacheMisses")
 
 

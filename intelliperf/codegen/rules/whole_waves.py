@@ -1,4 +1,4 @@
-"""Block sizes that are no multiple of the wave, rounded up to one.
+"""Block sizes that are no multiple of the wave, rounded up to one; blocks too small to be worth starting, made larger.
 
 Proof obligations: the kernel uses its coordinates for nothing but the number of the element that a thread has, and
 does nothing for numbers from its limit on; the grid is the limit divided by the block size, rounded up. Then the same
@@ -8,6 +8,7 @@ elements are worked on whatever the block size is. Barriers, LDS and anything th
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator
 
@@ -21,8 +22,11 @@ from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import without_comments
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import Declaration
+from intelliperf.records import Declaration, Metric
 
+STARTING_MATTERS = 0.2  # of the kernel's time: below it larger blocks gain less than their rounds may cost
+LARGER = (256, 128, 64)
+BLOCKS_PER_UNIT = 4  # so that no unit waits for the last ones
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
 _EFFECTS = ("CallExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "ArraySubscriptExpr", "CompoundAssignOperator")
 _COORDINATES = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim|hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz])\b")
@@ -45,11 +49,11 @@ class WholeWaves:
             changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
         sizes = ", ".join(f"{old} to {new}" for old, new in changed if old != new)
         if not sizes:
-            raise NotApplicable(f"the blocks of {kernel.name} are whole waves")
+            raise NotApplicable(f"the blocks of {kernel.name} are whole waves, and starting them is no bottleneck")
         paths = sorted({launch.path for launch in program.launches(kernel.name)})
         return Rewrite(
             tuple(problem.source(path) for path in paths),
-            f"Round the block size of {kernel.name} up to whole waves: {sizes}",
+            f"Give {kernel.name} blocks of whole waves, and of enough of them: {sizes}",
             Declaration(geometry=True, reason="the same elements in blocks of whole waves"),
         )
 
@@ -166,8 +170,8 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
     """Old and new block size of a launch whose grid is the limit's argument by the block size, rounded up."""
     if launch.function is None or limit >= len(launch.arguments):
         raise NotApplicable(f"{launch}: the launch cannot be read")
-    old, wave = program.threads(launch), problem.task.device.wave_size
-    new = -(-old // wave) * wave
+    old = program.threads(launch)
+    new = _better(problem, old)
     if new == old:
         return old, new
     block, grid = _single(launch.block), _single(launch.grid)
@@ -191,6 +195,21 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
             raise NotApplicable(f"{launch}: the block size is not written as a number")
         source.replace(node.start_byte, node.end_byte, text_of(node).replace(literal[1], str(new)))
     return old, new
+
+
+def _better(problem: Problem, old: int) -> int:
+    """Whole waves; where starting blocks takes a good part of the time, as many as leave work for all units."""
+    device, profile = problem.task.device, problem.task.finding.profile
+    whole = -(-old // device.wave_size) * device.wave_size
+    if not profile.has(Metric.DISPATCH_TIME_NS, Metric.DEVICE_TIME_NS):
+        return whole
+    starting = profile.quantity(Metric.DISPATCH_TIME_NS).value / profile.quantity(Metric.DEVICE_TIME_NS).value
+    if starting < STARTING_MATTERS:
+        return whole
+    threads = min(math.prod(geometry.grid) * old for geometry in profile.geometries)
+    room = [size for size in LARGER if size > whole and size % device.wave_size == 0]
+    enough = device.limits.compute_units * BLOCKS_PER_UNIT
+    return next((size for size in room if threads >= size * enough), whole)
 
 
 def _single(node: tree_sitter.Node) -> tree_sitter.Node:
