@@ -130,14 +130,17 @@ class _Kernel:
     def cycles(self) -> tuple[float, Provenance] | None:
         """At most so many cycles does the kernel take on each unit.
 
-        `GRBM_GUI_ACTIVE` also counts some microseconds before and after the kernel, which matters for short ones, and
-        on chips of several dies recordings have it added up or not. So the time at the highest clock bounds it.
+        `GRBM_GUI_ACTIVE` also counts some microseconds before and after the kernel, which matters for short ones, so
+        the time at the highest clock bounds it. On chips of several dies recordings have it added up or not: more than
+        that bound is the sum of all dies (MI300X, SPX: 2,572,147 where one die has an eighth).
         """
         if self.time_ns is None:
             return None
         at_most = self.time_ns * self.device.limits.clock_hz / 1e9
         active = self.values.get("GRBM_GUI_ACTIVE", 0.0)
-        if self.dies == 1 and 0 < active <= at_most:
+        if self.dies and active > at_most:
+            active /= self.dies
+        if self.dies and 0 < active <= at_most:
             return active, self.timing
         return (at_most, Provenance.MODELLED) if at_most > 0 else None
 

@@ -12,7 +12,7 @@ from intelliperf.records import Launcher, Measurement, Provenance, Scope
 from intelliperf.report.wording import gain
 from intelliperf.rocm.compilers import for_clang
 from intelliperf.rocm.lines import parse_disassembly
-from intelliperf.rocm.probe import device_record
+from intelliperf.rocm.probe import device_record, whole_chip
 from intelliperf.rocm.symbols import plain
 from intelliperf.rocm.toolchain import completed, is_hip, targets_file
 
@@ -110,6 +110,27 @@ def test_hardware_is_measured_and_a_device_that_says_it_is_software_is_not() -> 
     modelled = Measurement(Scope.KERNEL, 20.0, 10.0, 2.0, 2.0, 2.0, Provenance.MODELLED, 5)
     assert gain(modelled, software) == "modelled 2.00× on the software gfx942"
     assert gain(modelled, under) == "modelled 2.00× on what rocjitsu emulates"
+
+
+def test_a_partition_has_its_share_of_the_chips_rates() -> None:
+    whole, part = device_record(TOLD, None), device_record({**TOLD, "compute_units": 38}, None)
+    assert part.limits.dram_bytes_per_s == pytest.approx(whole.limits.dram_bytes_per_s / 8)
+    assert "of a partition with 38 of its 304 compute units" in part.limits.sources["dram_bytes_per_s"]
+    assert whole_chip(part) == 304
+
+
+@pytest.mark.parametrize(
+    ("chip_id", "name", "units", "tbytes"),
+    [
+        (0x74A1, "AMD Radeon Graphics", 304, 5.3),  # a driver that knows no better name
+        (0x74A5, "AMD Instinct MI325X", 304, 6.0),
+        (0x74A0, "AMD Instinct MI300A", 228, 5.3),
+        (0x74A2, "AMD Instinct MI308X", 80, 5.3248),  # no table: by clock, width and HBM3's four transfers
+    ],
+)
+def test_a_chip_is_known_by_its_pci_id(chip_id: int, name: str, units: int, tbytes: float) -> None:
+    told = {**TOLD, "chip_id": chip_id, "name": name, "compute_units": units}
+    assert device_record(told, None).limits.dram_bytes_per_s == pytest.approx(tbytes * 1e12)
 
 
 def test_a_runtime_that_does_not_tell_a_limit_is_an_error() -> None:
