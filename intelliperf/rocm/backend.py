@@ -54,7 +54,7 @@ from intelliperf.rocm.lines import Code
 from intelliperf.rocm.linetimes import LineTimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.recordlines import Recorded
-from intelliperf.rocm.samples import NAMES, Samples, sampled_lines, take
+from intelliperf.rocm.samples import NAMES, Samples, interval_for, sampled_lines, take
 from intelliperf.rocm.symbols import plain
 from intelliperf.timeline import Timeline
 
@@ -89,7 +89,7 @@ class RocmBackend:
         self._runs = 0
         self._reader: ipc.IpcReader | None = None
         self._line_notes: tuple[str, ...] = ()
-        self._samples: dict[tuple[Path, int, str], Samples] = {}
+        self._samples: dict[tuple[Path, int, str, int], Samples] = {}
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
         self._modelled: dict[tuple[Application, tuple[Path, int]], list[Trace]] = {}
 
@@ -252,14 +252,18 @@ class RocmBackend:
             rocprof = find_rocprof()
         except BackendUnavailable as error:
             return linetimes.none(str(error))
-        words, architecture = application.launcher.words, self.probe().architecture
+        device = self.probe()
+        words, architecture = application.launcher.words, device.architecture
+        whole = self._whole.get((*_identity(application), kernel.symbol), {})
+        taking = whole[Metric.DEVICE_TIME_NS].value if Metric.DEVICE_TIME_NS in whole else None
 
         def sampled(method: str) -> Callable[[], LineTimes]:
             def by_samples() -> LineTimes:
-                key = (*_identity(application), method)
-                if key not in self._samples:  # one run tells of all kernels
+                interval = interval_for(method, taking, device.limits.clock_hz)
+                key = (*_identity(application), method, interval)
+                if key not in self._samples:  # one run tells of all kernels of such a duration
                     logs = self._logs("samples")
-                    self._samples[key] = take(rocprof, application, method, architecture, deadline_s, logs, words)
+                    self._samples[key] = take(rocprof, application, method, interval, device, deadline_s, logs, words)
                 return sampled_lines(self._samples[key], kernel, application.project)
 
             return by_samples

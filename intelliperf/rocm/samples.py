@@ -1,25 +1,31 @@
 """Where waves were found, line by line: PC samples of rocprofv3 as evidence.
 
-A sample is one wave at one moment, so that a line's share of a kernel's samples is its share of the kernel's time, to
-within the error of drawing so many. At a wait the line is that of the instruction that waits, not of the access that it
-waits for.
+A sample is one wave at one moment, so that a line's share of a kernel's samples is its share of the kernel's time. An
+interrupt finds many waves at once, which often stand at the same place: what is drawn by chance is the moment, and the
+error of a share is that of so many moments. At a wait the line is that of the instruction that waits, not of the access
+that it waits for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from intelliperf.counting.sampling import t95
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
 from intelliperf.profiling.rocprofv3 import LineSamples, PcSample, Rocprof, by_line, check_sampling, sample_pcs
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Device, Kernel
 from intelliperf.rocm.linetimes import LineTime, LineTimes, none
 from intelliperf.rocm.symbols import plain
 
-_INTERVALS = {"host_trap": 100, "stochastic": 1 << 16}  # microseconds; cycles: tens of microseconds
+# Least and most, in microseconds and in cycles (a power of two). The least are what rocprofv3 -L lists for MI200 and
+# MI300; beyond the most nothing would be learned.
+_INTERVALS = {"host_trap": (1, 100), "stochastic": (256, 1 << 16)}
+_MOMENTS = 30  # interrupts that one launch of the kernel should see
+_ASSUMED_NS = 100_000.0  # of a kernel whose duration is not known
 _FEWEST = 20  # samples of a kernel; fewer say nothing about shares
 NAMES = {"stochastic": "stochastic", "host_trap": "host trap"}
 
@@ -31,26 +37,38 @@ class Samples:
     found: tuple[PcSample, ...]
     method: str
     why: str = ""
+    interval_ns: float = 0.0
 
     def of(self, kernel: Kernel) -> tuple[PcSample, ...]:
         return tuple(one for one in self.found if one.symbol is not None and plain(one.symbol) == plain(kernel.symbol))
+
+
+def interval_for(method: str, kernel_ns: float | None, clock_hz: float) -> int:
+    """In the method's own unit, such that one launch sees some thirty interrupts, if the device can."""
+    least, most = _INTERVALS[method]
+    each_ns = (kernel_ns or _ASSUMED_NS) / _MOMENTS
+    wanted = each_ns / 1e3 if method == "host_trap" else each_ns * clock_hz / 1e9
+    fitting = int(min(max(wanted, least), most))
+    return fitting if method == "host_trap" else 1 << (fitting.bit_length() - 1)
 
 
 def take(
     rocprof: Rocprof,
     application: Application,
     method: str,
-    architecture: str,
+    interval: int,
+    device: Device,
     deadline_s: float,
     logs: Path,
     launcher: Sequence[str],
 ) -> Samples:
     try:
-        check_sampling(rocprof, architecture, method)
-        found = sample_pcs(rocprof, application, method, _INTERVALS[method], deadline_s, logs, launcher)
+        check_sampling(rocprof, device.architecture, method)
+        found = sample_pcs(rocprof, application, method, interval, deadline_s, logs, launcher)
     except (ApplicationFailed, BackendUnavailable, ProtocolError) as error:
         return Samples((), method, str(error))
-    return Samples(found, method)
+    unit_ns = 1e3 if method == "host_trap" else 1e9 / max(1.0, device.limits.clock_hz)
+    return Samples(found, method, "", interval * unit_ns)
 
 
 def sampled_lines(samples: Samples, kernel: Kernel, project: Path) -> LineTimes:
@@ -70,9 +88,46 @@ def sampled_lines(samples: Samples, kernel: Kernel, project: Path) -> LineTimes:
     found = by_line(own, inside)
     if not found:
         return none("the samples carry no line of the project: is the program built with -g?")
+    moments = _moments(own, samples.interval_ns)
+    several = len(set(moments))
     way = f"{len(own):,} {NAMES[samples.method]} samples"
-    lines = {(Path(one.file).resolve(), one.line): _line_time(one, len(own), way) for one in found}
+    way += f" at {several:,} moments" if several < len(own) else ""
+    places = [next((at for at in one.chain if inside(at[0])), None) for one in own]
+    lines = {}
+    for one in found:
+        here = [place == (one.file, one.line) for place in places]
+        time = _line_time(one, len(own), way)
+        lines[Path(one.file).resolve(), one.line] = replace(time, error=share_error(here, moments))
     return LineTimes(way, lines)
+
+
+def _moments(own: Sequence[PcSample], interval_ns: float) -> list[int]:
+    """Of each sample the number of its interrupt: a gap of half an interval parts two. Untimed ones stand alone."""
+    if any(one.taken_ns is None for one in own):
+        return list(range(len(own)))
+    order = sorted(range(len(own)), key=lambda n: own[n].taken_ns or 0)
+    found, number, last = [0] * len(own), 0, own[order[0]].taken_ns or 0
+    for n in order:
+        taken = own[n].taken_ns or 0
+        number += taken - last > interval_ns / 2
+        found[n], last = number, taken
+    return found
+
+
+def share_error(here: Sequence[bool], moments: Sequence[int]) -> float:
+    """Half-width, 95 %, of the share of samples that are `here`, drawn moment by moment (a ratio of cluster totals).
+
+    With one moment nothing is known but that a share lies between 0 and 1.
+    """
+    totals: dict[int, tuple[int, int]] = {}
+    for hit, moment in zip(here, moments, strict=True):
+        hits, count = totals.get(moment, (0, 0))
+        totals[moment] = hits + hit, count + 1
+    share, clusters = sum(here) / len(here), len(totals)
+    if clusters < 2:
+        return max(share, 1.0 - share)
+    squares = sum((hits - share * count) ** 2 for hits, count in totals.values())
+    return t95(clusters - 1) * math.sqrt(squares * clusters / (clusters - 1)) / len(here)
 
 
 def _line_time(here: LineSamples, total: int, way: str) -> LineTime:
@@ -81,4 +136,4 @@ def _line_time(here: LineSamples, total: int, way: str) -> LineTime:
     if here.stalls:
         worst, count = max(here.stalls.items(), key=lambda item: item[1])
         told += f", {100 * count / here.samples:.0f} % of which wait for {worst.replace('_', ' ')}"
-    return LineTime(share, 1.96 * math.sqrt(share * (1.0 - share) / total), told, here.lanes / here.samples)
+    return LineTime(share, None, told, here.lanes / here.samples)

@@ -319,7 +319,8 @@ def test_the_release_is_told_by_the_tool_or_by_the_note_of_the_installation(
 @pytest.mark.parametrize("method", ["host_trap", "stochastic"])
 def test_samples_are_taken_by_either_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setenv("ROCPROFV3_STANDIN_STOCHASTIC", "1")
-    interval = 20 if method == "host_trap" else 20480
+    monkeypatch.setenv("ROCPROFV3_STANDIN_LONGER", "1000")
+    interval = 20 if method == "host_trap" else 16384
     samples = sample_pcs(
         rocprof_of("7.0"), application(tmp_path, [copy(0), tile(1)]), method, interval, DEADLINE_S, tmp_path / "logs"
     )

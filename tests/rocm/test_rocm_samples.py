@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, STAND_IN, compile_hip
 
+from intelliperf.devices import models
 from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.branch_divergence import BranchDivergence
 from intelliperf.formulas.every import DiagnoseOnly
@@ -50,8 +51,10 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Application:
 @pytest.fixture(scope="module")
 def samples(application: Application, tmp_path_factory: pytest.TempPathFactory) -> Samples:
     logs = tmp_path_factory.mktemp("logs")
-    rocprof = find_rocprof(STAND_IN / "rocprofv3")
-    return take(rocprof, application, "host_trap", "gfx90a", DEADLINE_S, logs, application.launcher.words)
+    rocprof, words = find_rocprof(STAND_IN / "rocprofv3"), application.launcher.words
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROCPROFV3_STANDIN_LONGER", "30")  # of a kernel that long enough shares can be read
+        return take(rocprof, application, "host_trap", 1, models.record("mi250x"), DEADLINE_S, logs, words)
 
 
 def evidence_of(application: Application, samples: Samples, scratch: Path) -> tuple[SourceEvidence, ...]:
@@ -127,7 +130,7 @@ def test_why_there_is_no_time_per_line_is_told(application: Application, tmp_pat
     assert "no dispatches were traced" in told((PcSample("s_nop 0", None, None, 1, 64),))
     assert told((one,) * 50) == "time per line by 50 host trap samples"
     old = Rocprof(STAND_IN / "rocprofv3", (6, 2))
-    taken = take(old, application, "host_trap", "gfx90a", DEADLINE_S, tmp_path, ())
+    taken = take(old, application, "host_trap", 1, models.record("mi250x"), DEADLINE_S, tmp_path, ())
     assert taken.why.endswith("ROCm 6.2 takes no host trap samples: install 6.3 or later")
 
 

@@ -146,6 +146,8 @@ def _jobs(parsed: argparse.Namespace) -> list[Job]:
                 "E0101 tool.cpp:2005] Given PC sampling configuration is not supported on any of the agents\n"
             )
             raise SystemExit(1)
+        if sampling["method"] == "stochastic" and (sampling["interval"] < 256 or sampling["interval"].bit_count() > 1):
+            fatal("the interval of stochastic PC sampling must be a power of two, 256 or more")
         if counters:
             fatal("counters and PC samples in one run can hang the device")
     thread_trace = bool(getattr(parsed, "att", None))

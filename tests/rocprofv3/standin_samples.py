@@ -1,8 +1,10 @@
 """PC samples and thread traces from the software gfx90a's counts per instruction.
 
-Programs are sampled as if they ran a thousand times as long, and traced as if all waves ran on the traced compute unit.
+Samples come at the true rate: at every interval of a dispatch's own duration, one of each wave that is resident then.
+ROCPROFV3_STANDIN_LONGER=N is a program that runs N times as long. Traces are as if all waves ran on the traced compute
+unit.
 
-An instruction has as many samples as its executions' cycles hold intervals. What a load, or an atomic that returns,
+An instruction is as likely in a sample as its executions' cycles are of all. What a load, or an atomic that returns,
 costs is found at the next s_waitcnt, where a wave waits for it; any other access is waited for at itself, where the
 queue is full. Lines are those of the program's line table.
 """
@@ -10,6 +12,8 @@ queue is full. Lines are those of the program's line table.
 from __future__ import annotations
 
 import json
+import os
+import random
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -18,9 +22,9 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-from standin_counters import ATOMIC_CYCLES, CLOCK_GHZ, Executed, Ran
+from standin_counters import ATOMIC_CYCLES, CLOCK_GHZ, COMPUTE_UNITS, Executed, Ran
 
-LONGER = 1000
+_RESIDENT = COMPUTE_UNITS * 32  # waves: 4 SIMDs with 8 each
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _NO_LINES = "kernel.hip:7"  # of a program that is none, which only brings counts
 _KIND = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_"
@@ -31,13 +35,21 @@ STALLS = ("Wave_Issued_Instruction", "Instruction_Type", "Stall_Reason", "Wave_C
 
 def rows(ran: Ran, method: str, interval: int, application: Sequence[str], scratch: Path) -> list[list[Any]]:
     """Of one dispatch, in the columns of `HEADER` and, for stochastic sampling, `STALLS`."""
-    every = interval * 1000 * CLOCK_GHZ if method == "host_trap" else interval
+    every_ns = interval * 1000 if method == "host_trap" else interval / CLOCK_GHZ
+    duration_ns = (ran.end_ns - ran.start_ns) * float(os.environ.get("ROCPROFV3_STANDIN_LONGER", "1"))
+    # The first interrupt falls anywhere in the first interval.
+    moments = [ran.start_ns + round(every_ns * (n + 0.5)) for n in range(round(duration_ns / every_ns))]
+    if not moments:
+        return []
     comments = _comments(ran, application, scratch)
+    known = _cycles(ran.instructions)
+    chance = random.Random(ran.number)
+    waves = min(ran.waves, _RESIDENT)
     found = []
-    for one, cycles in _cycles(ran.instructions):
-        mask = (1 << round(one.lanes / one.executions)) - 1 if one.executions else 0
-        for _ in range(round(LONGER * cycles / every)):
-            found.append([ran.start_ns, mask, ran.number + 1, one.text, comments.get(one.address, ""), ran.number + 1])
+    for moment in moments:
+        for one, _ in chance.choices(known, [cycles for _, cycles in known], k=waves):
+            mask = (1 << round(one.lanes / one.executions)) - 1 if one.executions else 0
+            found.append([moment, mask, ran.number + 1, one.text, comments.get(one.address, ""), ran.number + 1])
             if method == "stochastic":
                 found[-1] += _stall(one)
     return found

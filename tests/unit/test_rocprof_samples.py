@@ -7,12 +7,12 @@ import pytest
 from rocprofdata import text_of
 
 from intelliperf.errors import ProtocolError, UsageError
-from intelliperf.profiling.rocprofv3 import by_line, cycles_by_line, parse_pc_samples, parse_thread_trace
+from intelliperf.profiling.rocprofv3 import PcSample, by_line, cycles_by_line, parse_pc_samples, parse_thread_trace
 from intelliperf.profiling.rocprofv3.sampling import place
 from intelliperf.profiling.rocprofv3.tool import sampling_request
 from intelliperf.records import Kernel, Metric, Provenance, Quantity
 from intelliperf.rocm.linetimes import line_evidence
-from intelliperf.rocm.samples import Samples, sampled_lines
+from intelliperf.rocm.samples import Samples, interval_for, sampled_lines, share_error
 
 # Made by hand after the columns and the labels that rocprofiler-sdk's own writer gives them: no recording is public.
 THREAD_TRACE = (
@@ -97,3 +97,38 @@ def test_recorded_samples_become_evidence_with_their_reason_to_wait() -> None:
     assert found[133].quantity(Metric.ACTIVE_LANE_RATIO).value == 1.0
     outside = sum(one.file is not None and "vector-operations" not in one.file for one in samples)
     assert outside and len(samples) * sum(one.share for one in times.lines.values()) <= len(samples) - outside + 0.5
+
+
+def test_the_interval_follows_the_kernels_duration() -> None:
+    assert interval_for("host_trap", 30_000.0, 1.7e9) == 1  # 30 us: as often as the device can
+    assert interval_for("host_trap", 600_000.0, 1.7e9) == 20
+    assert interval_for("host_trap", 1e9, 1.7e9) == 100
+    assert interval_for("stochastic", 30_000.0, 2.1e9) == 2048
+    assert interval_for("stochastic", 1_000.0, 2.1e9) == 256
+    assert interval_for("stochastic", None, 2.1e9) == 4096
+    for method in ("host_trap", "stochastic"):
+        for duration in (1.0, 1e4, 1e6, 1e12):
+            assert interval_for(method, duration, 2.1e9) >= (1 if method == "host_trap" else 256)
+
+
+def test_samples_of_one_interrupt_are_no_independent_draws() -> None:
+    # At each of ten moments all hundred waves stand at one of two places.
+    moments = [moment for moment in range(10) for _ in range(100)]
+    here = [moment % 2 == 0 for moment in moments]
+    together = share_error(here, moments)
+    apart = share_error(here, range(1000))
+    assert together == pytest.approx(2.262 * 0.5 / 3, rel=0.01)  # t of nine degrees of freedom
+    assert apart == pytest.approx(1.96 * 0.5 / 1000**0.5, rel=0.01)
+    assert share_error([True] * 3 + [False], [7] * 4) == 0.75, "one moment tells nothing"
+
+
+def test_moments_are_known_by_their_timestamps() -> None:
+    place = (("/p/k.hip", 5),)
+
+    def one(taken_ns: int | None) -> PcSample:
+        return PcSample("s_nop 0", "/p/k.hip", 5, 1, 64, None, None, place, "_Z1kv", taken_ns)
+
+    timed = Samples(tuple(one(start + n) for start in (0, 1000, 2000) for n in range(20)), "host_trap", "", 1000.0)
+    assert sampled_lines(timed, Kernel("_Z1kv", "k"), Path("/p")).way == "60 host trap samples at 3 moments"
+    untimed = Samples(tuple(one(None) for _ in range(60)), "host_trap")
+    assert sampled_lines(untimed, Kernel("_Z1kv", "k"), Path("/p")).way == "60 host trap samples"

@@ -141,6 +141,7 @@ class PcSample:
     stall: str | None = None  # "waitcnt", …
     chain: tuple[tuple[str, int], ...] = ()  # where it was inlined, innermost first
     symbol: str | None = None  # the kernel, where the dispatches were traced in the same run
+    taken_ns: int | None = None  # when; samples of one interrupt are those of one moment
 
 
 @dataclass(frozen=True)

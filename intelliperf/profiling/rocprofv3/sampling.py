@@ -63,6 +63,7 @@ def _sample(row: Row) -> PcSample:
         issued=issued,
         stall=row.text("Stall_Reason").removeprefix(_STALL).lower() if issued is False else None,
         chain=chain,
+        taken_ns=row.integer("Sample_Timestamp") if row.has("Sample_Timestamp") else None,
     )
 
 
