@@ -161,3 +161,15 @@ def test_a_tool_that_the_application_brings_with_it_is_named(
     own = replace(reference, command=("env", f"LD_PRELOAD={tool}", "./app"))
     with pytest.raises(SideFailed, match=r"and librocprofiler-sdk\.so\.1, but not our library of HSA_TOOLS_LIB"):
         record(replace(setting, deadline_s=60.0), Run("recorded", own, {"kernels": "*"}))
+
+
+def test_a_kernel_that_waits_for_what_its_thread_does_next_is_inspected_nevertheless(place: Path) -> None:
+    home = place / "waiting"
+    home.mkdir()
+    compile_hip(HERE / "programs" / "waiting.hip", home / "app")
+    application = Application(("./app",), home, home, launcher=LAUNCHER)
+    backend = RocmBackend(place / "waiting-device", None, UNCONFINED, LAUNCHER)
+    setting = Setting(backend, Kernel("_Z5waitsPVKiPi", "waits"), UNCONFINED, place / "waiting-logs", 60.0)
+    events, ended = record(setting, Run("waiting", application, {"kernels": "*"}))
+    assert [event.status for event in events if isinstance(event, Dispatch)] == [0]
+    assert ended.ok

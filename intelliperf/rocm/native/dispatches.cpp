@@ -2,6 +2,9 @@
 
 #include <amd_hsa_signal.h>
 
+#include <chrono>
+#include <memory>
+
 namespace intelliperf {
 
 namespace {
@@ -41,15 +44,38 @@ Grid::Grid(const hsa_kernel_dispatch_packet_t& packet)
              ratio_up(packet.grid_size_z, packet.workgroup_size_z)},
       items{packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z} {}
 
+namespace {
+
+// What follows a dispatch, also where it is waited for by a thread of the runtime.
+struct Follow {
+  const Functions& runtime;
+  hsa_signal_t mine, theirs;
+  std::function<void()> after;
+
+  void ended() const {
+    after();
+    pass_on(runtime, mine, theirs);
+    runtime.core.hsa_signal_destroy_fn(mine);
+  }
+};
+
+bool follow_later(hsa_signal_value_t, void* data) {
+  const std::unique_ptr<Follow> follow(static_cast<Follow*>(data));
+  follow->ended();
+  return false;  // it is not called once more
+}
+
+}  // namespace
+
 bool run_alone(const Functions& runtime, hsa_kernel_dispatch_packet_t packet, Writer writer,
-               const std::function<void()>& after) {
+               const std::function<void()>& after, uint64_t patience_ns) {
   const CoreApiTable& core = runtime.core;
-  const hsa_signal_t theirs = packet.completion_signal;
   hsa_signal_t mine{};
   if (core.hsa_signal_create_fn(1, 0, nullptr, &mine) != HSA_STATUS_SUCCESS) {
     writer(&packet, 1);
     return false;
   }
+  auto follow = std::make_unique<Follow>(Follow{runtime, mine, packet.completion_signal, after});
   packet.completion_signal = mine;
   constexpr unsigned kScopes = (1u << HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE) - 1;
   unsigned header = packet.header | 1u << HSA_PACKET_HEADER_BARRIER;  // nothing before it in the queue still runs
@@ -57,11 +83,19 @@ bool run_alone(const Functions& runtime, hsa_kernel_dispatch_packet_t packet, Wr
   header |= static_cast<unsigned>(HSA_FENCE_SCOPE_SYSTEM) << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
   packet.header = static_cast<uint16_t>(header);
   writer(&packet, 1);
-  while (core.hsa_signal_wait_scacquire_fn(mine, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
+  const auto ended = [&] {
+    return core.hsa_signal_wait_scacquire_fn(mine, HSA_SIGNAL_CONDITION_LT, 1, 1000000, HSA_WAIT_STATE_BLOCKED) < 1;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  while (!ended()) {
+    if (std::chrono::steady_clock::now() - begun < std::chrono::nanoseconds(patience_ns)) continue;
+    // It may wait for what this very thread has yet to do: another stream's work, a flag in host memory.
+    const auto later = runtime.amd.hsa_amd_signal_async_handler_fn;
+    if (later(mine, HSA_SIGNAL_CONDITION_LT, 1, follow_later, follow.get()) != HSA_STATUS_SUCCESS) continue;
+    follow.release();
+    return true;
   }
-  after();
-  pass_on(runtime, mine, theirs);
-  core.hsa_signal_destroy_fn(mine);
+  follow->ended();
   return true;
 }
 

@@ -170,11 +170,12 @@ void find_unknown(const Launch& launch) {
 
 void run_target(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel& kernel, Writer writer) {
   const Launch launch = described(packet, &kernel);
-  run_alone(state->runtime, packet, writer, [&] {
+  const auto after = [launch] {
     const Hold hold(state->lock);
     find_unknown(launch);
     state->session.dispatch(launch, 0, true);
-  });
+  };
+  run_alone(state->runtime, packet, writer, after, kPatienceNs);
 }
 
 void on_packets(const void* packets, uint64_t count, uint64_t, void*, Writer writer) {
