@@ -119,7 +119,8 @@ def llvm_of(compiler: Compiler) -> LLVM:
     version, directory = _ask(config, "--version"), Path(_ask(config, "--includedir"))
     if int(version.partition(".")[0]) < _OLDEST:
         raise ToolchainError(f"the compiler is of LLVM {version}; recording accesses needs {_OLDEST} or newer")
-    if not (directory / "llvm" / "Passes" / "PassPlugin.h").exists():
+    # Moved in LLVM 22.
+    if not any((directory / "llvm" / folder / "PassPlugin.h").exists() for folder in ("Passes", "Plugins")):
         raise ToolchainError(f"{directory} lacks LLVM's headers: {_remedy(compiler.version)}")
     words = [word for word in _ask(config, "--cppflags").split() if word.startswith("-D")]
     rtti = () if _ask(config, "--has-rtti") == "YES" else ("-fno-rtti",)

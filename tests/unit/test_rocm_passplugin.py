@@ -34,14 +34,15 @@ def configuration(place: Path, version: str = "23.1.0", rtti: str = "NO") -> Non
     )
 
 
-def headers(place: Path) -> None:
-    (place / "include" / "llvm" / "Passes").mkdir(parents=True)
-    (place / "include" / "llvm" / "Passes" / "PassPlugin.h").write_text("")
+def headers(place: Path, folder: str = "Passes") -> None:
+    (place / "include" / "llvm" / folder).mkdir(parents=True)
+    (place / "include" / "llvm" / folder / "PassPlugin.h").write_text("")
 
 
-def test_headers_and_options_are_those_of_the_compilers_own_llvm(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["Passes", "Plugins"])
+def test_headers_and_options_are_those_of_the_compilers_own_llvm(tmp_path: Path, folder: str) -> None:
     configuration(tmp_path)
-    headers(tmp_path)
+    headers(tmp_path, folder)
     expected = LLVM("23.1.0", ("-D_GNU_SOURCE", "-isystem", str(tmp_path / "include")), ("-fno-rtti",))
     assert llvm_of(compiler(tmp_path)) == expected
 

@@ -54,7 +54,12 @@ void number(Module& module, const Sites& sites, const ValueToValueMapTy& copies)
 
 std::unique_ptr<TargetMachine> target_machine(const Function& function, unsigned level, std::string& error) {
   const Module& module = *function.getParent();
-  const std::string triple(module.getTargetTriple());
+#if LLVM_VERSION_MAJOR >= 21
+  const Triple& triple = module.getTargetTriple();
+  const std::string& name = triple.str();
+#else
+  const std::string triple(module.getTargetTriple()), name = triple;
+#endif
   const Target* target = TargetRegistry::lookupTarget(triple, error);
   if (!target) return nullptr;
   const auto value = [&](const char* name) { return function.getFnAttribute(name).getValueAsString(); };
@@ -65,7 +70,7 @@ std::unique_ptr<TargetMachine> target_machine(const Function& function, unsigned
   std::unique_ptr<TargetMachine> made(target->createTargetMachine(triple, value("target-cpu"), value("target-features"),
                                                                   options, Reloc::PIC_, std::nullopt,
                                                                   levels[level > 3 ? 3 : level]));
-  if (!made) error = "no code generator for " + triple;
+  if (!made) error = "no code generator for " + name;
   return made;
 }
 

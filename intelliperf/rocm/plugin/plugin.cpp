@@ -4,7 +4,11 @@
 // INTELLIPERF_INSTRUMENT: comma list of kernels, or "*".
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
+#if __has_include(<llvm/Plugins/PassPlugin.h>)  // since LLVM 22
+#include <llvm/Plugins/PassPlugin.h>
+#else
 #include <llvm/Passes/PassPlugin.h>
+#endif
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MD5.h>
 #include <llvm/Support/Path.h>

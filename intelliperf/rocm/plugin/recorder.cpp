@@ -147,18 +147,23 @@ class Recorder {
                              {value});
   }
 
+  // Empty lists alone fit more than one overload since LLVM 20.
+  static Value* input(IRBuilder<>& b, Intrinsic::ID intrinsic) {
+    return b.CreateIntrinsic(intrinsic, ArrayRef<Type*>(), ArrayRef<Value*>());
+  }
+
   Value* group_number(IRBuilder<>& b) {
-    Value* const x = b.CreateIntrinsic(Intrinsic::amdgcn_workgroup_id_x, {}, {});
-    Value* const y = b.CreateIntrinsic(Intrinsic::amdgcn_workgroup_id_y, {}, {});
-    Value* const z = b.CreateIntrinsic(Intrinsic::amdgcn_workgroup_id_z, {}, {});
+    Value* const x = input(b, Intrinsic::amdgcn_workgroup_id_x);
+    Value* const y = input(b, Intrinsic::amdgcn_workgroup_id_y);
+    Value* const z = input(b, Intrinsic::amdgcn_workgroup_id_z);
     return linear(b, x, y, z, offsetof(RecordsVariable, groups));
   }
 
   Value* wave_in_group(IRBuilder<>& b) {
-    Value* const x = b.CreateIntrinsic(Intrinsic::amdgcn_workitem_id_x, {}, {});
-    Value* const y = b.CreateIntrinsic(Intrinsic::amdgcn_workitem_id_y, {}, {});
-    Value* const z = b.CreateIntrinsic(Intrinsic::amdgcn_workitem_id_z, {}, {});
-    Value* const size = b.CreateIntrinsic(Intrinsic::amdgcn_wavefrontsize, {}, {});
+    Value* const x = input(b, Intrinsic::amdgcn_workitem_id_x);
+    Value* const y = input(b, Intrinsic::amdgcn_workitem_id_y);
+    Value* const z = input(b, Intrinsic::amdgcn_workitem_id_z);
+    Value* const size = input(b, Intrinsic::amdgcn_wavefrontsize);
     return b.CreateUDiv(linear(b, x, y, z, offsetof(RecordsVariable, items)), size);
   }
 
