@@ -61,8 +61,16 @@ struct KeepPlaces : PassInfoMixin<KeepPlaces> {
   }
 };
 
+unsigned speed_of(OptimizationLevel level) {
+#if LLVM_VERSION_MAJOR >= 23
+  return static_cast<unsigned>(level);
+#else
+  return level.getSpeedupLevel();
+#endif
+}
+
 struct RecordAccesses : PassInfoMixin<RecordAccesses> {
-  explicit RecordAccesses(OptimizationLevel level) : level(level.getSpeedupLevel()) {}
+  explicit RecordAccesses(OptimizationLevel level) : level(speed_of(level)) {}
 
   PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
     const char* directory = directory_for(module);
