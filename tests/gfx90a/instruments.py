@@ -72,8 +72,13 @@ def kernels_in(code_object: Path) -> set[str]:
     return {symbol.name[: -len(".kd")] for symbol in symbols.iter_symbols() if symbol.name.endswith(".kd")}
 
 
-def device_lines(dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], project: Path) -> dict[Place, Figures]:
-    """Of the project's kernels; other kernels, such as HIP's own fills, are left out."""
+def device_lines(
+    dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], project: Path, innermost: bool = False
+) -> dict[Place, Figures]:
+    """Of the project's kernels; other kernels, such as HIP's own fills, are left out.
+
+    `innermost`: what is inlined from the project counts where it is written, not where it is called.
+    """
     found: dict[Place, Figures] = defaultdict(Figures)
     by_kernel = {kernel: code_object for code_object in objects for kernel in kernels_in(code_object)}
     lines: dict[tuple[Path, int], str | None] = {}
@@ -83,7 +88,7 @@ def device_lines(dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], 
             continue
         accesses = [entry for entry in dispatch["instructions"] if entry.get("space") in ("global", "lds")]
         unknown = [entry["address"] for entry in accesses if (code_object, entry["address"]) not in lines]
-        for address, line in _symbolized(code_object, unknown, project).items():
+        for address, line in _symbolized(code_object, unknown, project, innermost).items():
             lines[code_object, address] = line
         for entry in accesses:
             line = lines[code_object, entry["address"]]
@@ -104,18 +109,21 @@ def device_lines(dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], 
     return dict(found)
 
 
-def _symbolized(code_object: Path, addresses: Sequence[int], project: Path) -> dict[int, str | None]:
+def _symbolized(code_object: Path, addresses: Sequence[int], project: Path, innermost: bool) -> dict[int, str | None]:
     if not addresses:
         return {}
     argv = ["llvm-symbolizer-19", f"--obj={code_object}", "--output-style=JSON", *map(hex, addresses)]
     done, out, err = output_of(argv, _DEADLINE_S)
     assert done.ok, err
-    return {int(entry["Address"], 16): _users_line(entry["Symbol"], project) for entry in json.loads(out)}
+    return {
+        int(entry["Address"], 16): _users_line(entry["Symbol"][:: 1 if innermost else -1], project)
+        for entry in json.loads(out)
+    }
 
 
 def _users_line(frames: Sequence[dict[str, Any]], project: Path) -> str | None:
-    """Frames go from the innermost outwards."""
-    for frame in reversed(frames):
+    """The first frame in the project."""
+    for frame in frames:
         file = Path(frame["FileName"])
         if file.is_absolute() and project in file.resolve().parents:
             return f"{file.name}:{frame['Line']}"

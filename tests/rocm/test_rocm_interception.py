@@ -99,7 +99,8 @@ def test_a_pointer_in_a_structure_by_value_and_one_into_a_buffer_are_followed(se
 
 def test_device_variables_are_buffers_with_names(seen: list) -> None:
     dispatch, contents = seen[1]
-    named = {a.name: contents[a.id] for a in dispatch.allocations if a.name}
+    of_hip = "_ZN17__HIP_Coordinates"  # HIP 5.2's own: blockIdx and its like
+    named = {a.name: contents[a.id] for a in dispatch.allocations if a.name and not a.name.startswith(of_hip)}
     assert named == {"calls": (2).to_bytes(4, "little"), "offset": b"\x00\x00\x80\x3f"}
 
 

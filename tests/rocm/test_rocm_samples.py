@@ -142,7 +142,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> RocmBackend:
 @pytest.mark.parametrize(
     ("decoder", "said"),
     [
-        ("", r"[\d,]+ host trap samples \(stochastic samples: .* on gfx90a, .*; thread trace: .* no fitting decoder"),
+        ("", r"[\d,]+ host trap samples at \d+ moments \(stochastic .* on gfx90a, .* no fitting decoder"),
         ("/opt/rocm/lib", r"a thread trace of 64 waves of .* unit \(stochastic samples: .* on gfx90a"),
     ],
 )
