@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Sequence
 
+from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
 from intelliperf.project.scratch import Workspace
-from intelliperf.project.versions import Version, profile_at_home
+from intelliperf.project.versions import Version, evidence_at_home, profile_at_home
 from intelliperf.protocols import Backend, Timing
 from intelliperf.records import (
     Attempt,
     Diagnosis,
     Finding,
     Kernel,
+    KernelProfile,
     Measurement,
     OriginKind,
     Scope,
+    SourceEvidence,
     Usage,
     Verdict,
 )
 from intelliperf.search import Agenda, Target, key_of
 
+_MOST_LINES = 400  # of one kernel in a report
 _REWRITERS = {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay", OriginKind.USER: "user"}
 
 
@@ -129,3 +134,36 @@ def finding_at_home(finding: Finding, workspace: Workspace) -> Finding:
 
 def diagnosis_at_home(diagnosis: Diagnosis, workspace: Workspace) -> Diagnosis:
     return dataclasses.replace(diagnosis, finding=finding_at_home(diagnosis.finding, workspace))
+
+
+def improved_kernels(targets: Sequence[Target]) -> tuple[KernelProfile, ...]:
+    """The improved kernels in their final state, as their last accepted attempts were counted."""
+    return tuple(attempt.after for attempt in _last_accepted(targets) if attempt.after is not None)
+
+
+def lines_after(targets: Sequence[Target]) -> tuple[SourceEvidence, ...]:
+    """Of the improved kernels in their final state."""
+    return tuple(line for attempt in _last_accepted(targets) for line in attempt.lines[:_MOST_LINES])
+
+
+def _last_accepted(targets: Sequence[Target]) -> list[Attempt]:
+    """One for each kernel."""
+    found: dict[str, Attempt] = {}
+    for target in targets:
+        for attempt in target.attempts:
+            if attempt.accepted:
+                found[target.finding.profile.kernel.symbol] = attempt
+    return list(found.values())
+
+
+def lines_of(
+    backend: Backend, version: Version, targets: Sequence[Target], deadline_s: float
+) -> tuple[SourceEvidence, ...]:
+    """All lines of the improved kernels, as the user has them; none where the device cannot tell lines."""
+    found: list[SourceEvidence] = []
+    kernels = {t.finding.profile.kernel.symbol: t.finding.profile.kernel for t in targets if t.accepted}
+    for kernel in kernels.values():
+        with contextlib.suppress(ApplicationFailed, MissingMetric, SourceNotFound):  # no reason to lose a report
+            lines = backend.lines(version.application, kernel, deadline_s)
+            found += (evidence_at_home(item, version.workspace) for item in lines[:_MOST_LINES])
+    return tuple(found)

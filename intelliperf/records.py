@@ -403,6 +403,7 @@ class Measurement:
     provenance: Provenance
     samples: int
     kernel: str = ""  # the kernel's name, where a report tells of several
+    pairs: tuple[float, ...] = ()  # the ratio of each pair of runs, in their order; empty where a model made it
 
 
 @record(frozen=True)
@@ -582,6 +583,9 @@ class Report:
     whole: Verdict | None = None  # of all accepted changes on the whole application, where some met recordings alone
     process: tuple[ProcessFinding, ...] = ()  # what no kernel can mend, by what could be gained
     process_time: ProcessTime | None = None  # None where the device's back end does not see the host's calls
+    after: tuple[KernelProfile, ...] = ()  # the improved kernels in their final state, counted as `profiles` are
+    lines_before: tuple[SourceEvidence, ...] = ()  # all lines of the improved kernels that were counted …
+    lines_after: tuple[SourceEvidence, ...] = ()  # … and those of their final state
 
     @property
     def exit_status(self) -> int:

@@ -16,6 +16,9 @@ from intelliperf.conclusion import (
     diagnosis_at_home,
     final_timing,
     finding_at_home,
+    improved_kernels,
+    lines_after,
+    lines_of,
     main_target,
     not_checked,
     rewriter_of,
@@ -418,6 +421,9 @@ class Run:
             series=series(self.builder().originals(self.best.edits), [a for a in self.attempts if a.accepted]),
             process=self._process.findings,
             process_time=self._process.time,
+            after=improved_kernels(self.targets),
+            lines_before=lines_of(self.backend, self.reference, self.targets, self.settings.run_deadline_s),
+            lines_after=lines_after(self.targets),
         )
         for version in {id(one): one for one in (self.reference, self.best)}.values():
             self.discard(version)

@@ -22,6 +22,8 @@ _MODULES = {  # marker → the module here that says what is missing
     "namespaces": "unit/namespaces.py",
     "postgresql": "servers/postgres.py",
     "ray": "servers/raycluster.py",
+    "chromium": "servers/chromium.py",
+    "gh": "servers/github.py",
     "triton": "triton/interpreters.py",
     "torch": "triton/torches.py",
 }

@@ -249,7 +249,7 @@ def mcp(
 ) -> None:
     """Serve a coding agent over standard input and output.
 
-    Its tools: diagnose, emulate, verify, improve and report.
+    Its tools: diagnose, emulate, check, verify, improve, replay and report.
     """
     from intelliperf.cli.mcp import serve_tools
 

@@ -307,6 +307,10 @@ class ReviewOptions:
     export: Annotated[
         Path | None, _option("--export", metavar="FILE", help="Write one run's page to this file instead.")
     ] = None
+    accepted: Annotated[
+        Path | None,
+        _option("--accepted", metavar="DIR", help="Write accepted patches and pull request texts there instead."),
+    ] = None
     listen: Annotated[
         str, _option("--listen", metavar="HOST:PORT", help="Other addresses than loopback require TLS.")
     ] = "127.0.0.1:0"

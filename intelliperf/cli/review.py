@@ -25,7 +25,7 @@ def review_patches(options: ReviewOptions) -> int:
             return _hash_password(options.hash_password)
         if options.export is not None:
             return _export(options.export, options.runs)
-        return _serve(options)
+        return _serve(options) if options.accepted is None else _accepted(options.accepted, options)
     except ModuleNotFoundError as error:
         raise BackendUnavailable(f"{error}: {_EXTRA}") from error
 
@@ -47,6 +47,25 @@ def _export(file: Path, runs: Sequence[Path]) -> int:
         raise UsageError("--export takes one run")
     write_atomically(file, exported(find_run(RunOptions(runs[0] if runs else None))).encode("utf-8"))
     print(f"written: {file}")
+    return 0
+
+
+def _accepted(directory: Path, options: ReviewOptions) -> int:
+    from intelliperf.history.opening import open_history
+    from intelliperf.history.records import Standing
+    from intelliperf.review.shown import shown_patch
+    from intelliperf.review.views import pull_request
+
+    history = open_history(options.database or str(_DATABASE), read_only=True)
+    try:
+        for patch in reversed(history.patches(Standing.ACCEPTED)):
+            name = f"{patch.id}-{patch.identity[:8]}"
+            text = pull_request(patch, shown_patch(history, patch), history.decisions(patch.id or 0))
+            write_atomically(directory / f"{name}.diff", patch.diff.encode("utf-8", "surrogateescape"))
+            write_atomically(directory / f"{name}.md", text.encode("utf-8", "replace"))
+            print(f"patch {patch.id} of {patch.target}: {directory / name}.diff")
+    finally:
+        history.close()
     return 0
 
 

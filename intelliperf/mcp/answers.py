@@ -74,6 +74,13 @@ class RunAnswer(BaseModel):
     run: str = Field(description="the run's directory, for the tool `report`")
 
 
+class ReplayAnswer(BaseModel):
+    """One replay, as the command says it."""
+
+    same_and_faster: bool = Field(description="the accepted build leaves the same bits, and its interval is above 1")
+    said: list[str] = Field(description="per kernel: what was launched, what it left, and the times")
+
+
 def run_answer(directory: Path) -> RunAnswer:
     report = read(directory)
     device = f"{report.device.name} ({report.backend}{', modelled' if report.device.emulated else ''})"

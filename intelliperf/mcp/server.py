@@ -21,10 +21,11 @@ from pydantic import BaseModel, Field
 
 from intelliperf import __version__
 from intelliperf.errors import IntelliPerfError
-from intelliperf.mcp.answers import RunAnswer, bounded, run_answer
+from intelliperf.mcp.answers import ReplayAnswer, RunAnswer, bounded, run_answer
 from intelliperf.nightly.errand import Ended, Errand, run_errand
 from intelliperf.project.journal import RUNS
 
+_SHOWS = 3  # exit status of a check that found defects, and of a replay that is not the same and faster
 _RUN = "run directory: "  # how a run's first note begins
 _POLL_S = 0.05
 _PATCH_LIMIT = 5 << 20
@@ -72,7 +73,7 @@ def make_server(root: Path) -> MCPServer[Any]:
     )
     tools = _Tools(root.resolve())
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool in (tools.diagnose, tools.emulate, tools.verify, tools.improve, tools.report):
+    for tool in (tools.diagnose, tools.emulate, tools.check, tools.verify, tools.improve, tools.replay, tools.report):
         server.tool(annotations=reading, structured_output=True)(tool)
     return server
 
@@ -122,6 +123,41 @@ class _Tools:
             if ended.exit_status != 0:
                 raise ToolError(bounded(ended.complaint, 4000))
             return _bounded_table((Path(name) / "errand.stdout").read_text("utf-8", "replace"))
+
+    async def check(
+        self,
+        ctx: Context[Any, Any],
+        program: Program,
+        seeds: Annotated[int, Field(ge=0, le=20, description="runs in random order beside the one in order")] = 1,
+    ) -> dict[str, Any]:
+        """Look for races, missing barriers and accesses out of bounds in a program as it is, on the emulated GPU."""
+        project = self._inside(program.project)
+        with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+            words = ["check", *program.words("no --backend", "no --kernel"), "--seeds", str(seeds), "--json"]
+            errand = Errand(
+                (*words, "--project-directory", str(project), "--", *program.command), project, program.minutes * 60
+            )
+            ended = await _errand(ctx, errand, Path(name))
+            if ended.exit_status not in (0, _SHOWS):
+                raise ToolError(bounded(ended.complaint, 4000))
+            return _bounded_defects((Path(name) / "errand.stdout").read_text("utf-8", "replace"))
+
+    async def replay(
+        self,
+        ctx: Context[Any, Any],
+        run: Annotated[str, Field(description="a run's directory, as the other tools name it")],
+        kernel: Annotated[str | None, Field(description="only kernels whose name matches this expression")] = None,
+        minutes: Annotated[float, Field(gt=0, le=600, description="the call ends after so many minutes")] = 30,
+    ) -> ReplayAnswer:
+        """Launch a run's recorded dispatches again: is the accepted build the same, and how much faster?"""
+        directory = self._inside(run)
+        words = ["replay", str(directory), *(["--kernel", kernel] if kernel else [])]
+        with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
+            ended = await _errand(ctx, Errand(tuple(words), self._root, minutes * 60), Path(name))
+            if ended.exit_status not in (0, _SHOWS):
+                raise ToolError(bounded(ended.complaint, 4000))
+            text = (Path(name) / "errand.stdout").read_text("utf-8", "replace")
+        return ReplayAnswer(same_and_faster=ended.exit_status == 0, said=bounded(text.strip()).splitlines())
 
     async def report(
         self, run: Annotated[str, Field(description="a run's directory, as the other tools name it")]
@@ -205,6 +241,16 @@ class _Worker(threading.Thread):
             self.ended = run_errand(self._errand, self._logs, self.events.put, self.stop.is_set)
         except (IntelliPerfError, OSError) as error:
             self.problem = error
+
+
+def _bounded_defects(text: str) -> dict[str, Any]:
+    """What the check printed, with its first defects, and how many were left out."""
+    try:
+        table = dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise ToolError(f"the check's answer is no JSON: {error}") from error
+    defects = table.get("defects", [])
+    return {**table, "defects": defects[:_TABLE_LIMIT], "defects_left_out": max(0, len(defects) - _TABLE_LIMIT)}
 
 
 def _bounded_table(text: str) -> dict[str, Any]:

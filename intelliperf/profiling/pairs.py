@@ -114,7 +114,10 @@ class Comparison:
 
     def interval(self, scope: Scope) -> Interval:
         """Of the median ratio, baseline over candidate."""
-        return ratio_interval([_time(pair.baseline, scope) / _time(pair.candidate, scope) for pair in self.pairs])
+        return ratio_interval(self._ratios(scope))
+
+    def _ratios(self, scope: Scope) -> list[float]:
+        return [_time(pair.baseline, scope) / _time(pair.candidate, scope) for pair in self.pairs]
 
     def _measurement(self, scope: Scope) -> Measurement:
         interval = self.interval(scope)
@@ -127,6 +130,7 @@ class Comparison:
             high=interval.high,
             provenance=self.provenance,
             samples=len(self.pairs),
+            pairs=tuple(self._ratios(scope)),
         )
 
     def _uneven_throttling(self) -> bool:

@@ -14,6 +14,7 @@ from intelliperf.records import SCHEMA_VERSION, Report
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
 from intelliperf.report.verdicts import verdicts
+from intelliperf.report.verdictsarif import verdict_sarif
 
 SCHEMA_PATH = Path(__file__).parent / "report.schema.json"
 
@@ -37,12 +38,14 @@ def write(report: Report, journal: Journal) -> None:
         name = re.sub(r"\W+", "-", f"{patch.kernel.partition('(')[0]} {' '.join(patch.formulas)}").strip("-")
         journal.write(f"patches/{number:04d}-{name}.diff", patch.diff.encode("utf-8", "surrogateescape"))
     journal.write("verdict.json", to_json(verdicts(report)))
+    if (sarif := verdict_sarif(report)) is not None:
+        journal.write("verdict.sarif", to_json(sarif))
     journal.write("summary.md", summary(report).encode("utf-8", "surrogateescape"))
-    journal.write("report.html", page(report, _sources(report)).encode("utf-8", "replace"))
+    journal.write("report.html", page(report, blamed_sources(report)).encode("utf-8", "replace"))
     journal.write("report.json", to_json(report))
 
 
-def _sources(report: Report) -> dict[Path, str]:
+def blamed_sources(report: Report) -> dict[Path, str]:
     """The files with blamed lines, as far as they can still be read."""
     evidence = (*report.evidence, *(item for diagnosis in report.diagnoses for item in diagnosis.evidence))
     found: dict[Path, str] = {}

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from intelliperf import __version__
 from intelliperf.records import Defect, SourcePoint
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(defects: Sequence[Defect], command: str, complete: bool) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def sarif(defects: Sequence[Defect], command: str, complete: bool) -> dict[str, 
     rules = {defect.rule: defect for defect in reversed(defects)}
     numbers = {rule: number for number, rule in enumerate(sorted(rules))}
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [
             {

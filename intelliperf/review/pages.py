@@ -12,9 +12,9 @@ from intelliperf.errors import UsageError
 from intelliperf.history.records import Judgement, Patch
 from intelliperf.nightly.readings import judgement_of, patch_of
 from intelliperf.records import Report
-from intelliperf.report.files import read
-from intelliperf.review import heat
-from intelliperf.review.views import judgement_place, patch_page
+from intelliperf.report.files import blamed_sources, read
+from intelliperf.report.html import page, style
+from intelliperf.review.views import judgement_place
 
 _HERE = Path(__file__).parent
 
@@ -35,7 +35,8 @@ def render(template: str, **values: Any) -> str:
 
 
 def static(name: str) -> str:
-    return (_HERE / "static" / name).read_text(encoding="utf-8")
+    """`page.css` is that of the page of one run."""
+    return style() if name == "page.css" else (_HERE / "static" / name).read_text(encoding="utf-8")
 
 
 def of_run(directory: Path) -> tuple[Report, Patch, Judgement]:
@@ -48,7 +49,6 @@ def of_run(directory: Path) -> tuple[Report, Patch, Judgement]:
 
 
 def exported(directory: Path) -> str:
-    """One self-contained page: no script, no form, nothing from the network."""
-    report, patch, judgement = of_run(directory)
-    page = patch_page(patch, (judgement,), report, heat.of_report(report))
-    return render("export.html", page=page, style=static("style.css"))
+    """The run's page as one self-contained document: the same as its `report.html`."""
+    report = read(directory)
+    return page(report, blamed_sources(report))

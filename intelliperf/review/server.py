@@ -17,16 +17,17 @@ from starlette.types import ASGIApp
 from intelliperf.errors import HistoryUnavailable, IntelliPerfError, UsageError
 from intelliperf.history.records import Choice, Patch, Standing
 from intelliperf.history.store import History
-from intelliperf.records import Report
-from intelliperf.report.files import read
-from intelliperf.review import git, heat, pages
+from intelliperf.report.html import Content, body
+from intelliperf.review import git, pages
+from intelliperf.review.again import Rejudging
 from intelliperf.review.guard import FORM, Guard
 from intelliperf.review.sessions import Session, Sessions, same
-from intelliperf.review.views import Entry, PatchPage, by_gain, entry, latest, patch_page, pull_request
+from intelliperf.review.shown import report_of, shown_patch
+from intelliperf.review.views import Entry, by_gain, entry, latest, pull_request
 
 PAGE_SIZE = 50
 _LONGEST_REASON = 4_000
-_STATIC = {"style.css": "text/css", "review.js": "text/javascript"}
+_STATIC = {"page.css": "text/css", "style.css": "text/css", "review.js": "text/javascript"}
 _COOKIE = "intelliperf_review"
 _FAILED_LOGIN_S = 1.0
 
@@ -60,6 +61,7 @@ def application(reviewing: Reviewing) -> ASGIApp:
 
 class _Site:
     def __init__(self, reviewing: Reviewing) -> None:
+        self._again = Rejudging(reviewing.history)
         self._history = reviewing.history
         self._sessions = reviewing.sessions
         self._secure = reviewing.secure
@@ -124,9 +126,15 @@ class _Site:
         return HTMLResponse(pages.render("inbox.html", session=session, **values))
 
     def patch(self, request: Request, session: Session) -> Response:
-        patch, page = self._page(request)
-        decisions = self._history.decisions(patch.id or 0)
-        return HTMLResponse(pages.render("patch.html", session=session, patch=patch, page=page, decisions=decisions))
+        patch, shown = self._shown(request)
+        values = {
+            "title": shown.title,
+            "page": body(shown),
+            "decisions": self._history.decisions(patch.id or 0),
+            "again": self._again.known(patch.id or 0),
+            "can_verify": shown.report is not None,
+        }
+        return HTMLResponse(pages.render("patch.html", session=session, patch=patch, **values))
 
     def diff(self, request: Request, session: Session) -> Response:
         patch = self._patch(request)
@@ -136,8 +144,8 @@ class _Site:
         return Response(content, media_type="application/octet-stream", headers=headers)
 
     def pull_request(self, request: Request, session: Session) -> Response:
-        patch, page = self._page(request)
-        text = pull_request(patch, page, self._history.decisions(patch.id or 0))
+        patch, shown = self._shown(request)
+        text = pull_request(patch, shown, self._history.decisions(patch.id or 0))
         return PlainTextResponse(text.encode("utf-8", "replace"))
 
     def _patch(self, request: Request) -> Patch:
@@ -146,16 +154,9 @@ class _Site:
         except (UsageError, OverflowError) as error:
             raise HTTPException(404, "there is no such patch") from error
 
-    def _page(self, request: Request) -> tuple[Patch, PatchPage]:
+    def _shown(self, request: Request) -> tuple[Patch, Content]:
         patch = self._patch(request)
-        judgements = self._history.judgements(patch.id or 0)
-        report, missing = _report(patch)
-        lines = heat.of_report(report) if report is not None else {}
-        if not lines and judgements:
-            visit = self._history.latest_visit(judgements[-1].place)
-            lines = heat.of_survey(self._history.survey(visit.id or 0)) if visit is not None else {}
-        page = patch_page(patch, judgements, report, lines)
-        return patch, dataclasses.replace(page, missing=missing)
+        return patch, shown_patch(self._history, patch)
 
     # ---- decisions ----------------------------------------------------------------------------
 
@@ -169,20 +170,29 @@ class _Site:
         if action in (Choice.REJECT, Choice.COMMENT) and not reason:
             raise HTTPException(400, "a rejection or comment needs text: later searches and reviewers read it")
         seen = _number(fields.get("seen", ""), least=0)
-        if fields["action"] in ("branch", "apply"):
+        if action is Choice.VERIFY:
+            self._verify(patch, session.reviewer, reason, seen)
+        elif fields["action"] in ("branch", "apply"):
             self._accept(patch, session.reviewer, fields["action"], reason, seen)
         else:
             self._history.decide(patch.id or 0, session.reviewer, action, reason, seen)
         return RedirectResponse(f"/patch/{patch.id}", 303)
 
+    def _verify(self, patch: Patch, reviewer: str, reason: str, seen: int) -> None:
+        report, missing = report_of(patch)
+        if report is None:
+            raise UsageError(f"{missing}, so its program is not known; verify the patch by hand")
+        self._history.decide(patch.id or 0, reviewer, Choice.VERIFY, reason, seen)
+        self._again.begin(patch, report)
+
     def _accept(self, patch: Patch, reviewer: str, how: str, reason: str, seen: int) -> None:
         """Decided first: of two reviewers at once, only one writes to the repository. What fails is opened again."""
-        report, missing = _report(patch)
+        report, missing = report_of(patch)
         if report is None:
             raise UsageError(f"{missing}, so its project is not known; download the patch and apply it by hand")
         project = report.application.project
         branch = f"intelliperf/{patch.id}-{patch.identity[:8]}"
-        done = f"branch {branch}" if how == "branch" else f"applied to {project}"
+        done = f"branch {branch} in {project}" if how == "branch" else f"applied to {project}"
         number = patch.id or 0
         self._history.decide(number, reviewer, Choice.ACCEPT, f"{done}. {reason}".strip(), seen)
         try:
@@ -225,6 +235,7 @@ _ACTIONS = {
     "comment": Choice.COMMENT,
     "retry": Choice.RETRY,
     "reopen": Choice.REOPEN,
+    "verify": Choice.VERIFY,
 }
 
 
@@ -235,14 +246,6 @@ def _commit(patch: Patch, reviewer: str, branch: str) -> git.Commit:
         ("Reviewed-by", reviewer),
     )
     return git.Commit(branch, f"Speed up {patch.kernel}: {patch.formula}", patch.rationale, trailers)
-
-
-def _report(patch: Patch) -> tuple[Report | None, str]:
-    """The report of the run that found it, or why there is none."""
-    try:
-        return read(Path(patch.directory)), ""
-    except (IntelliPerfError, OSError, ValueError) as error:
-        return None, f"the run's report cannot be read: {error}"
 
 
 def _form(request: Request) -> list[tuple[str, str]]:

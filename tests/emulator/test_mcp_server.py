@@ -45,7 +45,7 @@ def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
     async def session() -> None:
         async with client(root) as agent:
             tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
-            assert set(tools) == {"diagnose", "emulate", "verify", "improve", "report"}
+            assert set(tools) == {"diagnose", "emulate", "check", "verify", "improve", "replay", "report"}
             assert all(tool.output_schema and tool.input_schema for tool in tools.values())
             told: list[str] = []
             failed, found, text = await call(agent, "diagnose", told, program=PROGRAM)
@@ -61,9 +61,38 @@ def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
             assert judged["attempts"][-1]["outcome"] == "WRONG_OUTPUT"
             failed, again, _ = await call(agent, "report", run=improved["run"])
             assert not failed and again == improved
+            failed, played, text = await call(agent, "replay", run=improved["run"])
+            assert not failed and any("the same bits" in line or "other bits" in line for line in played["said"]), text
 
     asyncio.run(session())
     assert "block_atomic_add" not in (root / "reduction" / "signal_energy.hip").read_text()
+
+
+RACE = """\
+#include <cstdio>
+__global__ void last(int *out) { __shared__ int s; s = threadIdx.x; out[threadIdx.x] = s; }
+int main() {
+    int *out;
+    cudaMalloc(&out, 256 * sizeof(int));
+    last<<<1, 256>>>(out);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+def test_an_agent_has_a_program_checked_for_races(root: Path) -> None:
+    (root / "race").mkdir()
+    (root / "race" / "race.cu").write_text(RACE)
+    program = {"command": ["./race"], "project": "race", "build": ["nvcc -O2 -o race race.cu"], "target": "h100"}
+
+    async def session() -> None:
+        async with client(root) as agent:
+            failed, found, text = await call(agent, "check", program=program)
+            assert not failed, text
+            assert found["defects"] and found["defects_left_out"] == 0
+            assert any("race" in defect["rule"] for defect in found["defects"]), text
+
+    asyncio.run(session())
 
 
 def test_what_is_outside_of_the_root_or_no_patch_is_refused(root: Path) -> None:

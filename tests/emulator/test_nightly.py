@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +124,71 @@ def test_ray_and_the_local_pool_give_the_same_results(place: Path) -> None:
         survey = json.loads(seen.read_text())
         shown.append((without_times(json.loads(written.read_text())), survey["profiles"], survey["lines"]))
     assert shown[0] == shown[1]
+
+
+@contextlib.contextmanager
+def two_nodes(place: Path) -> Iterator[str]:
+    """A Ray cluster of two nodes on this machine; its address."""
+    ray = str(Path(sys.executable).with_name("ray"))
+    runner = [ray] if Path(ray).exists() else [sys.executable, "-m", "ray.scripts.scripts"]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    common = ["--num-cpus=1", "--disable-usage-stats", "--include-dashboard=false"]
+    head = ["start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--temp-dir={place / 'r'}", *common]
+    second = ["start", f"--address=127.0.0.1:{port}", "--node-ip-address=127.0.0.1", *common[:2]]
+    try:
+        for words in (head, second):
+            subprocess.run([*runner, *words], check=True, capture_output=True, timeout=120)
+        yield f"127.0.0.1:{port}"
+    finally:
+        for entry in Path("/proc").glob("[0-9]*"):  # this cluster's own processes alone
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().decode(errors="replace")
+                if str(place / "r") in words or f"127.0.0.1:{port}" in words:
+                    os.kill(int(entry.name), signal.SIGKILL)
+
+
+def busy_worker() -> int | None:
+    """The process of a Ray worker that performs a task."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (entry / "cmdline").read_bytes().startswith(b"ray::") and b"IDLE" not in (
+                entry / "cmdline"
+            ).read_bytes():
+                return int(entry.name)
+    return None
+
+
+def seen_by(nights: Path) -> tuple[Any, list[Any]]:
+    (written,) = nights.glob("*/night.json")
+    surveys = [json.loads(path.read_text()) for path in sorted(nights.glob("*/tasks/*/runs/*/survey.json"))]
+    kept = {survey["application"]["project"]: (survey["profiles"], survey["lines"]) for survey in surveys}
+    return without_times(json.loads(written.read_text())), sorted(kept.items())
+
+
+@pytest.mark.ray
+def test_two_nodes_of_which_a_worker_is_killed_give_what_the_local_pool_gives(place: Path) -> None:
+    shutil.copytree(place / "gather", place / "other")
+    other = NIGHT.replace("gather", "other").partition("[targets.")[2].replace("./other", "./gather")
+    (place / "nightly.toml").write_text(NIGHT + "\n[targets." + other)
+    local, spread = place / "local" / "nights", place / "ray" / "nights"
+    words = [sys.executable, "-m", "intelliperf", "nightly", "--no-search", "--nights"]
+    done = subprocess.run([*words, str(local)], cwd=place, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    with two_nodes(place) as address:
+        night_ = subprocess.Popen([*words, str(spread), "--ray", address], cwd=place, stdout=subprocess.PIPE, text=True)
+        killed = None
+        for _ in range(3000):
+            killed = busy_worker() if any(spread.glob("*/tasks/*/runs/*/started")) else None
+            if killed is not None:
+                os.kill(killed, signal.SIGKILL)
+                break
+            time.sleep(0.02)
+        said, _ = night_.communicate(timeout=300)
+    assert killed is not None and night_.returncode == 0, said
+    assert "2 nodes" in said
+    assert seen_by(spread) == seen_by(local)
 
 
 def test_an_interrupted_night_ends_in_order_and_is_resumed(place: Path) -> None:

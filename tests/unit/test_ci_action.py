@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
 import re
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
+
+import github  # noqa: E402
+from reviewed import AFTER, BEFORE, make_history, make_run  # noqa: E402
+
+from intelliperf.cli.options import ReviewOptions  # noqa: E402
+from intelliperf.cli.review import review_patches  # noqa: E402
+from intelliperf.history.records import Choice  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / ".github" / "actions" / "intelliperf"
@@ -79,3 +95,122 @@ def test_workflows_pin_actions_and_put_no_input_into_a_script() -> None:
             assert re.search(r"@[0-9a-f]{40}$|@COMMIT$", used), f"{path.name}: {used}"
         assert not re.search(r"run:.*\$\{\{", text), path.name
         assert "pull_request_target:" not in text
+
+
+# ---- end to end: a repository, the real gh, and a stand-in for GitHub's API ------------------------
+
+
+def git(directory: Path, *words: str) -> str:
+    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
+    done = subprocess.run(["git", *identity, *words], cwd=directory, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def hub() -> Iterator[github.GitHub]:
+    with github.GitHub(github.Repository()) as started:
+        yield started
+
+
+REDUCTION = """\
+#include <cstdio>
+__global__ void total(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = 2 * in[(i * 33) % n];
+}
+int main()
+{
+    const int n = 4096;
+    float *in, *out;
+    cudaMalloc(&in, n * sizeof(float));
+    cudaMalloc(&out, n * sizeof(float));
+    cudaMemset(in, 0, n * sizeof(float));
+    total<<<n / 128, 128>>>(in, out, n);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.gh
+def test_a_pull_request_is_judged_commented_on_once_checked_and_scanned(tmp_path: Path, hub: github.GitHub) -> None:
+    work = pushed(tmp_path, {"app/total.cu": REDUCTION, "app/Makefile": "total: total.cu\n\tnvcc -O2 -o $@ $<\n"})
+    base = git(work, "rev-parse", "HEAD")
+    settings = {
+        "MODE": "verify", "COMMAND": "./total", "BUILD": "make", "PROJECT": "app", "BASE": base, "TARGET": "h100",
+        "FILE": "", "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "out"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "sum"), "GITHUB_WORKSPACE": str(work),
+    }  # fmt: skip
+    results = tmp_path / "intelliperf-results"
+    api = {**hub.environment, "REPOSITORY": "o/r", "NUMBER": "7", "REF": "refs/pull/7/head",
+           "SUMMARY": str(results / "summary.md"), "SARIF": str(results / "verdict.sarif")}  # fmt: skip
+    for text, expected in ((REDUCTION.replace("2 * in", "3 * in"), "3"), (REDUCTION.replace("(i * 33) % n", "i"), "0")):
+        (work / "app" / "total.cu").write_text(text)
+        git(work, "commit", "--quiet", "--all", "-m", "change")
+        done = run("run.sh", work, **settings)
+        assert done.returncode == 0, done.stderr
+        status = dict(line.split("=", 1) for line in (tmp_path / "out").read_text().splitlines())["status"]
+        assert status == expected, done.stderr
+        for script in ("comment.sh", "check.sh", "sarif.sh"):
+            told = run(script, work, **api, STATUS=status, SHA=git(work, "rev-parse", "HEAD"))
+            assert told.returncode == 0, told.stderr
+    (comment,) = hub.repository.comments
+    assert comment["body"].startswith("<!-- intelliperf verify -->") and "ACCEPTED" in comment["body"]
+    assert [check["conclusion"] for check in hub.repository.checks] == ["failure", "success"]
+    assert hub.repository.checks[0]["output"]["title"].startswith("diagnoseOnly: patch refused: WRONG_OUTPUT")
+    log = json.loads(gzip.decompress(base64.b64decode(hub.repository.sarifs[0]["sarif"])))
+    (result,) = log["runs"][0]["results"]
+    where = result["locations"][0]["physicalLocation"]
+    assert result["ruleId"] == "WRONG_OUTPUT" and where["artifactLocation"]["uri"].endswith("/app/total.cu")
+    clean = json.loads(gzip.decompress(base64.b64decode(hub.repository.sarifs[1]["sarif"])))
+    assert clean["runs"][0]["results"] == []
+    assert hub.repository.sarifs[0]["checkout_uri"] == f"file://{work}"
+
+
+def pushed(place: Path, files: dict[str, str]) -> Path:
+    """A work tree whose origin is a bare repository."""
+    git(place, "init", "--quiet", "--bare", "-b", "main", "origin.git")
+    git(place, "clone", "--quiet", "origin.git", "work")
+    work = place / "work"
+    for name, text in files.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    git(work, "checkout", "--quiet", "-b", "main")
+    git(work, "add", "-A")
+    git(work, "commit", "--quiet", "-m", "start")
+    git(work, "push", "--quiet", "origin", "main")
+    return work
+
+
+@pytest.mark.gh
+def test_accepted_patches_become_one_pull_request_each(tmp_path: Path, hub: github.GitHub) -> None:
+    work = pushed(tmp_path, {"app/k.hip": BEFORE})
+    git(work, "config", "user.name", "Ann")
+    git(work, "config", "user.email", "ann@example.com")
+    history = make_history(tmp_path, make_run(tmp_path, work / "app"))
+    history.decide(1, "ann", Choice.ACCEPT, "good", 0)
+    history.close()
+    options = ReviewOptions(database=str(tmp_path / "history.db"), accepted=tmp_path / "accepted")
+    assert review_patches(options) == 0
+    settings = {**hub.environment, "REPOSITORY": "o/r", "BASE": "main", "PROJECT": "app"}
+    for _ in range(2):
+        done = run("propose.sh", work, **settings, PATCHES=str(tmp_path / "accepted"))
+        assert done.returncode == 0, done.stderr
+    (pull,) = hub.repository.pulls
+    assert pull["base"] == "main" and "not checked: unit tests: no command" in pull["body"]
+    branch = pull["head"]["ref"]
+    assert git(tmp_path / "origin.git", "show", f"{branch}:app/k.hip") == AFTER.strip()
+    assert "IntelliPerf-Patch: 1" in git(tmp_path / "origin.git", "log", "-1", "--format=%B", branch)
+    assert git(work, "rev-parse", "HEAD") == git(work, "rev-parse", "main")
+
+
+@pytest.mark.gh
+def test_what_was_not_judged_makes_a_neutral_check(tmp_path: Path, hub: github.GitHub) -> None:
+    (tmp_path / "summary.md").write_text("# intelliperf verify: no verdict\n")
+    settings = {**hub.environment, "REPOSITORY": "o/r", "SHA": "abc", "SUMMARY": str(tmp_path / "summary.md")}
+    assert run("check.sh", tmp_path, **settings, STATUS="1").returncode == 0
+    assert run("sarif.sh", tmp_path, **settings, SARIF=str(tmp_path / "none"), REF="r").returncode == 0
+    (check,) = hub.repository.checks
+    assert check["conclusion"] == "neutral" and hub.repository.sarifs == []

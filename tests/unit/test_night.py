@@ -11,19 +11,20 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from scriptednight import Place, ScriptedPool, ratio, refused
+from scriptednight import Place, ScriptedPool, ratio, refused, seen
 
 from intelliperf.errors import HistoryUnavailable
 from intelliperf.history.records import Choice, NightState, RegressionKind, Standing
 from intelliperf.nightly.outcome import NightReport, Step
 from intelliperf.nightly.outputs import files
 from intelliperf.nightly.plan import Limits
+from intelliperf.nightly.survey import SURVEY
 from intelliperf.nightly.tasks import STOP, Kind, State, Task, TaskEnd
 from intelliperf.project.codec import encode
 from intelliperf.project.journal import Journal, to_json
 from intelliperf.project.reviews import read_reviews
 from intelliperf.protocols import Timing
-from intelliperf.records import Provenance
+from intelliperf.records import Metric, Provenance, Quantity
 
 SLOW = "//1000\n// slow\n"
 
@@ -222,6 +223,36 @@ def test_a_modelled_regression_names_the_commits_in_between(place: Place) -> Non
     assert "1 µs → 1.1 µs" in regression.sentence.replace("1.00", "1").replace("1.10", "1.1")
     commit(place, "//1100\n// another note\n", "still slow")
     assert place.night(ScriptedPool()).regressions == (), "it is told once"
+
+
+def counted_pool(value: float, error: float | None) -> ScriptedPool:
+    """A pool whose surveys count so many sectors, and a time that stays."""
+
+    def survey(task: Task) -> TaskEnd | None:
+        if task.kind is not Kind.SURVEY:
+            return None
+        made = seen(task, "//1000\n", Provenance.MODELLED)
+        (profile,) = made.profiles
+        counted = {Metric.SECTORS: Quantity(value, Provenance.MEASURED, error)}
+        made = dataclasses.replace(made, profiles=(dataclasses.replace(profile, quantities=counted),))
+        path = task.directory / "runs" / "1" / SURVEY
+        path.parent.mkdir(parents=True)
+        path.write_bytes(to_json(made))
+        return TaskEnd(task.id, State.DONE, "", 0, 1.0, path)
+
+    return ScriptedPool(survey)
+
+
+@pytest.mark.parametrize(
+    ("after", "error", "expected"), [(8000.0, 20.0, 1), (1100.0, None, 1), (1100.0, 20.0, 0), (1000.0, None, 0)]
+)
+def test_more_sectors_are_a_regression_beyond_what_sampling_leaves_open(
+    place: Place, after: float, error: float | None, expected: int
+) -> None:
+    place.night(counted_pool(1000.0, error))
+    place.write("//1000\n// changed\n")
+    report = place.night(counted_pool(after, error))
+    assert [r.kind for r in report.regressions] == [RegressionKind.COUNTS] * expected
 
 
 def test_small_steps_add_up_to_a_regression(place: Place) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
-import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,63 +13,40 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
-from reported import accepted_report  # noqa: E402
+from reviewed import AFTER, BEFORE, git, make_history, make_project, make_run  # noqa: E402
 from starlette.testclient import TestClient  # noqa: E402
 
 from intelliperf.errors import UsageError  # noqa: E402
-from intelliperf.history.opening import open_history  # noqa: E402
 from intelliperf.history.records import Choice, Judgement, Patch, Place, Standing  # noqa: E402
 from intelliperf.history.store import History  # noqa: E402
 from intelliperf.project.codec import encode  # noqa: E402
-from intelliperf.project.journal import to_json  # noqa: E402
+from intelliperf.project.journal import Journal, to_json  # noqa: E402
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Scope  # noqa: E402
-from intelliperf.report.files import read  # noqa: E402
+from intelliperf.report.files import read, write  # noqa: E402
+from intelliperf.report.plaintext import visible  # noqa: E402
+from intelliperf.report.sidebyside import MOST_ROWS, side_by_side  # noqa: E402
 from intelliperf.review.adding import add_run  # noqa: E402
-from intelliperf.review.diffview import MOST_ROWS, side_by_side  # noqa: E402
 from intelliperf.review.guard import MOST_BODY_BYTES  # noqa: E402
 from intelliperf.review.pages import exported  # noqa: E402
-from intelliperf.review.plaintext import visible  # noqa: E402
 from intelliperf.review.server import Reviewing, application  # noqa: E402
 from intelliperf.review.sessions import Sessions, hashed, read_passwords  # noqa: E402
 
 BASE = "http://127.0.0.1:8000"
-BEFORE = "int a;\nint b;\n"
-AFTER = "int a;\nint c = 1 < 2;\n"
-
-
-def git(directory: Path, *words: str) -> str:
-    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
-    done = subprocess.run(["git", *identity, *words], cwd=directory, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project in a subdirectory of a repository."""
-    place = tmp_path / "repository" / "app"
-    place.mkdir(parents=True)
-    (place / "k.hip").write_text(BEFORE)
-    git(place, "init", "--quiet", "-b", "main", "..")
-    git(place, "config", "user.name", "Ann")
-    git(place, "config", "user.email", "ann@example.com")
-    git(place, "add", ".")
-    git(place, "commit", "--quiet", "-m", "start")
-    return place
+    return make_project(tmp_path)
 
 
 @pytest.fixture
 def run(tmp_path: Path, project: Path) -> Path:
-    place = tmp_path / "runs" / "20260101-000000-atomicContention"
-    place.mkdir(parents=True)
-    (place / "report.json").write_bytes(to_json(accepted_report(project, "k.hip", BEFORE, AFTER)))
-    return place
+    return make_run(tmp_path, project)
 
 
 @pytest.fixture
 def history(tmp_path: Path, run: Path) -> History:
-    opened = open_history(str(tmp_path / "history.db"))
-    add_run(opened, run)
-    return opened
+    return make_history(tmp_path, run)
 
 
 def site(history: History, sessions: Sessions) -> TestClient:
@@ -151,11 +130,20 @@ def test_every_accepted_step_tells_its_own_tolerance(history: History, client: T
     assert "<li>tolerance: out: rtol 0.25, atol 0</li>" in client.get("/patch/1").text
 
 
-def test_lines_show_their_share_of_the_traffic(client: TestClient, run: Path) -> None:
+def test_lines_show_their_share_of_the_traffic_before_and_after(client: TestClient, run: Path) -> None:
     report = read(run)
-    (run / "report.json").write_bytes(to_json(replace(report, evidence=(replace(report.evidence[0], line=2),))))
-    label = r'aria-label="[\d,]+ [^"]*, 100% of all"'
-    assert re.search(rf'class="heat"><svg[^>]*{label}.*</svg></td><td class="no ">2</td>', client.get("/patch/1").text)
+    (item,) = report.evidence
+    (run / "report.json").write_bytes(to_json(replace(report, evidence=(replace(item, line=2),))))
+    label = r'aria-label="[\d,]+ [^"]*, {} of {}"'
+    before = rf'class="heat"><svg[^>]*{label.format("100 %", "all")}.*?</svg></td><td class="no">2</td>'
+    assert re.search(before, client.get("/patch/1").text)
+    fewer = {metric: replace(q, value=q.value / 4) for metric, q in item.quantities.items()}
+    counted = {"lines_before": (replace(item, line=2),), "lines_after": (replace(item, line=2, quantities=fewer),)}
+    (run / "report.json").write_bytes(to_json(replace(report, **counted)))
+    moved = label.format("25 %", "all before")
+    after = rf'class="heat after"><svg[^>]*{moved}.*?width="12.0".*?</svg></td><td class="no">2</td>'
+    page = client.get("/patch/1").text
+    assert re.search(before, page) and re.search(after, page)
 
 
 def test_markup_and_control_characters_in_a_patch_are_shown_not_obeyed(history: History, client: TestClient) -> None:
@@ -193,8 +181,11 @@ def test_a_diff_pairs_its_lines_and_counts_what_it_leaves_out() -> None:
     assert len(cut.rows) <= MOST_ROWS and cut.left_out == 3_003 - 1 - len(cut.rows)
 
 
-def test_an_exported_page_needs_nothing_else(run: Path) -> None:
+def test_an_exported_page_is_the_run_s_own_report_and_needs_nothing_else(run: Path, tmp_path: Path) -> None:
+    with Journal(tmp_path / "again") as journal:
+        write(read(run), journal)
     page = exported(run)
+    assert page == (tmp_path / "again" / "report.html").read_text()
     assert "<script" not in page and "<form" not in page and "<link" not in page
     assert not re.search(r'(?:src|href)="', page)
     assert "int c = 1 &lt; 2;" in page and "<style>" in page
@@ -354,3 +345,84 @@ def test_the_pull_request_text_says_what_was_not_checked(client: TestClient) -> 
 def test_a_run_is_added_once(history: History, run: Path) -> None:
     assert "known as patch 1" in add_run(history, run)
     assert len(history.judgements(1)) == 1
+
+
+# ---- judged again, now and here -------------------------------------------------------------------
+
+
+def wait_for(client: TestClient, number: int = 1) -> str:
+    for _ in range(400):
+        page = client.get(f"/patch/{number}").text
+        if 'http-equiv="refresh"' not in page:
+            return page
+        time.sleep(0.02)
+    raise AssertionError("it was not verified in time")
+
+
+def stands_in(monkeypatch: pytest.MonkeyPatch, place: Path, script: str) -> None:
+    """In place of the interpreter that runs `intelliperf`: what it was asked stands in the file `asked`."""
+    made = place / "python"
+    made.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{place}/asked\n{script}\n")
+    made.chmod(0o755)
+    monkeypatch.setattr("intelliperf.nightly.errand.sys.executable", str(made))
+
+
+def test_a_patch_is_verified_again_on_this_machine_when_a_reviewer_asks(
+    history: History, client: TestClient, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = json.dumps({"event": "note", "text": f"run directory: {run}"})
+    stands_in(monkeypatch, tmp_path, f"echo '{told}'; sleep 0.3")
+    assert decide(client, "verify", "after the driver's update").status_code == 303
+    busy = decide(client, "verify", "", seen=1)
+    assert busy.status_code == 409 and "wait for it" in busy.text
+    page = wait_for(client)
+    assert "Verified again" in page and ": ACCEPTED." in page
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[:3] == ["-m", "intelliperf", "verify"] and asked[asked.index("--") + 1] == "./app"
+    assert len(history.judgements(1)) == 2 and history.patch(1).standing is Standing.OPEN
+    assert [d.choice for d in history.decisions(1)][:1] == [Choice.VERIFY]
+
+
+def test_a_verification_that_fails_says_why_and_changes_no_verdict(
+    history: History, client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stands_in(monkeypatch, tmp_path, "echo 'intelliperf: error: the build failed' >&2; exit 1")
+    assert decide(client, "verify").status_code == 303
+    assert "could not be verified: the build failed" in wait_for(client)
+    assert len(history.judgements(1)) == 1
+
+
+def test_a_browser_that_closes_in_mid_decision_decides_nothing(history: History) -> None:
+    sessions = Sessions("Ann")
+    application_ = application(Reviewing(history, sessions, ()))
+    sent: list[dict[str, object]] = []
+
+    async def receive() -> dict[str, object]:
+        return (
+            {"type": "http.disconnect"}
+            if sent_body.pop()
+            else {"type": "http.request", "body": b"a", "more_body": True}
+        )
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    sent_body = [True, False]  # a part of the form, then nobody is there any more
+    headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"host", b"127.0.0.1")]
+    scope = {"type": "http", "method": "POST", "path": "/patch/1/decide", "headers": headers, "query_string": b""}
+    asyncio.run(application_(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 400 and history.decisions(1) == ()
+
+
+def test_run_directories_that_are_gone_truncated_or_unreadable_leave_the_page_usable(
+    client: TestClient, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (run / "report.json").read_bytes()
+    for cut in (b"", whole[:100], whole[: len(whole) // 2], b"\xff" + whole, b"[]"):
+        (run / "report.json").write_bytes(cut)
+        page = client.get("/patch/1")
+        assert page.status_code == 200 and "report cannot be read" in page.text
+    monkeypatch.setattr("intelliperf.review.shown.read", lambda _: (_ for _ in ()).throw(PermissionError(13, "denied")))
+    assert "report cannot be read" in client.get("/patch/1").text  # another user's
+    (run / "report.json").unlink()
+    assert decide(client, "branch").status_code == 409

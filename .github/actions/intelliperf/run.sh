@@ -18,17 +18,22 @@ verify)
   run=$(find "$RUNNER_TEMP/intelliperf-runs" -name report.json -printf '%T@ %h\n' | sort -n | tail -1 | cut -d' ' -f2-)
   if [ -n "$run" ]; then
     cp "$run/report.json" "$run/report.html" "$run/summary.md" "$results"
+    [ ! -f "$run/verdict.sarif" ] || cp "$run/verdict.sarif" "$results"
   else
     # Nothing was judged, so nothing is claimed.
     { echo "# intelliperf verify: no verdict"; echo; echo '```'; tail -c 4000 "$results/stderr" | tr -d '`'; echo '```'; } >"$results/summary.md"
   fi
+  ;;
+propose)
+  [ -n "${DATABASE:-}" ] || { echo "::error::propose needs the input 'database'"; exit 1; }
+  intelliperf review --database "$DATABASE" --accepted "$results/accepted" | tee "$results/summary.md" || status=$?
   ;;
 nightly)
   intelliperf nightly "$FILE" --nights "$results/nights" --database "${INTELLIPERF_DATABASE:-.intelliperf/history.db}" || status=$?
   find "$results/nights" -name summary.md -exec cat {} + >"$results/summary.md" || true
   ;;
 *)
-  echo "::error::mode is verify or nightly, not '$MODE'"
+  echo "::error::mode is verify, nightly or propose, not '$MODE'"
   exit 1
   ;;
 esac

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from intelliperf.frozen import record
-from intelliperf.review.plaintext import visible
+from intelliperf.report.plaintext import visible
 
 MOST_ROWS = 1_200
 MOST_CHARACTERS = 120_000  # of all rows together: escaped and with markup, a page stays below 500 KB
@@ -16,7 +17,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
 
 @record(frozen=True)
 class Heat:
-    """What one line of the original did: `share` of all lines' counts, in words `told`."""
+    """What one line did: `share` of all lines' counts, in words `told`."""
 
     share: float  # 0..1
     told: str
@@ -48,15 +49,19 @@ class SideBySide:
     left_out: int  # lines of the diff that are not among the rows
 
 
-def side_by_side(diff: str, heat: Mapping[tuple[str, int], Heat]) -> SideBySide:
-    """`heat` by path in the project and line number of the original."""
+Heats = Mapping[tuple[str, int], Heat]  # by path in the project and line number
+NO_HEAT: Heats = MappingProxyType({})
+
+
+def side_by_side(diff: str, heat: Heats = NO_HEAT, after: Heats = NO_HEAT) -> SideBySide:
+    """`heat` is that of the original's lines, `after` that of the new ones."""
     lines = diff.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     rows: list[Row] = []
     used = 0
     shown = 0
-    for row, count, size in _rows(lines, heat):
+    for row, count, size in _rows(lines, heat, after):
         used += size
         if len(rows) >= MOST_ROWS or used > MOST_CHARACTERS:
             break
@@ -83,7 +88,7 @@ def _starts_file(lines: list[str], number: int) -> bool:
     return len(head) == 3 and head[0].startswith("--- ") and head[1].startswith("+++ ") and head[2].startswith("@@")
 
 
-def _rows(lines: list[str], heat: Mapping[tuple[str, int], Heat]) -> Iterator[tuple[Row, int, int]]:
+def _rows(lines: list[str], heat: Heats, after: Heats) -> Iterator[tuple[Row, int, int]]:
     """Each row with the number of the diff's lines that it stands for, and its characters."""
     path, old, new, at = "", 0, 0, 0
     while at < len(lines):
@@ -107,7 +112,7 @@ def _rows(lines: list[str], heat: Mapping[tuple[str, int], Heat]) -> Iterator[tu
                 if number < gone:
                     left = _side(lines[at + number], old + number, True, heat.get((path, old + number)))
                 if number < come:
-                    right = _side(lines[at + gone + number], new + number, True)
+                    right = _side(lines[at + gone + number], new + number, True, after.get((path, new + number)))
                 yield Row(left, right), (number < gone) + (number < come), _size(left) + _size(right)
             old, new, at = old + gone, new + come, at + gone + come
         else:
@@ -115,7 +120,7 @@ def _rows(lines: list[str], heat: Mapping[tuple[str, int], Heat]) -> Iterator[tu
                 yield Row(heading=visible(line, _LONGEST_LINE)), 1, len(line)
             else:
                 left = _side(line, old, False, heat.get((path, old)))
-                yield Row(left, _side(line, new, False)), 1, 2 * _size(left)
+                yield Row(left, _side(line, new, False, after.get((path, new)))), 1, 2 * _size(left)
                 old, new = old + 1, new + 1
             at += 1
 
