@@ -84,6 +84,15 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str
     assert message in str(raised.value)
 
 
+def test_the_documented_example_is_a_night(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "nightly.md").read_text()
+    path = tmp_path / "nightly.toml"
+    path.write_text(page.partition("```toml\n")[2].partition("```")[0])
+    file, text = schema.night_file(path)
+    solver, following = targets_of(file, path, text)
+    assert following.commands == solver.commands and following.ref == "next" and len(solver.devices) == 2
+
+
 def test_a_target_that_is_asked_for_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "nightly.toml"
     path.write_text(GOOD)

@@ -272,6 +272,18 @@ def test_a_server_that_goes_away_is_named_without_its_password(server: Any) -> N
     history.close()
 
 
+def test_a_database_that_may_only_be_read_answers_and_takes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    open_history(str(path)).close()
+    reader = open_history(str(path), read_only=True)
+    assert reader.nights() == ()
+    engine = sa.create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+    with pytest.raises(HistoryUnavailable, match="readonly database"):
+        History(engine, str(path)).begin_night("here", "1", "/night")
+    reader.close()
+    engine.dispose()
+
+
 def test_a_locked_read_only_or_foreign_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = tmp_path / "foreign.db"
     foreign.write_bytes(b"not a database at all, but long enough to be looked at" * 100)

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from scriptednight import Place, ScriptedPool, ratio, refused, seen
 
-from intelliperf.errors import HistoryUnavailable
+from intelliperf.errors import HistoryUnavailable, StorageFull
 from intelliperf.history.records import Choice, NightState, RegressionKind, Standing
 from intelliperf.nightly.outcome import NightReport, Step
 from intelliperf.nightly.outputs import files
@@ -325,6 +325,45 @@ def test_a_vanished_ref_a_missing_directory_and_an_lfs_pointer_are_named(place: 
     assert "has no ref 'gone'" in problems["ref"] and "has no directory 'none'" in problems["path"]
     assert "has no directory '../..'" in problems["escape"] and "Git LFS pointer" in problems["lfs"]
     assert problems["fine"] == "" and report.targets[1].commit == git(place, "rev-parse", "HEAD")
+
+
+def test_a_target_with_submodules_has_their_files_and_a_change_in_one_is_a_change(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("COUNT", "1"), ("KEY_0", "protocol.file.allow"), ("VALUE_0", "always")):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)  # git refuses submodules on the same disk otherwise
+    inner = Place(place.root, "inner")
+    git(inner, "init", "-q", "-b", "main")
+    commit(inner, "//1000\n", "inner")
+    git(place, "init", "-q", "-b", "main")
+    commit(place, SLOW, "first")
+    git(place, "submodule", "--quiet", "add", str(inner.project), "inner")
+    commit(place, SLOW, "with a submodule")
+    target = place.target(directory=None, repository=str(place.project), ref="main")
+    first = place.night(ScriptedPool(), target, search=False)
+    assert steps(first) == [Step.SURVEYED], first.targets[0].problems
+    assert (Path(first.targets[0].project) / "inner" / "kernel.hip").read_text() == "//1000\n"
+    assert steps(place.night(ScriptedPool(), target, search=False)) == [Step.UNCHANGED]
+    later = commit(inner, "//1000\n// later\n", "later")
+    subprocess.run(["git", "fetch", "-q"], cwd=place.project / "inner", check=True)
+    subprocess.run(["git", "checkout", "-q", later], cwd=place.project / "inner", check=True)
+    commit(place, SLOW, "move the submodule")
+    assert steps(place.night(ScriptedPool(), target, search=False)) == [Step.SURVEYED]
+
+
+def test_a_full_disk_ends_the_night_and_is_no_failed_target(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StorageFull("no space left on the disk: free some")
+
+    monkeypatch.setattr("intelliperf.nightly.night.refuse_full_disk", full)
+    failed = ScriptedPool(lambda task: TaskEnd(task.id, State.FAILED, "cannot write", 1, 1.0, None))
+    history = place.history()
+    with pytest.raises(StorageFull, match="free some"):
+        place.night(failed, history=history)
+    assert [night.state for night in history.nights()] == [NightState.INTERRUPTED] and history.visits(1) == ()
+    (directory,) = (path for path in (place.root / "nights").iterdir() if path.is_dir())
+    monkeypatch.undo()
+    assert place.night(ScriptedPool(), history=history, directory=directory).exit_status == 0
 
 
 def test_a_dirty_tree_is_told_and_is_another_version(place: Place) -> None:
