@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield from ("", "## Notes", "")
         yield from (f"- {note}" for note in report.notes)
     if report.patch:
-        yield from ("", "## Patch", "", "```diff", report.patch.rstrip("\n"), "```")
+        fence = _fence(report.patch)
+        yield from ("", "## Patch", "", f"{fence}diff", report.patch.rstrip("\n"), fence)
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -140,6 +142,11 @@ def _gates(report: Report) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return _flat(text).replace("|", "\\|")
+
+
+def _fence(text: str) -> str:
+    """Longer than any run of backticks in the text, which could end the block otherwise."""
+    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
 
 
 def _flat(text: str) -> str:

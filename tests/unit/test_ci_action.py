@@ -56,6 +56,21 @@ def test_the_comment_is_updated_and_not_repeated(tmp_path: Path, known: str, exp
     assert body.startswith("<!-- intelliperf verify -->\n") and "@somebody" not in body and len(body) < 65_536
 
 
+def test_the_comment_folds_the_patch_and_ends_its_block_where_it_is_cut(tmp_path: Path) -> None:
+    stand_in(
+        tmp_path / "bin",
+        "gh",
+        f'[[ "$*" == *--jq* ]] || {{ last="${{@: -1:1}}"; cat "${{last#body=@}}" >{tmp_path}/body; }}',
+    )
+    patch = "````diff\n" + "+x\n" * 40_000 + "````\n"
+    (tmp_path / "summary.md").write_text(f"# refused\n\n| a | b |\n\n## Patch\n\n{patch}")
+    done = run("comment.sh", tmp_path, REPOSITORY="o/r", NUMBER="5", SUMMARY=str(tmp_path / "summary.md"))
+    assert done.returncode == 0, done.stderr
+    body = (tmp_path / "body").read_text()
+    assert body.index("| a | b |") < body.index("<details><summary>Patch</summary>") and len(body) < 65_536
+    assert body.rstrip().endswith("… (cut)\n````\n\n</details>")
+
+
 def verify(tmp_path: Path, script: str, command: str) -> tuple[subprocess.CompletedProcess[str], Path]:
     stand_in(tmp_path / "bin", "intelliperf", script)
     settings = {"MODE": "verify", "COMMAND": command, "BUILD": "", "PROJECT": ".", "BASE": "abc", "TARGET": "mi300x"}

@@ -67,6 +67,11 @@ def test_the_summary_goes_from_the_result_to_the_details(report: Report) -> None
     assert "300 + 30 tokens, $0.0300" in text
 
 
+def test_a_patch_cannot_end_the_block_that_it_stands_in(report: Report) -> None:
+    text = summary(dataclasses.replace(report, patch="--- a\n+++ b\n ```\n+<script>\n"))
+    assert "\n````diff\n--- a\n+++ b\n ```\n+<script>\n````\n" in text
+
+
 def _judged(report: Report, **changes: object) -> Report:
     """With another verdict of the accepted attempt."""
     *others, last = report.attempts
