@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import shutil
 import sys
 from pathlib import Path
@@ -61,8 +62,8 @@ def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
             assert judged["attempts"][-1]["outcome"] == "WRONG_OUTPUT"
             failed, again, _ = await call(agent, "report", run=improved["run"])
             assert not failed and again == improved
-            failed, played, text = await call(agent, "replay", run=improved["run"])
-            assert not failed and any("the same bits" in line or "other bits" in line for line in played["said"]), text
+            failed, _, text = await call(agent, "replay", run=improved["run"])
+            assert failed and "holds no recordings" in text, "a run of a tenth of a second is judged whole"
 
     asyncio.run(session())
     assert "block_atomic_add" not in (root / "reduction" / "signal_energy.hip").read_text()
@@ -78,6 +79,48 @@ int main() {
     return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
+
+
+SLOW_START = """\
+#include <cstdio>
+#include <unistd.h>
+__global__ void gather(const float *in, float *out, int n) {
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i < n) out[(i * 33) % n] = 2 * in[(i * 33) % n];
+}
+int main() {
+    const int n = 4096;
+    float *in, *out;
+    usleep(2500000);
+    cudaMalloc(&in, n * sizeof(float));
+    cudaMalloc(&out, n * sizeof(float));
+    cudaMemset(in, 0, n * sizeof(float));
+    gather<<<n / 128, 128>>>(in, out, n);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_agent_replays_what_was_recorded_of_its_patch(root: Path) -> None:
+    project = root / "slow"
+    project.mkdir()
+    (project / "gather.cu").write_text(SLOW_START)
+    better = SLOW_START.replace("(i * 33) % n", "i")
+    patch = "".join(
+        difflib.unified_diff(SLOW_START.splitlines(True), better.splitlines(True), "a/gather.cu", "b/gather.cu")
+    )
+    program = {"command": ["./gather"], "project": "slow", "build": ["nvcc -O2 -o gather gather.cu"], "target": "h100"}
+
+    async def session() -> None:
+        async with client(root) as agent:
+            failed, judged, text = await call(agent, "verify", program=program, patch=patch)
+            assert not failed and judged["accepted"], text
+            failed, played, text = await call(agent, "replay", run=judged["run"])
+            assert not failed and played["same_and_faster"], text
+            assert any("the same bits as the original in every buffer" in line for line in played["said"])
+
+    asyncio.run(session())
 
 
 def test_an_agent_has_a_program_checked_for_races(root: Path) -> None:
