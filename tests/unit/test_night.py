@@ -330,8 +330,10 @@ def test_a_vanished_ref_a_missing_directory_and_an_lfs_pointer_are_named(place: 
 def test_a_target_with_submodules_has_their_files_and_a_change_in_one_is_a_change(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("COUNT", "1"), ("KEY_0", "protocol.file.allow"), ("VALUE_0", "always")):
-        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)  # git refuses submodules on the same disk otherwise
+    (place.root / "gitconfig").write_text('[protocol "file"]\n\tallow = always\n')
+    monkeypatch.setenv(
+        "GIT_CONFIG_GLOBAL", str(place.root / "gitconfig")
+    )  # git refuses those of the same disk otherwise
     inner = Place(place.root, "inner")
     git(inner, "init", "-q", "-b", "main")
     commit(inner, "//1000\n", "inner")
