@@ -15,7 +15,7 @@ from intelliperf.report.risks import Judged, risks
 
 _LONGEST_TEXT = 4_000
 _MOST_OF_EACH = 60  # places, measurements
-_CHECK = frozenset(("name", "status", "detail", "device", "control", "unseen"))
+_MORE = ("detail", "device", "control", "unseen")  # of a check; older databases lack some
 
 
 @record(frozen=True)
@@ -113,8 +113,7 @@ def _judged(judgement: Judgement) -> Judged:
         detail=judgement.detail,
         at=judgement.at,
         checks=tuple(
-            Check(**{**{k: v for k, v in check.items() if k in _CHECK}, "status": CheckStatus(check["status"])})
-            for check in judgement.checks
+            Check(c["name"], CheckStatus(c["status"]), *(c.get(name, "") for name in _MORE)) for c in judgement.checks
         ),
         measurements=tuple(_measurement(m) for m in judgement.measurements[:_MOST_OF_EACH]),
         not_checked=judgement.not_checked,

@@ -133,7 +133,7 @@ __global__ void total(const float *in, float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        out[i] = 2 * in[(i * 33) % n];
+        out[(i * 33) % n] = 2 * in[(i * 33) % n];
 }
 int main()
 {

@@ -113,8 +113,8 @@ def test_the_inbox_is_worked_through_by_keys_alone(page: Any, history: History) 
     page.keyboard.press("x")
     assert page.locator("input[name=patch]:checked").count() == 2
     page.get_by_label("Reason, which later searches hear").fill("not this week")
-    page.keyboard.press("Enter")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     assert sum(history.patch(number).standing is Standing.REJECTED for number in (1, 2, 3, 4)) == 2
     page.keyboard.press("/")
     page.keyboard.type("tally")
