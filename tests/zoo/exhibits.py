@@ -185,11 +185,23 @@ class Exhibit:
             build=lambda: self._build(directory, text),
             logs=self.root / "logs",
             reading=self._reading,
+            other_wave=lambda: self._other_wave(text),
         )
         verdict = self._judge.judge(case)
         if verdict.accepted and verdict.on_recordings:  # on a busy machine, where a run takes long
             return self._judge.judge_whole(case, [case.kernel])
         return verdict
+
+    def _other_wave(self, text: str) -> tuple[Application, Application] | None:
+        target = self.backend.other_wave_build().get("INTELLIPERF_TARGET")
+        if target is None:
+            return None
+        original, candidate = (
+            self._build(self.root / f"{side}-{target}", one, target)
+            for side, one in (("reference", self.original), ("candidate", text))
+        )
+        built = isinstance(original, Application) and isinstance(candidate, Application)
+        return (original, candidate) if built else None
 
     # ---- proofs without a judge ------------------------------------------------------------------------------
 
