@@ -183,13 +183,14 @@ def other_output(runs: Iterable[Watched], other_chip: bool = False) -> tuple[Def
     """Where the program says something else under another order, beyond what two runs in one order differ by."""
     first, again, *others = runs
     steady = [a if a == b else None for a, b in zip(_lines(first), _lines(again), strict=False)]
+    cause = "the size of waves" if other_chip else "the order of threads"
     found = []
     for run in others:
         lines = _lines(run)
         for number, (expected, seen) in enumerate(zip(steady, lines, strict=False)):
             if expected is not None and not _alike(expected, seen, other_chip):
                 what = f"line {number + 1} of the output is {seen[:120]!r}, in order it is {expected[:120]!r}"
-                found.append(_output_defect(f"the result depends on the order of threads: {what}", run))
+                found.append(_output_defect(f"the result depends on {cause}: {what}", run))
                 break
         if run.completed.describe() != first.completed.describe():
             what = f"the program ends with {run.completed.describe()}, in order with {first.completed.describe()}"

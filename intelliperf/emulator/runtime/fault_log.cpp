@@ -193,19 +193,14 @@ bool noted_out_of_bounds() {
 void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
   std::vector<Noted> list;
   list.swap(noted());
-  bool located = false;
+  bool located = false, misaligned = false;
+  for (const Noted& entry : list) misaligned |= entry.fault.kind == FaultKind::kMisaligned;
   for (const Noted& entry : list) located |= entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site != kNoSite;
-  const auto misaligned = [&](uint32_t site) {
-    for (const Noted& entry : list)
-      if (entry.fault.kind == FaultKind::kMisaligned && entry.fault.site == site) return true;
-    return false;
-  };
   for (const Noted& entry : list) {
     // The same access as the fast version met it, without its place.
     if (located && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site == kNoSite) continue;
-    // The processor refuses some misaligned addresses, too, and does not say which.
-    if (entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.allocation_bytes == 0 && misaligned(entry.fault.site))
-      continue;
+    // The processor refuses some misaligned addresses, too, and does not say which: it may be an access before the last.
+    if (misaligned && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.allocation_bytes == 0) continue;
     if (worth_saying(entry.fault.kind)) tell(entry, request);
     Recorder::instance().fault_line(to_json(entry, request, launch_index));
   }
