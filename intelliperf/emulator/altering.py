@@ -24,6 +24,8 @@ class Plan:
     slots: tuple[Quantity, ...]
     window: int  # alterations of one launch
     reads_grid: bool
+    lanes: int  # accesses of a launch, on average
+    only_read: tuple[int, ...]  # parameters that it stores nothing through
     watched: bool  # whether a launch is small enough to be run with every access checked
 
     def environment(self) -> Mapping[str, str]:
@@ -31,6 +33,8 @@ class Plan:
             "INTELLIPERF_OTHER_SLOTS": ";".join(_spelt(slot) for slot in self.slots if slot.encoding in _KINDS),
             "INTELLIPERF_OTHER_WINDOW": str(self.window),
             "INTELLIPERF_OTHER_GRID": str(int(self.reads_grid)),
+            "INTELLIPERF_OTHER_ACCESSES": str(self.lanes),
+            "INTELLIPERF_OTHER_READ": ",".join(map(str, self.only_read)),
             "INTELLIPERF_OTHER_WATCH": str(int(self.watched)),
         }
 
@@ -50,6 +54,8 @@ def plans(trace: Trace) -> dict[str, Plan]:
             module.kernels[symbol].quantities + module.quantities,
             int(min(max(window, _FEWEST), _MOST)),
             module.kernels[symbol].reads_grid,
+            int(lanes),
+            module.kernels[symbol].only_read,
             lanes * _WATCHED_LANE_NS < _WATCHED_NS,
         )
     return found

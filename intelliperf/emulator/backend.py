@@ -51,6 +51,7 @@ _OPTIONS = {
     "other_kept": "INTELLIPERF_OTHER_KEPT",
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
     "other_constants": "INTELLIPERF_OTHER_CONSTANTS",
+    "other_widths": "INTELLIPERF_OTHER_WIDTHS",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",
     "shadow": "INTELLIPERF_SHADOW",

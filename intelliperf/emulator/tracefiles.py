@@ -140,6 +140,7 @@ class KernelFacts:
     static: StaticFacts | None
     quantities: tuple[Quantity, ...] = ()  # among its arguments
     reads_grid: bool = False  # its code asks for the number of blocks
+    only_read: tuple[int, ...] = ()  # parameters that are pointers which nothing is stored through
 
 
 @dataclass(frozen=True)
@@ -381,6 +382,7 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         static=None if static is None else _static(static),
         quantities=tuple(_quantity(one["parameter"], one) for one in row.get("quantities", ())),
         reads_grid=bool(row.get("reads_grid")),
+        only_read=tuple(map(int, row.get("only_read", ()))),
     )
 
 

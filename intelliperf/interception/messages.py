@@ -55,6 +55,10 @@ class Hello:
     raw: Object  # for Backend.open_memory
     formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
     constants: Mapping[str, frozenset[int]] = field(default_factory=dict)  # that a kernel compares with or divides by
+    widths: Mapping[str, Mapping[int, int]] = field(
+        default_factory=dict
+    )  # how often a kernel keeps numbers in so many bits
+    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)  # parameters that a kernel only copies floats to
     by_wave: frozenset[str] = frozenset()  # kernels whose lanes exchange values or share memory, where that is told
 
 
@@ -166,6 +170,8 @@ def parse_hello(message: Object) -> Hello:
         formats=_list(message, "formats", _words) if "formats" in message else (),
         by_wave=frozenset(str(symbol) for symbol, entry in kernels.items() if _object(entry).get("by_wave") is True),
         constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
+        copies={str(symbol): _naturals(_object(entry), "copies") for symbol, entry in kernels.items()},
+        widths={str(symbol): _counts(_object(entry).get("widths", {})) for symbol, entry in kernels.items()},
     )
 
 
@@ -317,6 +323,11 @@ def _naturals(message: Object, key: str) -> frozenset[int]:
     if not isinstance(value, list):
         raise ProtocolError(f"a message lacks the list {key!r}")
     return frozenset(_natural({key: entry}, key) for entry in value)
+
+
+def _counts(value: object) -> Mapping[int, int]:
+    counted = _object(value)
+    return {int(bits): _natural(counted, bits) for bits in counted if bits.isdecimal()}
 
 
 def _flag(message: Object, key: str) -> bool:

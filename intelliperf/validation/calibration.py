@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -224,11 +224,17 @@ class Calibrator:
 def constant(dispatch: Dispatch, hello: Hello | None) -> set[int]:
     """Allocations that an argument leads into by a pointer to const, and none by another."""
     parameters = dispatch.parameters or (hello.kernels.get(dispatch.kernel, ()) if hello else ())
-    kinds = {parameter.index: parameter.pointer and parameter.const for parameter in parameters}
-    led_to = [
-        (pointer.allocation, kinds.get(one.index, False)) for one in dispatch.arguments for pointer in one.pointers
-    ]
-    return {id for id, const in led_to if const} - {id for id, const in led_to if not const}
+    return _only_by(dispatch, {one.index for one in parameters if one.pointer and one.const})
+
+
+def copies(dispatch: Dispatch, hello: Hello | None) -> set[int]:
+    """Allocations whose floats the kernel has from elsewhere, as they are."""
+    return _only_by(dispatch, hello.copies.get(dispatch.kernel, frozenset()) if hello else frozenset())
+
+
+def _only_by(dispatch: Dispatch, indices: Collection[int]) -> set[int]:
+    led_to = [(pointer.allocation, one.index in indices) for one in dispatch.arguments for pointer in one.pointers]
+    return {id for id, such in led_to if such} - {id for id, such in led_to if not such}
 
 
 def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:

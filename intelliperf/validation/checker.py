@@ -25,7 +25,7 @@ from intelliperf.validation.buffers.compare import (
 )
 from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
-from intelliperf.validation.calibration import Calibration, scalars
+from intelliperf.validation.calibration import Calibration, copies, scalars
 from intelliperf.validation.runs.content import Content, chunks_that_differ
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
@@ -58,6 +58,7 @@ class Checker:
     syncs: set[int] = field(default_factory=set)
     by_wave: bool = False  # lanes exchange values or share memory, in either program
     constants: set[int] = field(default_factory=set)  # that only the candidate's code names
+    widths: set[int] = field(default_factory=set)  # bits that the candidate's code keeps more numbers in
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
@@ -89,6 +90,7 @@ class Checker:
         hellos = base.side.hello, other.side.hello
         mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
         self.constants |= theirs - mine
+        self.widths |= _narrower(*(h.widths.get(base.dispatch.kernel, {}) if h else {} for h in hellos))
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:
@@ -188,6 +190,7 @@ class Checker:
             self.apart.add(key)
             same = same_multiset(allowance.scalar, left.whole(), right.whole())
             return None if same else _Wrong("holds other elements than the original's, whatever their order")
+        copied = self.altered and mine.id in copies(here.dispatch, here.side.hello)
         builder = MismatchBuilder(allowance.scalar, left.size)
         told = left.differences(right, allowance.numbers)
         if told is not None:
@@ -202,15 +205,23 @@ class Checker:
             found = self._defined(here.dispatch.index, key, offset, expected, found)
             if not np.array_equal(expected, found):
                 self.apart.add(key)
-            wrong = wrong_elements(allowance, expected, found)
-            if self.altered and allowance.scalar.floating and expected.size % allowance.scalar.size == 0:
-                wrong &= ~_excused(allowance.scalar, expected, found, here.dispatch.alteration == _INFINITE)
+            wrong = self._wrong(allowance, expected, found, copied, here.dispatch.alteration == _INFINITE)
             builder.add(offset, wrong, expected, found)
         mismatch = builder.mismatch()
         if mismatch is not None and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
             self.unsure[key] = f"{mismatch.relative:.2g}"
             return None
-        return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near) if mismatch else None
+        if mismatch is None:
+            return None
+        return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near and not copied)
+
+    def _wrong(self, allowance: Allowance, expected: Bytes, found: Bytes, copied: bool, infinite: bool) -> Mask:
+        wrong = wrong_elements(allowance, expected, found)
+        if not self.altered or not allowance.scalar.floating or expected.size % allowance.scalar.size:
+            return wrong
+        if copied:
+            return wrong | _other_bits(allowance.scalar, expected, found)
+        return wrong & ~_excused(allowance.scalar, expected, found, infinite)
 
     def _erratic(self, base: Paused, key: Key) -> bool:
         return (base.dispatch.index, key) in self.calibration.erratic_at
@@ -337,6 +348,14 @@ def _excused(scalar: Scalar, expected: Bytes, found: Bytes, infinite: bool) -> M
     return excused
 
 
+def _other_bits(scalar: Scalar, expected: Bytes, found: Bytes) -> Mask:
+    """Where both are NaN, or both are zero, of other bits."""
+    mine, theirs = scalar.floats(expected), scalar.floats(found)
+    alike = (np.isnan(mine) & np.isnan(theirs)) | ((mine == 0) & (theirs == 0))
+    other: Mask = alike & (scalar.bits(expected) != scalar.bits(found))
+    return other
+
+
 def _positive_control(allowance: Allowance, content: Bytes) -> None:
     """Flip one bit of the last byte; the comparison must see it."""
     flipped = content.copy()
@@ -367,3 +386,7 @@ def _aliased(base: Paused) -> str | None:
                 return f"arguments {seen[pointer.allocation]} and {argument.index}"
             seen[pointer.allocation] = argument.index
     return None
+
+
+def _narrower(mine: Mapping[int, int], theirs: Mapping[int, int]) -> set[int]:
+    return {bits for bits, count in theirs.items() if count > mine.get(bits, 0)}

@@ -5,7 +5,7 @@ An answer that is remembered or known beforehand is wrong there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from intelliperf.interception.messages import Dispatch
@@ -23,6 +23,8 @@ from intelliperf.validation.othernumbers import (
     SHAPES,
     TWIN,
     TWIN_ORDER,
+    WIDE,
+    WIDTHS,
     Alteration,
     DoubtingChecker,
     kept_option,
@@ -74,7 +76,7 @@ class NumbersGate:
         if trial.declared.kernels and SHAPES not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_REPETITION)
             return None
-        for alteration in [COPIES] if trial.declared.kernels else ALTERATIONS:
+        for alteration in self._alterations(trial):
             unknown = self._unknown_shapes(trial) if alteration.of_arguments else ""
             if unknown:
                 failed.append(f"plain arguments not altered: {unknown}")
@@ -88,6 +90,12 @@ class NumbersGate:
         unseen = "; ".join(failed) if passed else ""
         trial.note(NAME, status, "; ".join(passed or failed), unseen=unseen)
         return None
+
+    def _alterations(self, trial: Trial) -> Sequence[Alteration]:
+        if trial.declared.kernels:
+            return [COPIES]
+        narrower = trial.compared.widths and WIDTHS in self._reference.backend.honours
+        return [*ALTERATIONS, WIDE] if narrower else ALTERATIONS
 
     def _unknown_shapes(self, trial: Trial) -> str:
         """Why it is not known which grids an altered argument must suit; empty where it is."""
@@ -127,7 +135,7 @@ class NumbersGate:
         """Are they the same real numbers on those numbers?"""
         if trial.declared.kernels:
             return Proof()
-        options = {OPTION: alteration.value, **self._held(trial, calibration)}
+        options = {OPTION: alteration.value, **self._held(trial, calibration), **self._widths(trial, alteration)}
         if alteration.of_arguments and trial.declared.geometry:
             options[SHAPES] = shapes_option(trial.compared.shapes) or ""
         return self._algebra.on_other_numbers(trial, options, calibration)
@@ -138,6 +146,10 @@ class NumbersGate:
         told = {CONSTANTS: ",".join(map(str, constants))} if CONSTANTS in self._reference.backend.honours else {}
         return {KEPT: kept_option(calibration), **told}
 
+    def _widths(self, trial: Trial, alteration: Alteration) -> dict[str, str]:
+        widest_first = sorted(trial.compared.widths, reverse=True)
+        return {WIDTHS: ",".join(map(str, widest_first))} if alteration is WIDE else {}
+
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         _, memory = self._reference.calibration(trial)
         options = {
@@ -146,7 +158,7 @@ class NumbersGate:
             "memory": memory,
             OPTION: alteration.value,
         }
-        options |= self._held(trial, calibration)
+        options |= {**self._held(trial, calibration), **self._widths(trial, alteration)}
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration, options)
         if alteration.of_arguments and trial.declared.geometry:

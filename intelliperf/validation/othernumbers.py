@@ -24,7 +24,7 @@ from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
-KEPT, SHAPES, CONSTANTS = "other_kept", "other_shapes", "other_constants"  # likewise
+KEPT, SHAPES, CONSTANTS, WIDTHS = "other_kept", "other_shapes", "other_constants", "other_widths"  # likewise
 ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16
 TWIN = "original in another order"
@@ -71,6 +71,16 @@ ALTERATIONS = (
         "three, half, a prime, very few, what only the candidate compares with), floats among them doubled and "
         "negated, wherever the original has one answer then",
     ),
+)
+
+
+# Where the candidate's code keeps integers in fewer bits than the original's.
+WIDE = Alteration(
+    "6",
+    "with more numbers, or larger ones, than a type of the candidate holds",
+    "sizes, counts and integers raised beyond the narrower types that the candidate has",
+    of_arguments=True,
+    doubtful=True,
 )
 
 

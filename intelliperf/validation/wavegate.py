@@ -21,6 +21,7 @@ NAME = "other wave size"
 _WRONG = "with waves of the other size"
 _CANDIDATE = "candidate with waves of the other size"
 _TWIN = "original with waves of the other size, in another order"
+_REVERSED = "candidate with waves of the other size, in another order"
 
 
 class WaveGate:
@@ -67,8 +68,10 @@ class WaveGate:
             Run(BASE, trial.case.reference, options),
             Run(_CANDIDATE, trial.application, options),
             Run(_TWIN, trial.case.reference, twin),
+            Run(_REVERSED, trial.application, twin),
         )
-        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=[_CANDIDATE, _TWIN])
+        bounded = [_CANDIDATE, _TWIN, _REVERSED]
+        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=bounded)
         checker = Checker(calibration, self._reference.settings.tolerance)
         try:
             followed = follow(self._reference.setting(trial, len(runs)), runs, rule, checker)
@@ -77,7 +80,7 @@ class WaveGate:
         twin_apart = followed.divergences.get(_TWIN)
         if twin_apart is not None and not twin_apart.near:
             return CheckStatus.NOT_RUN, f"the original has no one answer with it: {twin_apart.detail}"
-        divergence = followed.divergences.get(_CANDIDATE)
+        divergence = followed.divergences.get(_CANDIDATE) or followed.divergences.get(_REVERSED)
         if divergence is not None:
             return divergence
         coverage = followed.coverage(_CANDIDATE)

@@ -79,3 +79,12 @@ def test_constants_of_the_code_are_where_it_may_do_something_else() -> None:
     )
     (function,) = parse_module(f"define void @f(i32 %n, i32 %k) {{\n{body}  ret void\n}}\n").functions
     assert constants(function) == [12, 64, 96] and reads_grid(function)
+
+
+def test_bounds_and_cases_are_constants_too() -> None:
+    body = (
+        "  %m = call i32 @llvm.smin.i32(i32 %n, i32 512)\n"
+        "  switch i32 %n, label %a [\n    i32 7, label %a\n    i32 9, label %a\n  ]\na:\n"
+    )
+    (function,) = parse_module(f"define void @f(i32 %n) {{\n{body}  ret void\n}}\n").functions
+    assert constants(function) == [7, 9, 512]

@@ -7,6 +7,7 @@ copied with a hook before each access (trace). `abi.h` is the contract for what 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames, Tagged, restore_locations, tag_accesses
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
 from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
+from intelliperf.emulator.ir.widths import widths
 
 _HOOKS = (
     "declare void @__simt_access(ptr, i32)",
@@ -84,6 +86,7 @@ def instrument(
         also=restored.also,
     )
     reach = shared_reach(module, variables.shared)
+    helping = sum((widths(one) for one in module.functions if one.name not in kernels), Counter[int]())
     described: dict[str, Any] = {}
     bodies: list[str] = []
     shader = Shader(text, layout, surroundings.defined) if shadows else None
@@ -96,7 +99,7 @@ def instrument(
         if is_kernel:
             bodies += adapters(function, map_arguments(function, debug), shadows)
             described[unquoted(function.name)] = describe_kernel(
-                function, module, variables, debug, reach[function.name]
+                function, module, variables, debug, reach[function.name], helping
             )
     bodies += _resolver(_address_taken(module))
     _describe_symbols(module, variables, debug)

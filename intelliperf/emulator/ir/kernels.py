@@ -8,9 +8,11 @@ ones vanish, `bool` is an `i1`. The source side comes from the debug metadata, i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
 from intelliperf.emulator.ir.module import Function, Module
@@ -18,12 +20,14 @@ from intelliperf.emulator.ir.quantities import Place, Users, constants, of_param
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
+from intelliperf.emulator.ir.widths import widths
 from intelliperf.errors import ToolchainError
 
 _KERNEL_ATTRIBUTE = '"uniform-work-group-size"'
 _GROUP_REFERENCE = re.compile(r"#(\d+)")
 _REGISTERS_OF_A_STRUCT = re.compile(r"\.coerce[01]?\d*$")
 _BYVAL = re.compile(r"byval\(.*?\)(?: align \d+)?")
+_ONLY_READ = re.compile(r"^ptr\b.* read(?:only|none)\b")
 _EIGHTBYTE = 8
 
 
@@ -141,9 +145,12 @@ def _unpack(argument: Argument, number: int, setup: list[str]) -> str:
 
 
 def describe_kernel(
-    function: Function, module: Module, variables: Variables, debug: DebugInfo, reach: set[str]
+    function: Function, module: Module, variables: Variables, debug: DebugInfo, reach: set[str], helping: Counter[int]
 ) -> dict[str, Any]:
-    """The kernel's entry in the container's metadata, its static facts still unknown."""
+    """The kernel's entry in the container's metadata, its static facts still unknown.
+
+    `helping`: how often the functions that it may call narrow integers, see `widths`.
+    """
     subprogram = function.subprogram
     node = debug.node(subprogram)
     names = debug.parameter_names(subprogram) if subprogram is not None else {}
@@ -164,10 +171,26 @@ def describe_kernel(
         "quantities": of_parameters(Users(function), _places(map_arguments(function, debug)), types, debug),
         "constants": constants(function),
         "reads_grid": reads_grid(function),
+        "widths": {str(bits): count for bits, count in sorted((widths(function) + helping).items())},
+        "only_read": _only_read(map_arguments(function, debug)),
+        "copies": copied(function, _pointers(map_arguments(function, debug))),
         "by_wave": bool(reach) or bool(variables.dynamic) or "__simt_collective" in module.declarations,
         "static_lds": sum(variables.shared[name] for name in reach),
         "static": None,
     }
+
+
+def _pointers(arguments: list[Argument]) -> dict[str, int]:
+    return {
+        f"%{_written_name(one.text)}": one.source
+        for one in arguments
+        if not one.by_address and type_of(one.text) == "ptr"
+    }
+
+
+def _only_read(arguments: list[Argument]) -> list[int]:
+    """Parameters that are pointers which nothing is stored through, as the optimiser has inferred."""
+    return [one.source for one in arguments if not one.by_address and _ONLY_READ.search(one.text)]
 
 
 def _places(arguments: list[Argument]) -> dict[int, list[Place]]:

@@ -21,6 +21,9 @@ _CONSTANT = re.compile(r"-?\d+")
 _HARMLESS_CALL = re.compile(r"@llvm\.(?:[su](?:min|max)|abs|dbg|lifetime|assume)")
 _CARRYING = frozenset(("zext", "sext", "trunc", "freeze", "phi", "select"))  # the same number, or a choice
 _PASSING = frozenset(("sub", "mul", "shl", "xor"))
+_COMPARING = frozenset(("icmp", "udiv", "sdiv", "urem", "srem"))
+_BOUND = re.compile(r"@llvm\.[su](?:min|max)\..*, i\d+ (\d+)\)")
+_CASE = re.compile(r"^ *i\d+ (\d+), label", re.MULTILINE)
 _DIVIDING = frozenset(("udiv", "sdiv", "urem", "srem", "lshr", "ashr", "and"))
 _LARGEST = 1 << 31
 _MOST_OF_AN_ARRAY, _MOST_NESTED = 8, 8
@@ -237,8 +240,12 @@ def constants(function: Function) -> list[int]:
     found: set[int] = set()
     for block in function.blocks:
         for instruction in block.instructions:
-            if instruction.opcode == "icmp" or instruction.opcode in ("udiv", "sdiv", "urem", "srem"):
+            if instruction.opcode in _COMPARING:
                 found |= set(_constants(instruction.text))
+            elif instruction.opcode == "call":
+                found |= {int(bound[1]) for bound in _BOUND.finditer(instruction.text)}
+            elif instruction.opcode == "switch":
+                found |= set(map(int, _CASE.findall(instruction.text)))
             elif instruction.opcode in ("and", "lshr", "ashr"):
                 found |= {d for c in _constants(instruction.text) if (d := _divisor(instruction.opcode, c)) is not None}
     return sorted(c for c in found if 1 < c < _LARGEST)

@@ -60,7 +60,12 @@ std::string hello() {
     json.key("constants").begin_array();
     for (const JsonValue& constant : (*kernel)["constants"].items()) json.number(constant.unsigned_or(0));
     json.end_array();
-    json.end_object();
+    json.key("copies").begin_array();
+    for (const JsonValue& parameter : (*kernel)["copies"].items()) json.number(parameter.unsigned_or(0));
+    json.end_array();
+    json.key("widths").begin_object();
+    for (const auto& [bits, count] : (*kernel)["widths"].members()) json.key(bits).number(count.unsigned_or(0));
+    json.end_object().end_object();
   }
   json.end_object().end_object();
   return json.text();

@@ -27,6 +27,8 @@ constexpr uint64_t kMostGuardsOpened = 64;   // page by page; then the whole gua
 constexpr size_t kFreedRemembered = 4096;
 constexpr uint64_t kCheckAvailableFrom = 64ull << 20;
 constexpr uint64_t kMostRoomBytes = 64ull << 20;
+constexpr uint64_t kWideBytes = 2ull << 20;
+constexpr uint64_t kTurnBytes = 16;  // of whole numbers of any type
 constexpr uint64_t kMostPoisonBytes = 256ull << 20;
 constexpr uint32_t kFirstPage = kSmallestGuardPages;  // what lies before the first allocation is a guard
 constexpr uint8_t kCanary = 0xC9;
@@ -260,18 +262,31 @@ void set_total_bytes(uint64_t bytes) { heap().total = bytes; }
 MemoryMode memory_mode() { return heap().mode; }
 void set_memory_mode(MemoryMode mode) { heap().mode = mode; }
 
-bool has_room() { return settings().other_numbers == OtherNumbersMode::kArguments; }
+namespace {
 
-void fill_room(const Allocation& allocation) {
-  if (!allocation.roomy) return;
+uint64_t room_for(uint64_t asked) {
+  const OtherNumbersMode mode = settings().other_numbers;
+  if (asked % 4 != 0 || asked > kMostRoomBytes) return 0;
+  if (mode == OtherNumbersMode::kWide) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
+  return mode == OtherNumbersMode::kArguments ? asked : 0;
+}
+
+}  // namespace
+
+void fill_room(const Allocation& allocation, bool turned) {
   auto* base = reinterpret_cast<char*>(allocation.base);  // NOLINT(performance-no-int-to-ptr)
-  std::memcpy(base + allocation.bytes / 2, base, allocation.bytes / 2);
+  const uint64_t asked = allocation.bytes - allocation.room;
+  for (uint64_t turn = 1; turn * asked < allocation.bytes; ++turn) {
+    const uint64_t from = turned ? turn * kTurnBytes % asked : 0;
+    const uint64_t wanted = std::min(asked, allocation.bytes - turn * asked), first = std::min(wanted, asked - from);
+    std::memcpy(base + turn * asked, base + from, first);
+    std::memcpy(base + turn * asked + first, base, wanted - first);
+  }
 }
 
 Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   Heap& h = heap();
-  const bool roomy = has_room() && counts_as_device(kind) && asked % 4 == 0 && asked <= kMostRoomBytes;
-  const uint64_t bytes = roomy ? 2 * asked : asked;
+  const uint64_t room = counts_as_device(kind) ? room_for(asked) : 0, bytes = asked + room;
   const bool device = counts_as_device(kind);
   if (bytes == 0 || bytes > h.arena.bytes || (device && bytes > h.total - std::min(h.total, h.device_bytes))) return nullptr;
   if (bytes >= kCheckAvailableFrom && bytes > available_bytes()) return nullptr;
@@ -296,7 +311,7 @@ Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   Allocation& made = h.slots[number].allocation;
   made = Allocation{take_id(h, kind), kArenaBase + (first + pages) * kPageBytes - capacity, bytes, capacity, kind, true,
                     guard_pages > 0, flags, static_cast<uint32_t>(first), static_cast<uint32_t>(pages),
-                    static_cast<uint32_t>(guard_pages), nullptr, roomy};
+                    static_cast<uint32_t>(guard_pages), nullptr, room};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   if (device) h.device_bytes += bytes;
@@ -335,7 +350,7 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
     if (before.base + before.bytes > base) return false;
   }
   const auto [place, fresh] =
-      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name, false});
+      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name, 0});
   if (fresh) h.live.emplace(place->second.id, &place->second);
   return fresh;
 }
@@ -390,7 +405,7 @@ Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_
   std::fill_n(h.owners + first, pages + guard_pages, static_cast<uint32_t>(number + 1));
   Allocation& made = h.slots[number].allocation;
   made = Allocation{id, base, bytes, capacity, kind, true, guard_pages > 0, 0, static_cast<uint32_t>(first),
-                    static_cast<uint32_t>(pages), static_cast<uint32_t>(guard_pages), nullptr, false};
+                    static_cast<uint32_t>(pages), static_cast<uint32_t>(guard_pages), nullptr, 0};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   h.next_id = std::max(h.next_id, id + 1);

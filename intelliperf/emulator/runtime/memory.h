@@ -38,7 +38,7 @@ struct Allocation {
   uint32_t flags;      // as given to hipHostMalloc and relatives
   uint32_t first_page, pages, guard_pages;  // in the arena; guard pages follow the pages
   const char* name;    // of a symbol, mangled; else null
-  bool roomy;          // half of the bytes are room
+  uint64_t room;       // so many of the bytes, at the end, were not asked for
 };
 
 enum class MemoryMode : uint8_t { kStrict, kSlack };
@@ -86,11 +86,11 @@ bool inside(uintptr_t address, uint64_t bytes);
 // Visits live allocations by ascending id.
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
 
-// Device memory with as many bytes again behind what was asked for, as part of the allocation, so that launches of
-// larger sizes may be tried: where INTELLIPERF_OTHER_NUMBERS asks for other arguments.
-bool has_room();
-// Has these bytes hold the same as those before them.
-void fill_room(const Allocation& allocation);
+// Device memory has as many bytes again behind what was asked for, as part of the allocation, where
+// INTELLIPERF_OTHER_NUMBERS asks for other arguments: so that launches of larger sizes may be tried. Where it asks for
+// wide numbers, it has some hundred thousand elements.
+// Has these bytes repeat those before them; `turned`: each time from another place on.
+void fill_room(const Allocation& allocation, bool turned);
 
 uint64_t available_memory(); // what the machine can still give this process
 uint64_t allocated_bytes();  // live device and managed memory

@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <vector>
+
+#include "settings.h"
 
 namespace simt {
 namespace {
 
 constexpr uint64_t kRare = 61;  // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr int64_t kHalves = 512;  // so many numbers about zero
+constexpr uint64_t kTail = 64;  // so many numbers at the end
 constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;   // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;   // this part of a buffer is its end
@@ -87,6 +92,10 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (!constant) return false;
         value = 0;
         break;
+      case DataKind::kRamp:
+        if (!constant) return false;
+        value = high * Value(i) / Value(values.size());
+        break;
       default: return false;
     }
   }
@@ -95,24 +104,29 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
 
 template <class Value>
 bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind) {
-  if (!constant || values.empty()) return false;
+  if (constant == (kind == DataKind::kWritten) || values.empty()) return false;
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const Value low = *least, high = *greatest;
   const std::vector<Value> before = values;
   for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t chance = mixed(draw ^ i);
     Value& value = values[i];
-    if (kind == DataKind::kTies) {
+    if (kind == DataKind::kRamp) {
+      value = Value(double(high) * double(i) / double(values.size()));
+    } else if (kind == DataKind::kTies) {
       value = before[mixed(draw + chance % kFewValues) % before.size()];
-    } else if (kind == DataKind::kOutOfRange && chance % 8 == 0) {
+    } else if (kind == DataKind::kWritten && i + kTail >= values.size() && i % 2 == 0) {
+      value = Value(uint64_t(int64_t(high)) + 1 + i % 3);  // beyond what a padded end may take for the greatest
+    } else if ((kind == DataKind::kOutOfRange || kind == DataKind::kWritten) && chance % 8 == 0) {
       const auto wide = [](Value v) { return uint64_t(int64_t(v)); };  // wraps
       const uint64_t above[] = {wide(high) + 1, wide(low) - 1, ~0ull, wide(value) + 256, 2 * wide(high) + 1,
                                 wide(value) + (1 << 16), wide(std::numeric_limits<Value>::max()),
-                                wide(std::numeric_limits<Value>::min())};
-      value = Value(above[chance / 8 % 8]);
+                                wide(std::numeric_limits<Value>::min()), 0, 1};
+      const uint64_t named = settings().constants.size(), which = chance / 8 % (std::size(above) + named);
+      value = Value(which < named ? uint64_t(settings().constants[which]) + chance / 1024 % 3 - 1 : above[which - named]);
     }
   }
-  return kind == DataKind::kTies || kind == DataKind::kOutOfRange;
+  return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange || kind == DataKind::kWritten;
 }
 
 template <class Value>
@@ -139,6 +153,17 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
   return altered;
 }
 
+template <class Value>
+bool about(char* at, uint64_t bytes, const std::vector<int64_t>& sizes) {
+  for (uint64_t i = 0; i < bytes / sizeof(Value); ++i) {
+    const uint64_t chance = mixed(i);
+    if (chance % 8) continue;
+    const auto value = Value(sizes[chance / 8 % sizes.size()] + int64_t(chance / 64 % 3) - 1);
+    std::memcpy(at + i * sizeof value, &value, sizeof value);
+  }
+  return true;
+}
+
 }  // namespace
 
 const char* name_of(DataKind kind) {
@@ -153,12 +178,42 @@ const char* name_of(DataKind kind) {
     case DataKind::kSorted: return "sorted numbers";
     case DataKind::kInfinite: return "some numbers infinite";
     case DataKind::kReversed: return "numbers in reverse order";
+    case DataKind::kRamp: return "ascending numbers from zero on";
+    case DataKind::kWritten: return "integers to be updated out of their range";
     case DataKind::kCount: break;
   }
   return "";
 }
 
-bool needs_watching(DataKind kind) { return kind == DataKind::kOutOfRange; }
+bool needs_watching(DataKind kind) { return kind == DataKind::kOutOfRange || kind == DataKind::kWritten; }
+
+bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {
+  if (!numbers.constant || numbers.number.kind != NumberKind::kFloat) return false;
+  const auto fill = [&](auto value) {
+    for (uint64_t i = 0; i < bytes / sizeof value; ++i) {
+      value = ones ? 1 : decltype(value)(int64_t(mixed(i) % kHalves) - kHalves / 2) + decltype(value)(0.5);
+      std::memcpy(at + i * sizeof value, &value, sizeof value);
+    }
+    return true;
+  };
+  return numbers.number.bytes == 4 ? fill(float()) : numbers.number.bytes == 8 && fill(double());
+}
+
+bool alter_edges(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t row) {
+  if (!numbers.constant || numbers.number.kind != NumberKind::kFloat || row == 0) return false;
+  const auto fill = [&](auto value) {
+    value = quiet_nan<decltype(value)>(0);
+    for (uint64_t i = row; i < bytes / sizeof value; i += 2 * row) std::memcpy(at + i * sizeof value, &value, sizeof value);
+    return true;
+  };
+  return numbers.number.bytes == 4 ? fill(float()) : numbers.number.bytes == 8 && fill(double());
+}
+
+bool alter_about(char* at, uint64_t bytes, const BufferNumbers& numbers, const std::vector<int64_t>& sizes) {
+  if (numbers.number.kind != NumberKind::kInteger || sizes.empty()) return false;
+  if (numbers.number.bytes == 4) return about<int32_t>(at, bytes, sizes);
+  return numbers.number.bytes == 8 && about<int64_t>(at, bytes, sizes);
+}
 
 bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind) {
   const auto [type, each] = numbers.number;

@@ -2,6 +2,7 @@
 // NaN shows. Beside the alterations that are made on hardware as well, see alterations.h.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "alterations.h"
 
@@ -19,6 +20,8 @@ enum class DataKind : uint8_t {  // the most telling first
   kSorted,     // ascending
   kInfinite,   // some floats, of both signs
   kReversed,
+  kRamp,       // ascending from zero to the greatest
+  kWritten,    // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
   kCount,
 };
 
@@ -29,6 +32,17 @@ bool needs_watching(DataKind kind);
 
 // Overwrites the numbers; `draw` tells the launch. False: left as they are.
 bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind);
+
+// Floats that are read become numbers that lie half-way between two integers, as rounding has to break ties there; those
+// of one value only, when `ones`, for what they are multiplied by.
+bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones);
+
+// Floats that are read, taken for rows of so many: the first one of every other row becomes NaN. Nobody may read it for
+// the row before, not to multiply it by zero either.
+bool alter_edges(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t row);
+
+// An eighth of the integers become ones about these sizes, above and below.
+bool alter_about(char* at, uint64_t bytes, const BufferNumbers& numbers, const std::vector<int64_t>& sizes);
 
 // NaN for the last numbers of `bytes`, and for all of the `room` behind them.
 void bare_end(char* at, uint64_t bytes, uint64_t room, const Number& number);

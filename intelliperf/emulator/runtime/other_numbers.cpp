@@ -9,12 +9,14 @@
 #include "other_sizes.h"
 #include "settings.h"
 #include "shadow.h"
+#include "wide_launches.h"
 
 namespace simt {
 namespace {
 
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint32_t kMostArguments = 6;
+constexpr uint64_t kWideEach = 3;  // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
 struct Numbers {  // what a parameter says that an allocation holds
@@ -30,6 +32,11 @@ bool is_kept(const Allocation& a) {
 bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.kind != MemoryKind::kRegistered; }
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
+
+bool is_only_read(const Parameter& parameter) {
+  const auto& listed = settings().only_read;
+  return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
+}
 
 bool has_arrays(const Module& module) {
   return std::any_of(module.variables.begin(), module.variables.end(),
@@ -76,8 +83,6 @@ struct Window {
   }
 };
 
-Window of_data(uint64_t nth) { return Window(1, 1 + uint32_t(DataKind::kCount), nth); }
-
 std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
   std::map<const Allocation*, Numbers> found;
   for (const Parameter& parameter : request.kernel->parameters) {
@@ -93,7 +98,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) 
     Numbers& numbers = entry->second;
     if (fresh) numbers.of = {parameter.number, true, order};
     numbers.mixed |= !aligned || !(numbers.of.number == parameter.number);
-    numbers.of.constant &= parameter.constant;
+    numbers.of.constant &= parameter.constant || is_only_read(parameter);
   }
   for (const auto& variable : request.kernel->module->variables) {
     const Allocation* a = variable->managed ? nullptr : find(variable->address);
@@ -103,6 +108,45 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) 
     found.try_emplace(a, Numbers{{variable->number, variable->constant, order % 1024}, false});
   }
   return found;
+}
+
+// In an order that both versions of a program have.
+std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request) {
+  std::vector<std::pair<const Allocation*, Numbers>> found;
+  for (const auto& one : altered_with(request))
+    if (one.first->kind != MemoryKind::kSymbol) found.push_back(one);
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
+  return found;
+}
+
+bool is_list(const std::pair<const Allocation*, Numbers>& one) {
+  const auto& [of, mixed] = one.second;
+  return of.constant && !mixed && of.number.kind == NumberKind::kInteger;
+}
+
+// Lists of integers that are only read, where there are several: one of them may say how long the others are.
+std::vector<const Allocation*> lists_of(const LaunchRequest& request) {
+  std::vector<const Allocation*> found;
+  for (const auto& one : in_order(request))
+    if (is_list(one)) found.push_back(one.first);
+  return found.size() > 1 ? found : std::vector<const Allocation*>();
+}
+
+Window of_data(const LaunchRequest& request, uint64_t nth) {
+  return Window(1, 1 + uint32_t(DataKind::kCount) + uint32_t(lists_of(request).size()), nth);
+}
+
+std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
+  std::vector<WideBuffer> buffers;
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    const auto [kind, each] = numbers.of.number;
+    const bool integers = kind == NumberKind::kInteger && !numbers.mixed;
+    const uint64_t asked = allocation->bytes - allocation->room;
+    buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant});
+  }
+  const bool may_grow = !has_arrays(*request.kernel->module) && may_be_watched(request);
+  const bool alone = settings().reads_grid && settings().shapes.empty();
+  return wide_launches(request, settings().slots, buffers, settings().widths, settings().shapes, settings().accesses, may_grow, alone);
 }
 
 void add_bytes(const Allocation& a, void* into) {
@@ -121,9 +165,10 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
-  if (mode == OtherNumbersMode::kSome) return of_data(nth).total();
-  if (mode != OtherNumbersMode::kArguments) return 1;
+  if (mode == OtherNumbersMode::kSome) return of_data(request, nth).total();
+  if (mode != OtherNumbersMode::kArguments && mode != OtherNumbersMode::kWide) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
+  if (mode == OtherNumbersMode::kWide) return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
   const auto plain = uint32_t(other_arguments(request).size());
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
@@ -136,13 +181,18 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
   const OtherNumbersMode mode = settings().other_numbers;
-  if (mode != OtherNumbersMode::kArguments) {
-    alter_data(request, nth, mode == OtherNumbersMode::kSome ? of_data(nth)[variant] : 0);
+  const bool wide = mode == OtherNumbersMode::kWide;
+  if (mode != OtherNumbersMode::kArguments && !wide) {
+    alter_data(request, nth, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
     return;
   }
-  for (const Allocation* a : live) fill_room(*a);
+  for (const Allocation* a : live) fill_room(*a, wide);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();
+  if (wide) {
+    alter_wide(request, variant);
+    return;
+  }
   const std::vector<OtherArgument> plain = other_arguments(request);
   const std::vector<OtherSize> sizes = sizes_of(request);
   const uint32_t which = Window(uint32_t(plain.size()), uint32_t(plain.size() + sizes.size()), nth)[variant];
@@ -160,18 +210,21 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
 
 void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which) {
   const OtherNumbersMode mode = settings().other_numbers;
+  const bool one_list = which > uint32_t(DataKind::kCount);
+  const DataKind kind = one_list ? DataKind::kOutOfRange : DataKind(which - 1);
+  const Allocation* only = one_list ? lists_of(request)[which - 1 - uint32_t(DataKind::kCount)] : nullptr;
   for (const auto& [allocation, numbers] : altered_with(request)) {
-    if (numbers.mixed) continue;
+    if (numbers.mixed || (only && allocation != only)) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     if (which == 0)
       alter(at, allocation->bytes, numbers.of, nth, mode);
     else
-      alter_kind(at, allocation->bytes, numbers.of, nth, DataKind(which - 1));
+      alter_kind(at, allocation->bytes, numbers.of, nth, kind);
     shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
   }
   if (which == 0) return;
-  altered_.watched = needs_watching(DataKind(which - 1)) && may_be_watched(request);
-  told_ = name_of(DataKind(which - 1));
+  altered_.watched = needs_watching(kind) && may_be_watched(request);
+  told_ = only ? "integers of one list out of their range" : name_of(kind);
 }
 
 void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& other) {
@@ -195,12 +248,13 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   altered_.grid = other.grid;
   altered_.watched = other.larger;
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
+  if (other.keyed) alter_keys(request, other);
+  if (other.edges || other.halves) alter_floats(request, other);
   if (!other.bare) return;
   for (const auto& [allocation, numbers] : altered_with(request)) {
-    const uint64_t room = allocation->roomy ? allocation->bytes / 2 : 0;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     if (numbers.mixed || allocation->kind == MemoryKind::kSymbol) continue;
-    bare_end(at, allocation->bytes - room, room, numbers.of.number);
+    bare_end(at, allocation->bytes - allocation->room, allocation->room, numbers.of.number);
     shadow_uploaded(at, allocation->bytes);
   }
 }
@@ -215,6 +269,55 @@ bool OtherNumbers::as_taken(const LaunchRequest& request) const {
     if (value % parameter.multiple) return false;
   }
   return true;
+}
+
+// What a size has to do with integers in memory: those beyond it may be left out.
+void OtherNumbers::alter_keys(const LaunchRequest& request, const OtherSize& other) {
+  const Quantity& slot = settings().slots[other.values.front().slot];
+  int64_t size = 0;
+  std::memcpy(&size, slot_address(slot, request), slot.number.bytes);
+  for (const auto& [allocation, numbers] : altered_with(request)) {
+    if (numbers.mixed || !numbers.of.constant || allocation->kind == MemoryKind::kSymbol) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    alter_about(at, allocation->bytes, numbers.of, {size, int64_t(other.values.front().bytes)});
+    shadow_uploaded(at, allocation->bytes);
+  }
+  told_ = "a larger size, and integers about it";
+}
+
+void OtherNumbers::alter_floats(const LaunchRequest& request, const OtherSize& other) {
+  const auto listed = in_order(request);
+  uint64_t longest = 0;
+  for (const auto& [allocation, numbers] : listed)
+    if (numbers.of.constant && numbers.of.number.kind == NumberKind::kFloat) longest = std::max(longest, allocation->bytes);
+  for (const auto& [allocation, numbers] : listed) {
+    if (numbers.mixed) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    const bool altered = other.edges ? alter_edges(at, allocation->bytes, numbers.of, other.values.front().bytes)
+                                     : alter_halves(at, allocation->bytes, numbers.of, other.ones && allocation->bytes < longest);
+    if (altered) shadow_uploaded(at, allocation->bytes);
+  }
+  told_ = other.edges ? "another size, and NaN where rows begin" : "numbers half-way between integers";
+}
+
+void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
+  const WideLaunch wide = wide_of(request)[variant];
+  alter_size(request, wide.size);
+  altered_.watched = may_be_watched(request);
+  size_t number = 0;
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    const uint32_t each = numbers.of.number.bytes;
+    const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
+    const bool raised = wide.data == WideLaunch::Data::kRaised && !numbers.of.constant;
+    const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;
+    const bool full = wide.data == WideLaunch::Data::kFull && numbers.of.constant && each <= 2;
+    ++number;
+    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger || !(beyond || raised || equal || full)) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    widen(at, allocation->bytes, each, wide.data, wide.bits);
+    shadow_uploaded(at, allocation->bytes);
+  }
+  told_ = name_of(wide.data);
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

@@ -41,6 +41,9 @@ class OtherNumbers {
   void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
   void alter_size(const LaunchRequest& request, const OtherSize& other);
   bool as_taken(const LaunchRequest& request) const;
+  void alter_floats(const LaunchRequest& request, const OtherSize& other);
+  void alter_keys(const LaunchRequest& request, const OtherSize& other);
+  void alter_wide(const LaunchRequest& request, uint32_t variant);
 
   LaunchRequest altered_;
   std::vector<void*> arguments_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kLeastSize = 5;         // what is below is often a mode
 constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are no sizes that a launch could have
-constexpr size_t kMostConstants = 6;
+constexpr size_t kMostConstants = 12;
 
 std::vector<std::string> parts(const std::string& text, char mark) {
   std::vector<std::string> found;
@@ -92,7 +92,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     wanted.push_back(step == 1 ? 3 : step);
     size_t added = 0;
     for (const int64_t c : constants)
-      for (const int64_t one : {c, c + 1})
+      for (const int64_t one : {c, c + 1, c - 1})
         if (c >= 2 && c <= kMostOfAModule && one % step == 0 && added++ < kMostConstants) wanted.push_back(one);
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})
@@ -174,9 +174,95 @@ void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<Othe
     if (other == value || !std::isfinite(other)) continue;
     uint64_t bytes = 0;
     std::memcpy(&bytes, &other, sizeof other);
-    found.push_back({{{index, bytes}}, grid, false, false});
+    found.push_back({{{index, bytes}}, grid});
   }
 }
+
+// All floats 1, so that products leave halves as they are.
+std::vector<OtherSize> halves(const std::vector<Quantity>& slots, const LaunchRequest& request) {
+  const std::vector<Parameter>& parameters = request.kernel->parameters;
+  const auto floats = [](const Parameter& p) { return p.pointer && p.number.kind == NumberKind::kFloat; };
+  if (std::none_of(parameters.begin(), parameters.end(), floats)) return {};
+  OtherSize other;
+  other.grid = request.grid;
+  other.halves = true;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].number.kind != NumberKind::kFloat || !slot_address(slots[i], request)) continue;
+    const float narrow = 1;
+    const double wide = 1;
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, slots[i].number.bytes == 4 ? static_cast<const void*>(&narrow) : &wide, slots[i].number.bytes);
+    other.values.push_back({i, bytes});
+  }
+  OtherSize ones = other;
+  ones.ones = true;
+  return {other, ones};
+}
+
+// The launch's integers, and what it takes to give one of them another value.
+class Resizing {
+ public:
+  Resizing(const std::vector<Quantity>& slots, const LaunchRequest& request, const std::vector<LaunchShape>& beside,
+           bool may_grow)
+      : slots_(slots), beside_(beside), grid_(extent_of(request.grid)),
+        // Tiles of the other shapes are not known: there the grid stays as it is, and sizes only shrink.
+        fixed_(!request.kernel->tiles.empty() && !beside.empty()), may_grow_(may_grow && !fixed_), now_(slots.size(), 0) {
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (is_integer(slots[i]) && slot_address(slots[i], request)) now_[i] = value_of(slots[i], request);
+    block_ = block_of(request, now_);
+  }
+
+  int64_t now(size_t i) const { return now_[i]; }
+
+  bool is_product(size_t i) const {
+    for (size_t k = 0; k < now_.size(); ++k)
+      for (size_t j = k + 1; j < now_.size(); ++j)
+        if (k != i && j != i && now_[k] > 1 && now_[j] > 1 && now_[k] * now_[j] == now_[i]) return true;
+    return false;
+  }
+
+  // False where no launch suits: nobody knows its grid, or there is no room for it.
+  bool with(size_t i, int64_t value, OtherSize& other) const {
+    const Quantity& slot = slots_[i];
+    const int64_t size = now_[i];
+    std::vector<int64_t> others;
+    bool alike = false;
+    for (size_t k = 0; k < now_.size(); ++k) {
+      if (k == i || now_[k] == 0) continue;
+      others.push_back(now_[k]);
+      alike |= now_[k] == size;
+    }
+    const bool mode = size < kLeastSize;
+    Fitted fitted = mode || fixed_ ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
+    bool suits = true;
+    for (const LaunchShape& shape : beside_) {
+      if (fixed_) break;
+      const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
+      suits &= mode || theirs.matched == fitted.matched;
+    }
+    const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
+    const bool larger = value > size && !(mode && (named || size == 0));
+    if (larger && (!may_grow_ || !suits)) return false;
+    if (!suits) fitted.grid = grid_;  // a grid for more is one for less
+    // More threads than a size that nobody compares with anything: a check that a candidate has would show.
+    if (value < size && !slot.compared && !mode) return false;
+    other = OtherSize{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger};
+    for (size_t k = 0; k < now_.size(); ++k)
+      for (size_t j = 0; j < now_.size(); ++j)
+        if (k != i && j != i && j != k && now_[j] > 1 && size > 1 && now_[j] * size == now_[k]) {
+          other.values.push_back({k, uint64_t(now_[j] * value)});
+          j = now_.size();
+        }
+    return true;
+  }
+
+ private:
+  const std::vector<Quantity>& slots_;
+  const std::vector<LaunchShape>& beside_;
+  GridSize grid_, block_;
+  bool fixed_, may_grow_;
+  std::vector<int64_t> now_;
+};
 
 }  // namespace
 
@@ -218,14 +304,8 @@ const void* slot_address(const Quantity& slot, const LaunchRequest& request) {
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow) {
-  std::vector<OtherSize> found;
-  std::vector<int64_t> now(slots.size(), 0);
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (is_integer(slots[i]) && slot_address(slots[i], request)) now[i] = value_of(slots[i], request);
-  const GridSize grid = extent_of(request.grid), block = block_of(request, now);
-  // Tiles of the other shapes are not known: there the grid stays as it is, and sizes only shrink.
-  const bool fixed = !request.kernel->tiles.empty() && !beside.empty();
-  may_grow &= !fixed;
+  std::vector<OtherSize> found = halves(slots, request);
+  const Resizing resizing(slots, request, beside, may_grow);
   for (size_t i = 0; i < slots.size(); ++i) {
     const Quantity& slot = slots[i];
     const void* at = slot_address(slot, request);
@@ -236,46 +316,40 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       continue;
     }
     if (!is_integer(slot)) continue;
-    const int64_t size = now[i];
-    std::vector<int64_t> others;
-    bool product = false, alike = false;
-    for (size_t k = 0; k < slots.size(); ++k) {
-      if (k == i || now[k] == 0) continue;
-      others.push_back(now[k]);
-      alike |= now[k] == size;
-      for (size_t j = k + 1; j < slots.size(); ++j)
-        product |= j != i && now[k] > 1 && now[j] > 1 && now[k] * now[j] == size;
-    }
-    if (product && size >= kLeastSize) continue;  // it goes with them
-    bool bare = false;
+    const int64_t size = resizing.now(i);
+    if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
+    bool bare = false, keyed = false;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;
     for (const int64_t value : candidates(slot, size, constants, taken, least)) {
-      const bool mode = size < kLeastSize;
-      Fitted fitted = mode || fixed ? Fitted{true, false, grid} : fit(grid, block, others, size, value, alike);
-      bool suits = true;
-      for (const LaunchShape& shape : beside) {
-        if (fixed) break;
-        const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
-        suits &= mode || theirs.matched == fitted.matched;
-      }
-      const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
-      const bool larger = value > size && !(mode && (named || size == 0));
-      if (larger && (!may_grow || !suits)) continue;
-      if (!suits) fitted.grid = grid;  // a grid for more is one for less
-      // More threads than a size that nobody compares with anything: a check that a candidate has would show.
-      if (value < size && !slot.compared && !mode) continue;
-      OtherSize other{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger, false};
-      for (size_t k = 0; k < slots.size(); ++k)
-        for (size_t j = 0; j < slots.size(); ++j)
-          if (k != i && j != i && j != k && now[j] > 1 && size > 1 && now[j] * size == now[k]) {
-            other.values.push_back({k, uint64_t(now[j] * value)});
-            j = slots.size();
-          }
+      OtherSize other;
+      if (!resizing.with(i, value, other)) continue;
       found.push_back(other);
-      if (larger || mode || bare) continue;
-      bare = true;
+      if (size < kLeastSize) continue;
+      bool& done = other.larger ? keyed : bare;
+      if (done) continue;
+      done = true;
       found.push_back(other);
-      found.back().bare = true;
+      (other.larger ? found.back().keyed : found.back().bare) = true;
+      if (other.larger) continue;
+      found.push_back(other);
+      found.back().edges = true;
+    }
+  }
+  return found;
+}
+
+std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                 const std::vector<int64_t>& factors, const std::vector<LaunchShape>& beside) {
+  std::vector<OtherSize> found;
+  const Resizing resizing(slots, request, beside, true);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!slot_address(slots[i], request) || !is_integer(slots[i])) continue;
+    const int64_t size = resizing.now(i);
+    if (size < kLeastSize || resizing.is_product(i)) continue;
+    for (const int64_t factor : factors) {
+      OtherSize other;
+      const int64_t least = request.kernel->general ? 1 : multiple_of(slots[i], request);
+      if (size < INT32_MAX / factor && size * factor % least == 0 && resizing.with(i, size * factor, other)) found.push_back(other);
     }
   }
   return found;
@@ -285,7 +359,7 @@ std::vector<OtherSize> other_grids(const LaunchRequest& request) {
   std::vector<OtherSize> found;
   const uint32_t blocks = request.grid.x;
   for (const uint32_t other : {blocks - 1, blocks / 2 + 1, blocks + 1})
-    if (blocks > 2 && other != blocks) found.push_back({{}, {other, request.grid.y, request.grid.z}, other > blocks, false});
+    if (blocks > 2 && other != blocks) found.push_back({{}, {other, request.grid.y, request.grid.z}, other > blocks});
   return found;
 }
 

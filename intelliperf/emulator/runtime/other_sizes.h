@@ -29,6 +29,10 @@ struct OtherSize {
   std::vector<Value> values;  // its own first, then those of slots that are products of it and another
   Dim3 grid;
   bool larger = false;  // than the allocations were meant for
+  bool keyed = false;   // some integers that are only read lie about the old size and the new one
+  bool edges = false;   // every other row of this size begins with NaN
+  bool halves = false;  // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
+  bool ones = false;
   bool bare = false;    // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
 };
 
@@ -43,6 +47,10 @@ const void* slot_address(const Quantity& slot, const LaunchRequest& request);
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow);
+
+// Every size that is no mode, so many times as large.
+std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                 const std::vector<int64_t>& factors, const std::vector<LaunchShape>& beside);
 
 // Other grids alone, for kernels whose code goes by the grid's size.
 std::vector<OtherSize> other_grids(const LaunchRequest& request);

@@ -61,10 +61,13 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
-  if (mode <= uint64_t(OtherNumbersMode::kLarge)) s.other_numbers = OtherNumbersMode(mode);
+  if (mode <= uint64_t(OtherNumbersMode::kWide)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
+  for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
+  s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
+  s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);
   s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));
   s.reads_grid = unsigned_variable("INTELLIPERF_OTHER_GRID", 0) != 0;
   s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) != 0;

@@ -29,6 +29,9 @@ struct Settings {
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
   std::vector<int64_t> constants;  // values for them that only the candidate's code names
+  std::vector<uint32_t> widths;    // bits in which only the candidate's code keeps numbers, see wide_launches.h
+  std::vector<uint64_t> only_read;  // parameters that the original stores nothing through, whatever their types say
+  uint64_t accesses = 0;           // by all lanes of a launch, about
   uint32_t window = 12;            // alterations of a launch, beyond those that every launch has
   bool reads_grid = false;         // the kernel's code goes by the size of its grid
   bool may_watch = false;          // whether altered launches are small enough to be run with every access checked

@@ -20,6 +20,7 @@
 //   4  What the application copies to the device, as it arrives, and for good: the way of 2, with numbers told by
 //      their bits. No launch is repeated, so that programs with other kernels can be compared.
 //   5  Floats that the kernel only reads, all multiplied by 128.
+//   6  On the emulator: sizes and numbers that some bits do not hold, see wide_launches.h.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -28,7 +29,7 @@
 
 namespace simt {
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge };
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide };
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger };
 

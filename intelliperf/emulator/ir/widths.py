@@ -1,0 +1,49 @@
+"""Where a function keeps integers in few bits: cut, stored, or masked to them.
+
+What a rewrite has of these beyond the original is where its indices and totals may be too narrow; larger launches and
+larger numbers then show whether they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from intelliperf.emulator.ir.module import Function, Instruction
+from intelliperf.emulator.ir.text import NAME, without_attachments
+
+_LEAST, _MOST = 8, 18  # bits; what is narrower is a flag or a lane, what is wider holds every size that is tried
+_TRUNCATED = re.compile(r" to (?:<\d+ x )?i(\d+)>?$")
+_MOVED = re.compile(r"(?:load|store|atomicrmw|cmpxchg) .*?(?:<\d+ x )?\bi(\d+)\b")
+_MASKED = re.compile(r", (\d+)$")
+_SHIFTED = re.compile(rf"[la]shr (?:exact )?(?:<\d+ x )?i(\d+)>? (%{NAME}), (?:splat \(i\d+ )?(\d+)\)?$")
+_RAISED = re.compile(rf"shl (?:n[us]w )*(?:<\d+ x )?i(\d+)>? %{NAME}, (?:splat \(i\d+ )?(\d+)\)?$")
+
+
+def widths(function: Function) -> Counter[int]:
+    """How many instructions narrow a number to how many bits."""
+    raised = {
+        one.result: int(found[2])
+        for block in function.blocks
+        for one in block.instructions
+        if one.opcode == "shl" and (found := _RAISED.search(without_attachments(one.text)))
+    }
+    every = (bits for block in function.blocks for one in block.instructions for bits in _bits(one, raised))
+    return Counter(bits for bits in every if _LEAST <= bits <= _MOST)
+
+
+def _bits(instruction: Instruction, raised: dict[str | None, int]) -> Iterator[int]:
+    text, opcode = without_attachments(instruction.text), instruction.opcode
+    if opcode == "trunc":
+        yield from (int(found[1]) for found in [_TRUNCATED.search(text)] if found)
+    elif opcode in ("load", "store", "atomicrmw", "cmpxchg"):
+        yield from (int(found[1]) for found in [_MOVED.search(text)] if found)
+    elif opcode == "and":
+        mask = int(found[1]) if (found := _MASKED.search(text)) else 0
+        mask //= mask & -mask or 1  # an index times the size of an element
+        if mask & (mask + 1) == 0:
+            yield mask.bit_length()
+    elif opcode in ("lshr", "ashr") and (found := _SHIFTED.search(text)):
+        # Shifted up before, it keeps the lower bits; else it takes two numbers apart that share a word.
+        yield int(found[1]) - raised[found[2]] if found[2] in raised else int(found[3])

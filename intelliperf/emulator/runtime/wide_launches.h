@@ -1,0 +1,43 @@
+// A launch on more numbers, and on larger ones, than some bits hold: for a candidate whose code keeps integers in
+// fewer bits than the original's. An index, a count or a total that is too narrow goes wrong there.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "other_sizes.h"
+
+namespace simt {
+
+struct WideLaunch {
+  enum class Data : uint8_t {
+    kOwn,
+    kEqual,   // integers that are only read all have one value: what counts them counts all of them in one place
+    kFull,    // those of one and two bytes have all bits set: what adds them up
+    kBeyond,  // an eighth of the integers of one buffer that is only read, raised by what the bits hold or half of it
+    kRaised,  // all integers that may be written, raised by what the bits hold
+  };
+  OtherSize size;
+  Data data = Data::kOwn;
+  size_t buffer = 0;  // for kBeyond: which of `elements`
+  uint32_t bits = 0;
+};
+
+struct WideBuffer {
+  uint64_t elements = 0;
+  bool integers = false, narrow = false;  // narrow: of one or two bytes
+  bool constant = false;
+};
+
+// Those that a launch with these buffers may have. `accesses`: those that it makes as it is; more than some
+// are not worth their time. `alone`: its grid may be one block.
+std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::vector<Quantity>& slots,
+                                      const std::vector<WideBuffer>& buffers, const std::vector<uint32_t>& widths,
+                                      const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow, bool alone);
+
+// Overwrites `bytes` of integers of `each` bytes.
+void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits);
+
+// In words, for people.
+const char* name_of(WideLaunch::Data data);
+
+}  // namespace simt
