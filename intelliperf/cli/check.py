@@ -67,7 +67,7 @@ class _Checker:
         self._root = root
 
     def check(self) -> Checked:
-        from intelliperf.emulator.defects import defects_of, other_output
+        from intelliperf.emulator.defects import defects_of, other_output, unfinished
         from intelliperf.emulator.safety import coverage_of
         from intelliperf.emulator.sourcelines import Project
 
@@ -80,8 +80,9 @@ class _Checker:
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
-        defects = [*defects_of(runs, project, vendor), *other_output((runs[0], again, *runs[1:]))]
-        checked = [f"{run.schedule.name}: {'; '.join(map(coverage_of, run.traces))}" for run in runs]
+        defects = [*defects_of(runs, project, vendor), *unfinished(runs), *other_output((runs[0], again, *runs[1:]))]
+        told = [(run, "; ".join(filter(None, map(coverage_of, run.traces)))) for run in runs]
+        checked = [f"{run.schedule.name}: {seen or 'no launch came to its end'}" for run, seen in told]
         not_checked = ["other inputs than this command's"]
         if is_python(built.command[0], built.directory):
             not_checked.append("waves of another size, for which Triton would compile other code")

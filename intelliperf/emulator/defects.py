@@ -192,10 +192,23 @@ def other_output(runs: Iterable[Watched], other_chip: bool = False) -> tuple[Def
                 what = f"line {number + 1} of the output is {seen[:120]!r}, in order it is {expected[:120]!r}"
                 found.append(_output_defect(f"the result depends on {cause}: {what}", run))
                 break
-        if run.completed.describe() != first.completed.describe():
+        if run.completed.describe() != first.completed.describe() and not run.completed.timed_out:
             what = f"the program ends with {run.completed.describe()}, in order with {first.completed.describe()}"
             found.append(_output_defect(what, run))
     return tuple(found)
+
+
+def unfinished(runs: Iterable[Watched]) -> tuple[Defect, ...]:
+    """Runs that timed out: what they would have shown is not known, and a program that never ends is wrong."""
+    return tuple(
+        Defect(
+            "timeout", DefectLevel.ERROR, f"the program {run.completed.describe()}",
+            "raise --run-timeout, or look for threads that wait for others which cannot run",
+            kernel="the program", schedule=run.schedule.name,
+        )
+        for run in runs
+        if run.completed.timed_out
+    )  # fmt: skip
 
 
 def _output_defect(what: str, run: Watched) -> Defect:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+from intelliperf.emulator.defects import other_output, unfinished
+from intelliperf.emulator.watching import IN_ORDER, Watched, seeded
+from intelliperf.processes.process import run
 from intelliperf.records import Defect, DefectLevel, Geometry, SourcePoint
 from intelliperf.report.defects import defect_lines, defects_json, summary_line
 from intelliperf.report.sarif import sarif
@@ -65,3 +69,11 @@ def test_sarif_has_a_rule_per_kind_and_the_other_line_as_a_related_location() ->
     assert (place["region"]["startLine"], place["region"]["startColumn"]) == (22, 9)
     assert race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 15
     assert "locations" not in output
+
+
+def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> None:
+    ended = Watched(IN_ORDER, (), run(["true"], tmp_path, 10.0, tmp_path, "ended"))
+    hung = Watched(seeded(1), (), run(["sleep", "9"], tmp_path, 0.1, tmp_path, "hung"))
+    (defect,) = unfinished((ended, hung))
+    assert defect.level is DefectLevel.ERROR and "timed out" in defect.what and defect.schedule == "seed 1"
+    assert not other_output((ended, ended, hung))
