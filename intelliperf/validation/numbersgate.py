@@ -118,6 +118,7 @@ class NumbersGate:
             found = self._held_to(trial, alteration, allowed) if allowed is not None else found
             if (
                 isinstance(found, Divergence)
+                and found.near
                 and allowed is not None
                 and found.sync >= proof.compared
                 and proof.coverage
