@@ -133,6 +133,7 @@ def _compiled(
     after = {(tree / edit.path).resolve(): edit.text for edit in candidate.edits}
     try:
         units = _units(candidate, reading)
+        reading.prepare(units, before, after)
         old = reading.host(units, before, keep=True)
         old_devices = reading.devices(units, before, old, keep=True)
     except Unreadable as error:

@@ -24,6 +24,7 @@ _MOST_BYTES = 4 << 20
 _INCLUDE = re.compile(r'#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MARK = "intelliperf reads this file"
+_HOST, _DEVICE = "host", "device"  # the sides of a compilation
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Reading:
     _devices: dict[object, dict[Unit, Device]] = field(default_factory=dict)
     _readers: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
     _lexed: dict[str, list[Token]] = field(default_factory=dict)
+    _prepared: dict[object, str] = field(default_factory=dict)
 
     def affected(self, path: str) -> tuple[Unit, ...]:
         """The units that read the project's file. Raises `Unreadable` where what stands for it would not be read."""
@@ -69,12 +71,40 @@ class Reading:
     def _files(self) -> dict[Unit, frozenset[Path]]:
         return dict(zip(self.units, _side_by_side(self.compiler.files_read, self.units), strict=True))
 
+    def prepare(self, units: tuple[Unit, ...], *versions: Mapping[Path, str]) -> None:
+        """Compile both sides of the units side by side, with each of these texts, for `host` and `devices` to take.
+
+        What cannot be read is left for them to find out.
+        """
+        self._prepared.clear()
+        wanted = [(_HOST, unit) for unit in units] + [(_DEVICE, unit) for unit in units if unit.language != "c++"]
+        for texts in versions:  # one by one: they share precompiled headers
+            if (units, _key(texts)) in self._hosts:
+                continue
+
+            def made(one: tuple[str, Unit], texts: Mapping[Path, str] = texts) -> str | None:
+                try:
+                    return self._compiled(*one, texts)
+                except Unreadable:
+                    return None
+
+            for (side, unit), text in zip(wanted, _side_by_side(made, wanted), strict=True):
+                if text is not None:
+                    self._prepared[side, unit, _key(texts)] = text
+
+    def _ir(self, side: str, unit: Unit, texts: Mapping[Path, str]) -> str:
+        found = self._prepared.pop((side, unit, _key(texts)), None)
+        return self._compiled(side, unit, texts) if found is None else found
+
+    def _compiled(self, side: str, unit: Unit, texts: Mapping[Path, str]) -> str:
+        return self.compiler.host_ir(unit, texts) if side == _HOST else self.compiler.device_ir(unit, texts)
+
     def host(self, units: tuple[Unit, ...], texts: Mapping[Path, str], keep: bool = False) -> Host:
         """The host sides of the units with these texts. `keep` for the next candidate. Raises `Unreadable`."""
-        key = (units, tuple(sorted(texts.items())))
+        key = (units, _key(texts))
         if key in self._hosts:
             return self._hosts[key]
-        sides = _side_by_side(lambda unit: self.compiler.host_ir(unit, texts), units)
+        sides = _side_by_side(lambda unit: self._ir(_HOST, unit, texts), units)
         found = Host(dict(zip(units, sides, strict=True)))
         if keep:
             self._hosts[key] = found
@@ -84,11 +114,11 @@ class Reading:
         self, units: tuple[Unit, ...], texts: Mapping[Path, str], host: Host, keep: bool = False
     ) -> dict[Unit, Device]:
         """The device sides of those that have one. Raises `Unreadable`."""
-        key = (units, tuple(sorted(texts.items())))
+        key = (units, _key(texts))
         if key in self._devices:
             return self._devices[key]
         both = tuple(unit for unit in units if unit.language != "c++")
-        sides = _side_by_side(lambda unit: self.compiler.device_ir(unit, texts), both)
+        sides = _side_by_side(lambda unit: self._ir(_DEVICE, unit, texts), both)
         found = {
             unit: Device(parse(ir), kernel_names(host.raw[unit]), self.tree.resolve(), unit.directory)
             for unit, ir in zip(both, sides, strict=True)
@@ -141,12 +171,17 @@ class Reading:
         return Unit(source, "c++", like.directory, (*places, "-x", "c++", *like.flags[start:]))
 
 
+_Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
 
-def _side_by_side(work: Callable[[Unit], _Made], units: Iterable[Unit]) -> list[_Made]:
+def _side_by_side(work: Callable[[_Given], _Made], units: Iterable[_Given]) -> list[_Made]:
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         return list(pool.map(work, units))
+
+
+def _key(texts: Mapping[Path, str]) -> tuple[tuple[Path, str], ...]:
+    return tuple(sorted(texts.items()))
 
 
 def _files_below(tree: Path) -> Iterable[Path]:

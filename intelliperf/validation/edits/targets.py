@@ -45,6 +45,7 @@ def touched(reading: Reading, edits: Sequence[FileEdit], originals: Mapping[str,
     after = {(tree / edit.path).resolve(): edit.text for edit in known}
     try:
         units = tuple(dict.fromkeys(unit for edit in known for unit in reading.affected(edit.path)))
+        reading.prepare(units, before, after)
         hosts = [reading.host(units, texts, keep=True) for texts in (before, after)]
         devices = [
             reading.devices(units, texts, host, keep=True) for texts, host in zip((before, after), hosts, strict=True)
