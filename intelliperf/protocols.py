@@ -43,12 +43,22 @@ class ApplicationProfile:
 
 
 @record(frozen=True)
+class Ended:
+    """How a run ended, and the files with what it wrote."""
+
+    exit_status: int | None
+    stdout: Path
+    stderr: Path
+
+
+@record(frozen=True)
 class Timing:
     """Two applications timed against each other."""
 
     measurements: tuple[Measurement, ...]
     floor_ns: float | None = None  # no device can run the candidate's dispatches of the kernel in less time together
     notes: tuple[str, ...] = ()  # for the report: how it was measured, the least change that would have shown
+    ended: tuple[Ended, Ended] | None = None  # a timed run of each; None where these are not kept
 
 
 @record(frozen=True)
@@ -116,6 +126,7 @@ class ShadowState:
     undecided: int  # comparisons and conversions that rounding alone decided
     choices: int  # whether numbers were compared at all
     inputs: int  # digest of what the host has given the device
+    free: int = 0  # whether there were square roots or quotients that stand for any function
 
 
 @runtime_checkable
@@ -124,6 +135,13 @@ class ShadowedMemory(Protocol):
 
     def shadow_state(self) -> ShadowState | None:
         """None where this run has no shadow."""
+        ...
+
+    def shaded(self, base: int, size: int) -> bool:
+        """Did kernels store shadows in these bytes or their pages? Else all numbers there stand for themselves.
+
+        Raises `ProtocolError` as `Memory.read`.
+        """
         ...
 
     def shadows(self, base: int, size: int, unit: int) -> tuple[ShadowPart, ...]:

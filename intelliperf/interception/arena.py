@@ -25,10 +25,12 @@ _F_SEAL_SHRINK = 0x0002
 _ADDRESS_LIMIT = 1 << 64
 # runtime/shadow.h and shadow.cpp of the emulator.
 _SHADOW_MAGIC = 0x31574F4441485350
-_SHADOW_HEADER = struct.Struct("<6Q")
+_SHADOW_HEADER = struct.Struct("<7Q")
 _SHADOW_HEADER_BYTES = 4096
 _SHADOW_RECORD_BYTES = 32
 _SHADOW_NARROW_AT = _SHADOW_RECORD_BYTES << 37
+_SHADOW_MARKS_AT = 3 * _SHADOW_NARROW_AT
+_SHADOW_MARKED_BYTES = 4096
 _SPOIL_BYTES = 1 << 20
 _SPOILT = bytes([0, *([0xD3] * 255)])  # what becomes of each byte: as a float large, as an integer negative
 
@@ -92,6 +94,15 @@ class SharedArena:
         if fields[0] != _SHADOW_MAGIC:
             raise ProtocolError("the child's shadow has another layout than this release's")
         return ShadowState(*fields[1:])
+
+    def shaded(self, base: int, size: int) -> bool:
+        """See `protocols.ShadowedMemory`."""
+        if self._shadow is None or size == 0:
+            return False
+        offset = self._offset(base, size)
+        first, last = offset // _SHADOW_MARKED_BYTES, (offset + size - 1) // _SHADOW_MARKED_BYTES
+        marks = self._copy(self._shadow + _SHADOW_HEADER_BYTES + _SHADOW_MARKS_AT + first, last + 1 - first)
+        return 1 in marks or 3 in marks
 
     def shadows(self, base: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
         """See `protocols.ShadowedMemory`. Reading a hole of the file would fill it: only data is read."""

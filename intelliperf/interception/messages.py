@@ -21,6 +21,7 @@ _HANDLE_LIMIT = 64  # CUDA's have as many bytes, HSA's 32
 Object = Mapping[str, object]
 T = TypeVar("T")
 Extent = tuple[int, int, int]
+ReachTable = tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]  # files, and the rows of `emulator/ir/reach`
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Hello:
     )  # how often a kernel keeps numbers in so many bits
     copies: Mapping[str, frozenset[int]] = field(default_factory=dict)  # parameters that a kernel only copies floats to
     by_wave: frozenset[str] = frozenset()  # kernels whose lanes exchange values or share memory, where that is told
+    lost_shadows: tuple[tuple[str, ...], ...] = ()  # by module: what its shadows cannot follow, by `ShadowState.why`
+    reach: Mapping[int, ReachTable] = field(default_factory=dict)  # by module: what may be reached, where that is told
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,8 @@ class Dispatch:
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
     unrepeatable: str = ""  # told with it: why a replay could not make this launch
+    # By module: a bit for each byte of its table, set once that code was executed. Of modules where something is new.
+    reached: Mapping[int, bytes] = field(default_factory=dict, compare=False)
 
     def describe(self) -> str:
         shape = "×".join(map(str, self.grid)), "×".join(map(str, self.block))
@@ -169,6 +174,8 @@ def parse_hello(message: Object) -> Hello:
         raw=message,
         formats=_list(message, "formats", _words) if "formats" in message else (),
         by_wave=frozenset(str(symbol) for symbol, entry in kernels.items() if _object(entry).get("by_wave") is True),
+        lost_shadows=_list(message, "lost_shadows", _reasons) if "lost_shadows" in message else (),
+        reach=dict(_list(message, "reach", _reach_table)) if "reach" in message else {},
         constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
         copies={str(symbol): _naturals(_object(entry), "copies") for symbol, entry in kernels.items()},
         widths={str(symbol): _counts(_object(entry).get("widths", {})) for symbol, entry in kernels.items()},
@@ -188,6 +195,24 @@ def parse_message(message: Object, allocations: tuple[Allocation, ...] | None = 
         uncovered = _list(message, "uncovered", _words) if "uncovered" in message else ()
         return End(_natural(message, "dispatches"), uncovered)
     raise ProtocolError(f"a message of unknown type {kind[:40]!r}")
+
+
+def _reasons(entry: Object) -> tuple[str, ...]:
+    reasons = entry.get("reasons")
+    return tuple(map(str, reasons)) if isinstance(reasons, list) else ()
+
+
+def _reached_bits(entry: Object) -> tuple[int, bytes]:
+    return _natural(entry, "module"), _hexadecimal(entry, "bits")
+
+
+def _reach_table(entry: Object) -> tuple[int, ReachTable]:
+    table = _object(entry.get("table"))
+    files, entries = table.get("files"), table.get("entries")
+    if not isinstance(files, list) or not isinstance(entries, list):
+        raise ProtocolError("hello: a table of reached code without files or entries")
+    rows = tuple(tuple(n for n in row if isinstance(n, int) and n >= 0) for row in entries if isinstance(row, list))
+    return _natural(entry, "module"), (tuple(map(str, files)), rows)
 
 
 def _words(entry: Object) -> str:
@@ -226,6 +251,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
         unrepeatable=_text(message, "unrepeatable") if "unrepeatable" in message else "",
+        reached=dict(_list(message, "reached", _reached_bits)) if "reached" in message else {},
     )
 
 

@@ -7,14 +7,15 @@ rounding alone decides a branch, it proves nothing and says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from intelliperf.errors import ProtocolError, ToolchainError
-from intelliperf.interception.messages import Allocation
+from intelliperf.interception.messages import Allocation, Hello
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.protocols import ShadowedMemory, ShadowPart, ShadowState
 from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.algebrawords import different, less_exact, said
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes, equal
 from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Scalar
@@ -53,19 +54,26 @@ class Doubt:
         return bool(self.text) and (account.worst is None or account.worst.units <= self.largest)
 
 
-def doubts(original: ShadowState, candidate: ShadowState) -> Doubt:
+def doubts(original: ShadowState, candidate: ShadowState, hellos: Sequence[Hello | None] = (None, None)) -> Doubt:
     """What both runs say of their shadows."""
     if original.inputs != candidate.inputs:
         text = "the host has calculated with results of kernels, so that the two were given different numbers"
         return Doubt(text)
-    for name, state in (("original", original), ("candidate", candidate)):
+    for name, state, hello in zip(("original", "candidate"), (original, candidate), hellos, strict=True):
         if state.lost:
-            return Doubt(f"the {name} has operations that no shadow follows")
+            return Doubt(f"the {name} has operations that no shadow follows{_lost_at(state, hello)}")
     if original.undecided:
         return Doubt(f"rounding alone decides {original.undecided} comparisons of the original")
     if candidate.undecided:
         return Doubt(f"rounding alone decides {candidate.undecided} comparisons of the candidate", _NEARLY_EQUAL)
     return Doubt()
+
+
+def _lost_at(state: ShadowState, hello: Hello | None) -> str:
+    """The first of them; each module numbers its own."""
+    lists = hello.lost_shadows if hello is not None else ()
+    found = dict.fromkeys(reasons[state.why] for reasons in lists if state.why < len(reasons))
+    return f" ({' or '.join(found)})" if found else ""
 
 
 @dataclass
@@ -83,6 +91,7 @@ class AlgebraObserver:
     whole: dict[Key, bool] = field(default_factory=dict)  # it consists of such numbers
     shaded: bool = False  # both runs had shadows
     choices: bool = False  # numbers were compared by either program
+    free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
     compared: int = 0
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
 
@@ -95,7 +104,8 @@ class AlgebraObserver:
         self.shaded = True
         self.compared += 1
         self.choices |= bool(states[0].choices or states[1].choices)
-        self.doubt = doubts(states[0], states[1])
+        self.free |= bool(states[0].free or states[1].free)
+        self.doubt = doubts(states[0], states[1], (base.side.hello, other.side.hello))
         known = scalars(base.dispatch, base.side.hello)
         named = {id: name for id, (name, _) in known.items()}
         due = chosen(sync, base)
@@ -118,6 +128,14 @@ class AlgebraObserver:
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
         return None
 
+    def doubtfully(self) -> str:
+        """Why differences prove nothing, and how many there are; empty where there are none."""
+        found = self.doubtful.values()
+        if not found:
+            return ""
+        different, elements = sum(a.different for a in found), sum(a.elements for a in found)
+        return f"{self.doubt.text}: {different:,} of {elements:,} numbers are not proven for it"
+
     def _left_out(self, base: Paused, key: Key) -> bool:
         allowance = self.calibration.allowances.get(key, Allowance())
         return allowance.steadiness >= Steadiness.UNORDERED or (base.dispatch.index, key) in self.calibration.erratic_at
@@ -126,6 +144,8 @@ class AlgebraObserver:
         self, base: Paused, other: Paused, buffers: tuple[Allocation, Allocation], deadline: Deadline
     ) -> Account:
         mine, theirs = buffers
+        if not (_shaded(base, mine) or _shaded(other, theirs)):
+            return NOTHING
         contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
         account = NOTHING
         for start in range(0, mine.size, CHUNK_BYTES):
@@ -163,45 +183,17 @@ def _state(paused: Paused) -> ShadowState | None:
     return memory.shadow_state() if isinstance(memory, ShadowedMemory) else None
 
 
+def _shaded(paused: Paused, one: Allocation) -> bool:
+    memory = paused.side.memory
+    return isinstance(memory, ShadowedMemory) and memory.shaded(one.base, one.size)
+
+
 def _parts(paused: Paused, one: Allocation, start: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
     memory = paused.side.memory
     if not isinstance(memory, ShadowedMemory):
         return ()
     parts = memory.shadows(one.base + start, size, unit)
     return tuple(replace(part, start=part.start + start) for part in parts)
-
-
-def different(account: Account) -> str:
-    """A C, in words."""
-    worst = account.worst
-    if worst is None:
-        return "computes something else"
-    exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
-    off = f"off by {worst.relative:.2g} of its value, {worst.units:.2g} times the original's own rounding error"
-    counted = f"{account.different} of {account.elements} differ"
-    return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
-
-
-def _ulp(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
-
-
-def proven(account: Account) -> str:
-    """An A or B, in words."""
-    original, candidate = account.errors
-    errs = f"errs by {_ulp(candidate)} ulp, the original by {_ulp(original)}"
-    outputs = f"all {account.elements:,} outputs" if account.elements != 1 else "its one output"
-    if account.level is Level.EQUAL:
-        return f"the same real numbers in {outputs} (checked in a secret field, no tolerance); {errs}"
-    where = f"{account.close:,} of {account.elements:,} outputs"
-    return f"not proven algebraically in {where}; they agree to a millionth of a rounding error; {errs}"
-
-
-def less_exact(account: Account) -> str:
-    """What is right, but not good enough, in words."""
-    original, candidate = account.errors
-    times = f"right, but {candidate / max(original, 0.5):,.0f} times less exact than the original"
-    return f"{times} ({_ulp(candidate)} ulp against {_ulp(original)})"
 
 
 @dataclass(frozen=True)
@@ -224,6 +216,11 @@ class Proof:
             return {}
         found = self.observer.accounts
         return {key: a for key, a in found.items() if a.level is not Level.DIFFERENT and a.exact_enough}
+
+    @property
+    def all_equal(self) -> bool:
+        found = self.observer
+        return self.rejection is None and found is not None and all(not a.level for a in found.accounts.values())
 
     def less_exact(self) -> str:
         """The first buffer that is right, but further from the exact numbers; empty where there is none."""
@@ -317,12 +314,27 @@ class AlgebraGate:
         calibration: Calibration,
         symbolic: bool = False,
     ) -> Proof:
+        """Without the laws of roots and quotients first: most candidates leave these alone, and laws cost time."""
+        proof = self._run_once(trial, field_, altered, calibration, symbolic, free_functions=True)
+        if proof.observer is None or not proof.observer.free or proof.all_equal:
+            return proof
+        return self._run_once(trial, field_, altered, calibration, symbolic, free_functions=False)
+
+    def _run_once(
+        self,
+        trial: Trial,
+        field_: Field,
+        altered: Mapping[str, str],
+        calibration: Calibration,
+        symbolic: bool,
+        free_functions: bool,
+    ) -> Proof:
         _, memory = self._reference.calibration(trial)
         options = {
             "kernels": self._reference.kernels(trial),
             "poison": POISON,
             "memory": memory,
-            OPTION: _option(field_, calibration, symbolic),
+            OPTION: _option(field_, calibration, symbolic, free_functions),
             **altered,
         }
         observer = AlgebraObserver(calibration, field_, symbolic)
@@ -332,7 +344,7 @@ class AlgebraGate:
         except (SideFailed, ProtocolError) as error:
             return Proof(None, None, f"the original does not run with shadows: {error}")
         if divergence is None:
-            return Proof(observer, None, observer.doubt.text if observer.doubtful else "", coverage)
+            return Proof(observer, None, observer.doubtfully(), coverage)
         if divergence.outcome is not Outcome.WRONG_OUTPUT:
             return Proof(observer, None, f"the candidate does not run with shadows: {divergence.detail}")
         if unfaithful := self._unfaithful(trial, options):
@@ -429,23 +441,17 @@ class _SameBits:
         return None
 
 
-def _option(field_: Field, calibration: Calibration, symbolic: bool) -> str:
+def _option(field_: Field, calibration: Calibration, symbolic: bool, free_functions: bool) -> str:
     """The formats are the original's: what a candidate rounds to another one is lost for good."""
     formats = calibration.formats
     words = [str(field_.fold), *(name for name in ("half", "bfloat") if name in formats)]
     if formats and "float" not in formats:
         words.append("double-only")
-    return " ".join([*words, *(["symbolic"] if symbolic else [])])
+    return " ".join([*words, *(["symbolic"] if symbolic else []), *(["free-functions"] if free_functions else [])])
 
 
 def _summary(observer: AlgebraObserver) -> str:
     """What was found by buffer; those without any rounding error, inputs among them, are only counted."""
-    told = [f"{observer.names[key]}: {_said(a)}" for key, a in observer.accounts.items() if any(a.largest) or a.level]
+    told = [f"{observer.names[key]}: {said(a)}" for key, a in observer.accounts.items() if any(a.largest) or a.level]
     plain = sum(a.elements for a in observer.accounts.values() if not any(a.largest) and not a.level)
     return "; ".join([*told, *([f"{plain:,} numbers without rounding errors are the same"] if plain else [])])
-
-
-def _said(account: Account) -> str:
-    if account.level is not Level.DIFFERENT and not account.exact_enough:
-        return less_exact(account)
-    return proven(account)

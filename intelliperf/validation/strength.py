@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from intelliperf.records import CheckStatus, Strength
 from intelliperf.sentences import counted
-from intelliperf.validation.algebragate import SYMBOLIC_NAME, proven
+from intelliperf.validation.algebragate import SYMBOLIC_NAME
+from intelliperf.validation.algebrawords import proven
 from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.runs.pairing import Key

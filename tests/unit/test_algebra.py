@@ -9,7 +9,8 @@ import pytest
 
 from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant, parse
 from intelliperf.protocols import ShadowPart, ShadowState
-from intelliperf.validation.algebragate import doubts, less_exact, proven
+from intelliperf.validation.algebragate import doubts
+from intelliperf.validation.algebrawords import less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
 from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
@@ -143,3 +144,10 @@ def test_a_sum_of_millions_of_floats_gives_no_evidence_rather_than_a_refusal() -
     few, many = by_operations(FLOAT32, 10_000), by_operations(FLOAT32, 10_000_000)
     assert few.unsure == 0.0
     assert many.unsure > many.rtol
+
+
+def test_numbers_that_are_the_same_to_the_bit_are_counted_as_the_long_way_counts_them() -> None:
+    one = shaded([1.5, -2.25, 0.0, 3.0])
+    short, long = compare(FIELD, one, one), compare(FIELD, one, one, np.zeros(16, dtype=bool))
+    assert short == long
+    assert short.elements == 4 and short.level is Level.EQUAL and short.relative > 0

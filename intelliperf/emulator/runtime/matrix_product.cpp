@@ -4,6 +4,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "shadow.h"
+#include "shadow_functions.h"
+
 namespace simt {
 namespace {
 
@@ -31,6 +34,8 @@ T element(const uint64_t* words, uint32_t index) {
   return value;
 }
 
+constexpr uint32_t kBytes[] = {4, 8, 2, 2, 1};  // by MatrixFormat
+
 double number(MatrixFormat format, const uint64_t* words, uint32_t index) {
   switch (format) {
     case MatrixFormat::kF32: return element<float>(words, index);
@@ -54,9 +59,14 @@ Place place_of_sum(const MatrixOperands& shape, uint32_t lane, uint32_t index) {
   return {8 * (within / 4) + 4 * (lane / 32) + within % 4, lane % 32, index / 16};
 }
 
+struct Held {  // an element of an operand: among the words of a lane, null where it takes no part
+  const uint64_t* words;
+  uint32_t index;
+};
+
 // The element (`line`, `deep`) of the operand of `block`: `line` is a row of the first matrix, a column of the second.
-double operand(const MatrixOperands* const* lanes, const MatrixOperands& shape, bool first, uint32_t line, uint32_t deep,
-               uint32_t block) {
+Held operand(const MatrixOperands* const* lanes, const MatrixOperands& shape, bool first, uint32_t line, uint32_t deep,
+             uint32_t block) {
   uint32_t lane = line, index = deep;
   if (!shape.replicated) {
     const uint32_t per_lane = shape.size * shape.depth * shape.blocks / 64, across = shape.depth / per_lane;
@@ -65,7 +75,39 @@ double operand(const MatrixOperands* const* lanes, const MatrixOperands& shape, 
     index = deep % per_lane;
   }
   const MatrixOperands* holder = lanes[lane];
-  return holder == nullptr ? 0 : number(shape.format, first ? holder->a : holder->b, index);
+  return {holder == nullptr ? nullptr : first ? holder->a : holder->b, index};
+}
+
+double number(MatrixFormat format, const Held& held) { return held.words ? number(format, held.words, held.index) : 0; }
+
+Shadow shadow_of(MatrixFormat format, const Held& held) {
+  constexpr ShadowKind kKinds[] = {ShadowKind::kFloat, ShadowKind::kDouble, ShadowKind::kHalf, ShadowKind::kBfloat};
+  if (!held.words) return {0, 0, 0, 0};
+  return shadow_at(reinterpret_cast<const char*>(held.words) + held.index * kBytes[size_t(format)], kKinds[size_t(format)]);
+}
+
+// The block of the first operand that a sum's block multiplies with.
+uint32_t first_block_of(const MatrixOperands& shape, const Place& at) {
+  const uint32_t together = 1u << shape.shared_blocks;
+  return shape.shared_blocks ? at.block / together * together + shape.shared_block : at.block;
+}
+
+// What was added up exactly, once the sum stands in memory.
+void shade(const MatrixOperands* const* lanes, const MatrixOperands& shape, const Place& at, const void* addend, const void* sum,
+           ShadowKind kind) {
+  if (!shadow_active()) return;
+  Shadow total = shadow_at(addend, kind);
+  long double value = (long double)total.d + total.e;
+  for (uint32_t deep = 0; deep < shape.depth; ++deep) {
+    const Shadow a = shadow_of(shape.format, operand(lanes, shape, true, at.row, deep, first_block_of(shape, at)));
+    const Shadow b = shadow_of(shape.format, operand(lanes, shape, false, at.column, deep, at.block));
+    total.a = prime_p().add(total.a, prime_p().multiply(a.a, b.a));
+    total.b = prime_q().add(total.b, prime_q().multiply(a.b, b.b));
+    value += ((long double)a.d + a.e) * ((long double)b.d + b.e);
+  }
+  total.d = double(value);
+  total.e = std::isfinite(total.d) ? double(value - (long double)total.d) : 0;
+  set_shadow(sum, kind, total);
 }
 
 uint32_t sums_per_lane(const MatrixOperands& shape) {
@@ -74,11 +116,9 @@ uint32_t sums_per_lane(const MatrixOperands& shape) {
 
 template <class T>
 T total(const MatrixOperands* const* lanes, const MatrixOperands& shape, const Place& at, T sum) {
-  const uint32_t together = 1u << shape.shared_blocks;
-  const uint32_t first_block = shape.shared_blocks ? at.block / together * together + shape.shared_block : at.block;
   for (uint32_t deep = 0; deep < shape.depth; ++deep) {
-    const double a = operand(lanes, shape, true, at.row, deep, first_block);
-    const double b = operand(lanes, shape, false, at.column, deep, at.block);
+    const double a = number(shape.format, operand(lanes, shape, true, at.row, deep, first_block_of(shape, at)));
+    const double b = number(shape.format, operand(lanes, shape, false, at.column, deep, at.block));
     if constexpr (std::is_same_v<T, int32_t>) {
       sum = T(uint32_t(sum) + uint32_t(int32_t(a) * int32_t(b)));
     } else {
@@ -92,9 +132,14 @@ template <class T>
 void add_up(const MatrixOperands* const* lanes, const MatrixOperands& own, uint32_t lane) {
   for (uint32_t index = 0; index < sums_per_lane(own); ++index) {
     T sum;
-    std::memcpy(&sum, static_cast<const char*>(own.addend) + index * sizeof(T), sizeof sum);
-    sum = total(lanes, own, place_of_sum(own, lane, index), sum);
-    std::memcpy(static_cast<char*>(own.sum) + index * sizeof(T), &sum, sizeof sum);
+    const char* from = static_cast<const char*>(own.addend) + index * sizeof(T);
+    char* to = static_cast<char*>(own.sum) + index * sizeof(T);
+    const Place at = place_of_sum(own, lane, index);
+    std::memcpy(&sum, from, sizeof sum);
+    sum = total(lanes, own, at, sum);
+    std::memcpy(to, &sum, sizeof sum);
+    if constexpr (!std::is_same_v<T, int32_t>)
+      shade(lanes, own, at, from, to, std::is_same_v<T, double> ? ShadowKind::kDouble : ShadowKind::kFloat);
   }
 }
 
@@ -105,8 +150,11 @@ void add_up_halves(const MatrixOperands* const* lanes, const MatrixOperands& own
     const size_t offset = (2 * index + (own.replicated == 2)) * sizeof(uint16_t);
     uint16_t bits;
     std::memcpy(&bits, static_cast<const char*>(own.addend) + offset, sizeof bits);
-    const auto sum = static_cast<_Float16>(total(lanes, own, place_of_sum(own, lane, index), from_half(bits)));
+    const Place at = place_of_sum(own, lane, index);
+    const auto sum = static_cast<_Float16>(total(lanes, own, at, from_half(bits)));
     std::memcpy(static_cast<char*>(own.sum) + offset, &sum, sizeof sum);
+    if (__simt_shadow.half)
+      shade(lanes, own, at, static_cast<const char*>(own.addend) + offset, static_cast<char*>(own.sum) + offset, ShadowKind::kHalf);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,8 @@ namespace {
 constexpr uint64_t kMagic = 0x31574F4441485350;
 constexpr uint64_t kRecordBytes = sizeof(ShadowRecord) << (kShadowIndexBits - 2);  // one per 4 bytes
 constexpr uint64_t kNarrowBytes = kRecordBytes * 2;                                // one per 2 bytes
+constexpr uint64_t kMarkedBytesLog = 12;
+constexpr uint64_t kMarkBytes = 1ull << (kShadowIndexBits - kMarkedBytesLog);
 constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
 
 // What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
@@ -33,7 +36,7 @@ constexpr uint64_t kUnseen = 6ull << 32;
 
 struct Wanted {
   uint64_t fold = 0;  // p = 2^61 - fold; 0: no shadow
-  bool symbolic = false, half = false, bfloat = false, single = true;
+  bool symbolic = false, half = false, bfloat = false, single = true, free_functions = false;
 };
 
 // The prime is the run's secret: what reads its own environment afterwards does not find it there.
@@ -46,6 +49,7 @@ Wanted read_wanted() {
   wanted.half = strstr(text, "half") != nullptr;
   wanted.bfloat = strstr(text, "bfloat") != nullptr;
   wanted.single = strstr(text, "double-only") == nullptr;
+  wanted.free_functions = strstr(text, "free-functions") != nullptr;
   if (wanted.fold >= 1ull << 28) wanted.fold = 0;
   unsetenv("INTELLIPERF_SHADOW");
   return wanted;
@@ -72,6 +76,12 @@ uint64_t index_of(uint64_t address) { return (address & (kHighBit - 1)) | (addre
 ShadowRecord* record_at(uint64_t address) {
   return reinterpret_cast<ShadowRecord*>(__simt_shadow.records + (index_of(address) >> 2) * sizeof(ShadowRecord));
 }
+
+ShadowRecord* narrow_record_at(uint64_t address) {
+  return reinterpret_cast<ShadowRecord*>(__simt_shadow.halves + (index_of(address) >> 1) * sizeof(ShadowRecord));
+}
+
+char& mark_of(uint64_t address) { return __simt_shadow.marks[index_of(address) >> kMarkedBytesLog]; }
 
 // The address of what a record belongs to, for all that lies in the arena; 0 otherwise.
 uintptr_t arena_address(const void* record, bool narrow) {
@@ -128,17 +138,31 @@ uint32_t word_at(uintptr_t address) {
 
 // Of a word that is copied: its record, or that it has none.
 ShadowRecord carried(uintptr_t address) {
-  const ShadowRecord& have = *record_at(address);
   const uint32_t bits = word_at(address);
-  if (have.word && uint32_t(have.word) == bits) return have;
+  if (mark_of(address)) {
+    const ShadowRecord& have = *record_at(address);
+    if (have.word && uint32_t(have.word) == bits) return have;
+  }
   return in_arena(address) ? ShadowRecord{address, 0, 0, kUnseen | bits} : ShadowRecord{0, 0, 0, 0};
 }
 
+// Reading a hole of the file fills it: records that were never written are not looked at.
 void forget(uintptr_t to, size_t bytes) {
-  for (uintptr_t at = to & ~uintptr_t(3); at < to + bytes; at += 4) {
-    ShadowRecord* record = record_at(at);
-    if (record->word) record->word = 0;
+  uintptr_t at = to & ~uintptr_t(3);
+  while (at < to + bytes) {
+    const uintptr_t end = std::min<uintptr_t>(((at >> kMarkedBytesLog) + 1) << kMarkedBytesLog, to + bytes);
+    if (!mark_of(at)) at = end;
+    for (; at < end; at += 4) {
+      ShadowRecord* record = record_at(at);
+      if (record->word) record->word = 0;
+    }
   }
+}
+
+// A record that is not a kernel's store.
+void note_record(const ShadowRecord* record, bool narrow) {
+  const auto at = uint64_t(reinterpret_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
+  __simt_shadow.marks[at / sizeof(ShadowRecord) * (narrow ? 2 : 4) >> kMarkedBytesLog] |= 2;
 }
 
 }  // namespace
@@ -149,14 +173,14 @@ SIMT_EXPORT ShadowState __simt_shadow;
 
 bool shadow_wanted() { return wanted().fold != 0; }
 bool shadow_active() { return header != nullptr; }
-uint64_t shadow_file_bytes() { return shadow_wanted() ? kShadowHeaderBytes + kRecordBytes + kNarrowBytes : 0; }
+uint64_t shadow_file_bytes() { return shadow_wanted() ? kShadowHeaderBytes + kRecordBytes + kNarrowBytes + kMarkBytes : 0; }
 
 void map_shadow(int descriptor, uint64_t offset) {
   if (!shadow_wanted() || descriptor < 0) return;
   void* memory = mmap(nullptr, shadow_file_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, off_t(offset));
   if (memory == MAP_FAILED) return;
   header = static_cast<ShadowHeader*>(memory);
-  *header = {kMagic, 0, 0, 0, 0, 0};
+  *header = {kMagic, 0, 0, 0, 0, 0, 0};
   ShadowState& s = __simt_shadow;
   s.c = wanted().fold;
   s.p = (1ull << 61) - s.c;
@@ -164,9 +188,11 @@ void map_shadow(int descriptor, uint64_t offset) {
   s.q = (1ull << 60) - s.cq;
   s.records = static_cast<char*>(memory) + kShadowHeaderBytes;
   s.halves = s.records + kRecordBytes;
+  s.marks = s.halves + kNarrowBytes;
   s.half = wanted().half;
   s.bfloat = wanted().bfloat;
   s.single = wanted().single;
+  s.free_functions = wanted().free_functions ? &header->free : nullptr;
   s.undecided = &header->undecided;
   s.choices = &header->choices;
   prepare_field();
@@ -185,7 +211,10 @@ void shadow_uploaded(const void* to, size_t bytes) {
   forget(at, bytes);
   if (in_arena(at) || at % 4 != 0) return;
   // Variables of modules mean what literals would only as long as they hold what the source says.
-  for (size_t i = 0; i + 4 <= bytes; i += 4) *record_at(at + i) = {at + i, 0, 0, kUnseen | word_at(at + i)};
+  for (size_t i = 0; i + 4 <= bytes; i += 4) {
+    *record_at(at + i) = {at + i, 0, 0, kUnseen | word_at(at + i)};
+    mark_of(at + i) |= 2;
+  }
 }
 
 void shadow_filled(const void* to, size_t bytes) {
@@ -194,6 +223,67 @@ void shadow_filled(const void* to, size_t bytes) {
 
 void shadow_moved(void* to, const void* from, size_t bytes) {
   if (header) __simt_shadow_copy(to, from, bytes);
+}
+
+namespace {
+
+struct Place {  // of a number's record
+  ShadowRecord* record;
+  uint64_t bits, tag;
+  bool narrow;
+};
+
+Place place_of(const void* number, ShadowKind kind) {
+  const auto address = reinterpret_cast<uintptr_t>(number);
+  Place place{};
+  place.narrow = kind == ShadowKind::kHalf || kind == ShadowKind::kBfloat;
+  memcpy(&place.bits, number, place.narrow ? 2 : kind == ShadowKind::kDouble ? 8 : 4);
+  constexpr uint64_t kTags[] = {kFloat, kDouble, kHalf, kBfloat};
+  place.tag = kTags[size_t(kind)];
+  place.record = place.narrow ? narrow_record_at(address) : record_at(address);
+  return place;
+}
+
+double value_of(uint64_t bits, ShadowKind kind) {
+  if (kind == ShadowKind::kBfloat) return float_of(bits << 16);
+  if (kind == ShadowKind::kFloat) return float_of(bits);
+  if (kind == ShadowKind::kHalf) {
+    const auto low = uint16_t(bits);
+    _Float16 value;
+    memcpy(&value, &low, sizeof value);
+    return double(value);
+  }
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+Shadow shadow_at(const void* number, ShadowKind kind) {
+  const Place place = place_of(number, kind);
+  const ShadowRecord& record = *place.record;
+  const bool is_double = kind == ShadowKind::kDouble;
+  const uint64_t word = place.tag | (place.bits & 0xFFFFFFFF);
+  const bool whole = !is_double || place.record[1].word == (kSecond | place.bits >> 32);
+  if ((record.word & ~kWithoutB) == word && whole) {
+    const uint64_t b = record.word & kWithoutB ? prime_q().reduced(scrambled(record.a, 26)) : record.b;
+    double rest = 0;
+    if (is_double) memcpy(&rest, &place.record[1].a, sizeof rest);
+    return {record.a, b, record.d, rest};
+  }
+  const LiteralKind literal = is_double ? LiteralKind::kDouble : place.narrow ? LiteralKind::kNarrow : LiteralKind::kFloat;
+  return initial(record, arena_address(&record, place.narrow), place.bits, value_of(place.bits, kind), literal);
+}
+
+void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow) {
+  const Place place = place_of(number, kind);
+  if (place.narrow) __simt_shadow.narrow_used = 1;
+  mark_of(reinterpret_cast<uintptr_t>(number)) = 1;
+  write(place.record, shadow, place.tag | (place.bits & 0xFFFFFFFF));
+  if (kind != ShadowKind::kDouble) return;
+  place.record[1] = {0, 0, 0, kSecond | place.bits >> 32};
+  memcpy(&place.record[1].a, &shadow.e, sizeof shadow.e);
 }
 
 void shadow_passed(const void* given, void* got) {
@@ -228,6 +318,7 @@ extern "C" {
 
 // A load that found no record of its bits: the number stands for itself, from now on with a record.
 SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
+  note_record(record, false);
   if ((record->word | kWithoutB) == (word | kWithoutB)) {
     record->b = prime_q().reduced(scrambled(record->a, 26));  // stored by code that knows no exponents
     record->word = word;
@@ -237,6 +328,7 @@ SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
 }
 
 SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, uint64_t first) {
+  note_record(record, false);
   uint64_t bits;
   memcpy(&bits, &value, 8);
   const uint64_t second = kSecond | bits >> 32;
@@ -250,6 +342,7 @@ SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, u
 }
 
 SIMT_EXPORT void __simt_shadow_miss_narrow(ShadowRecord* record, uint64_t word, double value) {
+  note_record(record, true);
   if ((record->word | kWithoutB) == (word | kWithoutB)) {
     record->b = prime_q().reduced(scrambled(record->a, 26));
     record->word = word;
@@ -270,14 +363,17 @@ SIMT_EXPORT void __simt_shadow_copy(void* to, const void* from, uint64_t bytes) 
     const uint64_t at = 4 * (backwards ? words - 1 - i : i);
     const ShadowRecord have = carried(source + at);
     ShadowRecord& into = *record_at(target + at);
-    if (have.word || into.word) into = have;
+    if (have.word || (mark_of(target + at) && into.word)) {
+      into = have;
+      mark_of(target + at) |= 1;
+    }
     for (uint64_t half = 0; half < 4; half += 2) {
-      const auto narrow = [&](uintptr_t address) {
-        return reinterpret_cast<ShadowRecord*>(__simt_shadow.halves + (index_of(address) >> 1) * sizeof(ShadowRecord));
-      };
       if (!__simt_shadow.narrow_used) break;
-      const ShadowRecord& other = *narrow(source + at + half);
-      if (other.word || narrow(target + at + half)->word) *narrow(target + at + half) = other;
+      const ShadowRecord& other = *narrow_record_at(source + at + half);
+      ShadowRecord& own = *narrow_record_at(target + at + half);
+      if (!other.word && !own.word) continue;
+      own = other;
+      mark_of(target + at) |= 1;
     }
   }
 }

@@ -19,8 +19,8 @@ struct Shadow {  // of one number; ir/shadow/values.py knows the order
 };
 
 struct ShadowRecord {
-  uint64_t a, b;
-  double d;       // of the second word of a double: its `e`
+  uint64_t a, b;  // `a` of the second word of a double: the bits of its `e`
+  double d;
   uint64_t word;  // bits of the number, low half; what they are, high half
 };
 
@@ -32,6 +32,7 @@ struct ShadowHeader {
   uint64_t undecided;  // comparisons and conversions that rounding alone decided
   uint64_t choices;    // comparisons of numbers at all
   uint64_t inputs;     // digest of everything that the host has given the device
+  uint64_t free;       // whether roots or quotients stood for any function, see shadow_functions.cpp
 };
 
 constexpr uint64_t kShadowHeaderBytes = 4096;
@@ -49,6 +50,10 @@ void shadow_constants(const void* literals, uint64_t count, void* into);
 void shadow_uploaded(const void* to, size_t bytes);
 void shadow_moved(void* to, const void* from, size_t bytes);
 void shadow_filled(const void* to, size_t bytes);
+// Of a number where it lies: for what the runtime calculates itself. A shadow that is set belongs to the bits there now.
+enum class ShadowKind : uint8_t { kFloat, kDouble, kHalf, kBfloat };
+Shadow shadow_at(const void* number, ShadowKind kind);
+void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow);
 void shadow_passed(const void* given, void* got);  // from lane to lane; null: a lane that takes no part
 // LDS of a block that waits, out into `saved` or in from there; 4-byte numbers and wider.
 size_t shadow_bytes(size_t memory);

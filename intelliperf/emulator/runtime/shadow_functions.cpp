@@ -14,11 +14,13 @@ namespace {
 
 constexpr uint64_t kLn2P = 0x1F3D5B79A2C4E680, kLn2Q = 0x0B7E151628AED2A6;  // "ln 2" in either field: any element does
 constexpr int kPowersOfTwo = 1200;
+constexpr int kSmallBits = 32;  // images of natural numbers below are these numbers
 constexpr uint32_t kWindow = 8, kWindows = 8;  // bits of an exponent, taken together
 
 struct Field {
   Modulus p, q;
   uint64_t ln2_p, ln2_q, half_p, half_q;
+  uint64_t shifted_p;  // 2^64
   uint64_t twos_p[2 * kPowersOfTwo], twos_q[2 * kPowersOfTwo];  // 2^(i - 1200)
   uint64_t powers[kWindows][1u << kWindow];                     // w^(i << 8 window)
 };
@@ -46,25 +48,44 @@ uint64_t inverse_p(uint64_t x) {
 uint64_t inverse_q(uint64_t x) {
   return remembered(inverses_q, x, [](uint64_t y) { return field.q.inverse(y); });
 }
+// P. L. Montgomery, "Modular multiplication without trial division", 1985: half the latency of `Modulus`, and a power is
+// a chain of products that wait for each other. Numbers are below 2p and stand for themselves divided by 2^64.
+struct Montgomery {
+  uint64_t p, inverse;  // of -p modulo 2^64
+  explicit Montgomery(uint64_t value) : p(value), inverse(1) {
+    for (int bits = 1; bits < 64; bits *= 2) inverse *= 2 + value * inverse;
+  }
+  uint64_t multiply(uint64_t x, uint64_t y) const {
+    const Wide product = Wide(x) * y;
+    const Wide folded = Wide(uint64_t(product) * inverse) * p;  // its low half is the product's, negated
+    return uint64_t(product >> 64) + uint64_t(folded >> 64) + (uint64_t(product) != 0);
+  }
+  uint64_t squared(uint64_t y, int times) const {
+    while (times--) y = multiply(y, y);
+    return y;
+  }
+};
+
 // x^((p+1)/4): multiplicative; its square is x or -x. What is calculated is y = x^((p-3)/4), whose exponent is 31 ones and
 // 28 bits, taken four at a time: the root is xy, and xy * y is 1 or -1, so that y or -y is the root's inverse.
 uint64_t computed_root(uint64_t x) {
-  const Modulus p = field.p;
-  const auto squared = [p](uint64_t y, int times) {
-    while (times--) y = p.multiply(y, y);
-    return y;
-  };
-  uint64_t table[16] = {1, x};
-  for (int i = 2; i < 16; ++i) table[i] = p.multiply(table[i - 1], x);
+  const Modulus& p = field.p;
+  const Montgomery m(p.value);
+  uint64_t odd[8] = {p.multiply(x, field.shifted_p)};  // x, x^3, x^5, ...
+  const uint64_t square = m.multiply(odd[0], odd[0]);
+  for (int i = 1; i < 8; ++i) odd[i] = m.multiply(odd[i - 1], square);
+  const uint64_t ones3 = odd[3], ones4 = odd[7];
+  const uint64_t ones8 = m.multiply(m.squared(ones4, 4), ones4), ones16 = m.multiply(m.squared(ones8, 8), ones8);
+  const uint64_t ones24 = m.multiply(m.squared(ones16, 8), ones8), ones28 = m.multiply(m.squared(ones24, 4), ones4);
+  uint64_t power = m.multiply(m.squared(ones28, 3), ones3);
   const uint64_t low = ((p.value - 3) / 4) & ((1u << 28) - 1);
-  const uint64_t ones8 = p.multiply(squared(table[15], 4), table[15]), ones16 = p.multiply(squared(ones8, 8), ones8);
-  const uint64_t ones24 = p.multiply(squared(ones16, 8), ones8), ones28 = p.multiply(squared(ones24, 4), table[15]);
-  uint64_t result = p.multiply(squared(ones28, 3), table[7]);
   for (int at = 24; at >= 0; at -= 4) {
-    result = squared(result, 4);
-    if (const uint64_t digit = low >> at & 15) result = p.multiply(result, table[digit]);
+    const uint64_t digit = low >> at & 15;
+    const int even = digit ? __builtin_ctzll(digit) : 0;
+    power = m.squared(power, digit ? 4 - even : 4);
+    if (digit) power = m.squared(m.multiply(power, odd[digit >> even >> 1]), even);
   }
-  const uint64_t root = p.multiply(x, result);
+  const uint64_t result = p.reduced(m.multiply(power, 1)), root = p.multiply(x, result);
   if (root) inverses_p[slot_of(root)] = {root, p.multiply(root, result) == 1 ? result : p.negative(result)};
   return root;
 }
@@ -75,6 +96,22 @@ uint64_t exponential(uint64_t b) {
   for (uint32_t window = 1; window < kWindows; ++window)
     result = field.p.multiply(result, field.powers[window][b >> kWindow * window & 255]);
   return result;
+}
+
+// Free functions: 1 / x and 1 / sqrt(x) as unknown functions of x. What is equal for any such functions is equal for these
+// two; what needs their laws differs, and the parent asks again with them. A hash takes a tenth of an inverse, and a
+// twentieth of a root.
+uint64_t free_function(const Modulus& modulus, uint64_t x, uint64_t name) {
+  *__simt_shadow.free_functions = 1;
+  return modulus.reduced(scrambled(x, name));
+}
+
+// Of small natural numbers, which counts and sizes are, the inverse itself.
+uint64_t divisor_p(uint64_t x) {
+  return __simt_shadow.free_functions && x >> kSmallBits ? free_function(field.p, x, 42) : inverse_p(x);
+}
+uint64_t divisor_q(uint64_t x) {
+  return __simt_shadow.free_functions && x >> kSmallBits ? free_function(field.q, x, 43) : inverse_q(x);
 }
 
 uint64_t opaque_b(uint64_t a) { return field.q.reduced(scrambled(a, 2)); }
@@ -102,7 +139,7 @@ Shadow scaled(const Shadow& x, double factor) {
 Shadow negative(const Shadow& x) { return {field.p.negative(x.a), field.q.negative(x.b), -x.d, -x.e}; }
 
 Shadow quotient(const Shadow& x, const Shadow& y, uint32_t wide) {
-  const uint64_t a = field.p.multiply(x.a, inverse_p(y.a)), b = y.b ? field.q.multiply(x.b, inverse_q(y.b)) : 0;
+  const uint64_t a = field.p.multiply(x.a, divisor_p(y.a)), b = y.b ? field.q.multiply(x.b, divisor_q(y.b)) : 0;
   return wide ? split(a, b, whole(x.d, x.e) / whole(y.d, y.e)) : Shadow{a, b, x.d / y.d, 0};
 }
 
@@ -132,9 +169,16 @@ Shadow raised(const Shadow& x, int n, uint32_t wide) {
   return wide ? split(r.a, r.b, value) : Shadow{r.a, r.b, double(value), 0};
 }
 
+
 Shadow root(const Shadow& x, uint32_t wide) {
-  const uint64_t a = root_p(x.a);
+  const uint64_t a = __simt_shadow.free_functions ? field.p.multiply(x.a, free_function(field.p, x.a, 41)) : root_p(x.a);
   return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return sqrt(v); }, [](long double v) { return sqrtl(v); });
+}
+
+Shadow reciprocal_root(const Shadow& x, uint32_t wide) {
+  if (!__simt_shadow.free_functions) return quotient({1, 1, 1, 0}, root(x, wide), wide);
+  const uint64_t a = x.a ? free_function(field.p, x.a, 41) : 0;
+  return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return 1 / sqrt(v); }, [](long double v) { return 1 / sqrtl(v); });
 }
 
 }  // namespace
@@ -148,6 +192,7 @@ void prepare_field() {
   field.q = {s.q, s.cq, 60};
   field.ln2_p = kLn2P % s.p, field.ln2_q = kLn2Q % s.q;
   field.half_p = field.p.inverse(2), field.half_q = field.q.inverse(2);
+  field.shifted_p = field.p.power(2, 64);
   field.twos_p[kPowersOfTwo] = field.twos_q[kPowersOfTwo] = 1;
   for (int i = 1; i < kPowersOfTwo; ++i) {
     field.twos_p[kPowersOfTwo + i] = field.p.multiply(field.twos_p[kPowersOfTwo + i - 1], 2);
@@ -314,10 +359,7 @@ SIMT_EXPORT void __simt_shadow_divide(Shadow* out, const Shadow* x, const Shadow
 }
 
 FUNCTION(sqrt) { *out = root({a, b, d, e}, wide); }
-FUNCTION(rsqrt) {
-  const Shadow x = root({a, b, d, e}, wide);
-  *out = quotient({1, 1, 1, 0}, x, wide);
-}
+FUNCTION(rsqrt) { *out = reciprocal_root({a, b, d, e}, wide); }
 FUNCTION(cbrt) { *out = opaque(40, {a, b, d, e}, wide, cbrt, cbrtl); }
 
 FUNCTION(exp) {
@@ -399,8 +441,7 @@ SIMT_EXPORT void __simt_shadow_pow(Shadow* out, const Shadow* x, const Shadow* y
   if (exact && exponent == std::trunc(exponent) && std::fabs(exponent) <= 1024) {
     *out = raised(*x, int(exponent), wide);
   } else if (exact && std::fabs(exponent) == 0.5) {
-    *out = root(*x, wide);
-    if (exponent < 0) *out = quotient({1, 1, 1, 0}, *out, wide);
+    *out = exponent < 0 ? reciprocal_root(*x, wide) : root(*x, wide);
   } else {
     const uint64_t h = scrambled(x->a, 67) ^ scrambled(y->a, 68);
     const long double value = wide ? powl(whole(x->d, x->e), whole(y->d, y->e)) : (long double)pow(x->d, y->d);

@@ -15,6 +15,8 @@ struct ShadowState {  // __simt_shadow; ir/shadow/values.py knows the offsets
   uint64_t *undecided, *choices;  // 64
   uint64_t single;            // 80: likewise for float
   uint64_t narrow_used;       // 88
+  uint64_t* free_functions;       // 96: set where one is used; null: roots and quotients have their laws
+  char* marks;                // 104: a byte per 4 KiB of memory; odd: shadows were stored there; 0: it has no records
 };
 
 void prepare_field();

@@ -11,7 +11,6 @@ How far each program's own numbers are from the exact ones says how exact it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -32,6 +31,7 @@ _FACTOR, _OFFSET_ULP = 4.0, 1.0  # a candidate may err so much more than the ori
 _SCALE_SHARE = 2.0**-10  # numbers smaller than this share of the median are measured by that
 _MOST_IMAGES = 1 << 16  # of numbers without a shadow, per chunk
 _LOW = np.uint64(0xFFFFFFFF)
+_EXPONENT = np.uint64(0x7FF << 52)
 _SIZES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
 _PLANTED = 2.0**-10  # by how much a planted number is off, relative
 _TAGS = {"float": 1, "double": 2, "half": 4, "bfloat": 5}
@@ -145,9 +145,19 @@ def compare(
     `symbolic`: what one side never looked at has no unknown there, and is left out.
     """
     account = NOTHING
-    for kind in _TAGS:
-        for left, right in _pairs(kind, original, candidate, symbolic):
-            account = account.joined(_account(field_, kind, left, right, undefined, original.start))
+    for size in (4, 2):
+        if original.content.size != candidate.content.size or original.content.size < size:
+            continue
+        tables = _Table.read(original, size), _Table.read(candidate, size)
+        alike = undefined is None and tables[0].is_the_same_as(tables[1])
+        for kind in (kind for kind in _TAGS if (_SIZES[kind] == 2) == (size == 2)):
+            pair = _pair(kind, tables, symbolic)
+            if pair is None:
+                continue
+            plain = _exact(kind, pair[0]) if alike else None
+            account = account.joined(
+                plain if plain is not None else _account(field_, kind, *pair, undefined, original.start)
+            )
     return account
 
 
@@ -168,25 +178,36 @@ def planted(original: Shaded) -> Shaded | None:
             continue
         last = int(usable[-1])
         exact, value = float(shades.exact[last]), float(shades.value[last])
-        row = table.records[int(places[last])]
+        records = table.records.copy()
+        row = records[int(places[last])]
         row[0] ^= np.uint64(1)
         shifted = exact + (_PLANTED * max(abs(exact), abs(value - exact)) or 1.0)
         row[2] = np.float64(shifted).view(np.uint64)
-        part = ShadowPart(original.start, table.records.tobytes())
+        part = ShadowPart(original.start, records.tobytes())
         return replace(original, halves=(part,)) if size == 2 else replace(original, words=(part,))
     return None
 
 
-def _pairs(kind: str, original: Shaded, candidate: Shaded, both: bool) -> Iterator[tuple[Shades, Shades]]:
-    size = _SIZES[kind]
-    if original.content.size != candidate.content.size or original.content.size < size:
-        return
-    sides = [_Table.read(one, size) for one in (original, candidate)]
-    here = [table.of(kind) for table in sides]
+def _pair(kind: str, tables: tuple[_Table, _Table], both: bool) -> tuple[Shades, Shades] | None:
+    if not any(table.has(kind) for table in tables):
+        return None
+    here = [table.of(kind) for table in tables]
     places = np.flatnonzero(here[0] & here[1] if both else here[0] | here[1])
-    if places.size:
-        left, right = (table.shades(kind, places, known) for table, known in zip(sides, here, strict=True))
-        yield left, right
+    if not places.size:
+        return None
+    left, right = (table.shades(kind, places, known) for table, known in zip(tables, here, strict=True))
+    return left, right
+
+
+def _exact(kind: str, shades: Shades) -> Account | None:
+    """Of numbers that are the same on both sides, shadows included; None where they err."""
+    finite = np.isfinite(shades.value)
+    with np.errstate(invalid="ignore"):
+        if np.any((shades.value - shades.exact - shades.rest)[finite]) or not np.isfinite(shades.exact[finite]).all():
+            return None
+    usable = finite & (shades.value != 0)
+    relative = _FLOOR_UNITS * 2.0 ** (1 - _DIGITS[kind]) if usable.any() else 0.0
+    return Account(elements=len(shades), relative=relative, kinds=frozenset({kind}))
 
 
 @dataclass(frozen=True)
@@ -203,14 +224,26 @@ class _Table:
         unit = 2 if size == 2 else 4
         count = shaded.content.size // unit
         memory = shaded.content[: count * unit].view(np.uint16 if unit == 2 else np.uint32).astype(np.uint64)
+        parts = shaded.halves if unit == 2 else shaded.words
+        if len(parts) == 1 and parts[0].start == shaded.start and len(parts[0].content) == count * _RECORD_BYTES:
+            whole = np.frombuffer(parts[0].content, dtype=np.uint64).reshape(-1, 4)
+            return cls(whole, memory, shaded.start // unit, shaded.content)
         records = np.zeros((count, 4), dtype=np.uint64)
-        for part in shaded.halves if unit == 2 else shaded.words:
+        for part in parts:
             rows = np.frombuffer(part.content, dtype=np.uint64).reshape(-1, 4)
             at = (part.start - shaded.start) // unit
             skip, rows_end = max(0, -at), min(rows.shape[0], count - at)
             if rows_end > skip:
                 records[at + skip : at + rows_end] = rows[skip:rows_end]
         return cls(records, memory, shaded.start // unit, shaded.content)
+
+    def is_the_same_as(self, other: _Table) -> bool:
+        """Bit by bit, records that are void included."""
+        return np.array_equal(self.memory, other.memory) and np.array_equal(self.records, other.records)
+
+    def has(self, kind: str) -> bool:
+        tags = (self.records[:, 3] >> np.uint64(32)).astype(np.uint8) & np.uint8(7)
+        return bool((tags == _TAGS[kind]).any())
 
     def of(self, kind: str) -> Mask:
         """True for each unit where a number of this kind begins and its record is good."""
@@ -227,8 +260,8 @@ class _Table:
     def shades(self, kind: str, places: NDArray[np.intp], known: Mask) -> Shades:
         values = self._values(kind, places)
         mine = known[places]
-        rows = self.records[places]
-        exact = np.where(mine, rows[:, 2].copy().view(np.float64), values)
+        rows = self.records if places.size == len(self.records) else self.records[places]
+        exact = np.where(mine, np.ascontiguousarray(rows[:, 2]).view(np.float64), values)
         rest = np.zeros_like(values)
         if kind == "double":
             rest = np.where(mine, self.records[places + 1, 0].copy().view(np.float64), 0.0)
@@ -251,10 +284,11 @@ class _Table:
 
 def ulps(kind: str, values: Floats) -> Floats:
     """The distance between neighbouring numbers of this kind round each value."""
-    with np.errstate(invalid="ignore"):
-        exponents = np.frexp(np.where(np.isfinite(values), values, 1.0))[1]
-    made = np.ldexp(1.0, np.maximum(exponents, _LEAST_EXPONENT[kind]) - _DIGITS[kind])
-    return np.asarray(made, dtype=np.float64)
+    finite = np.where(np.isfinite(values), values, 1.0)
+    finite[finite == 0] = 0.5
+    powers: Floats = (finite.view(np.uint64) & _EXPONENT).view(np.float64)  # the largest below each
+    powers *= 2.0 ** (1 - _DIGITS[kind])
+    return np.maximum(powers, 2.0 ** (_LEAST_EXPONENT[kind] - _DIGITS[kind]), out=powers)
 
 
 def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, start: int) -> Account:
@@ -275,7 +309,7 @@ def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | N
     errors = [np.where(np.isfinite(error), error, 0.0) for error in errors]
     unit = ulps(kind, o.value)
     scale = _scale(o.exact)
-    near = np.maximum(np.maximum(errors[0], unit), ulps(kind, np.full_like(unit, scale * _SCALE_SHARE)))
+    near = np.maximum(np.maximum(errors[0], unit), ulps(kind, np.array([scale * _SCALE_SHARE])))
     equal = _images_equal(field_, o, c) | same_special
     agree = _AGREE_DOUBLE if kind == "double" else _AGREE
     own = np.maximum(near, errors[1])

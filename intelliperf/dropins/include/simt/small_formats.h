@@ -2,10 +2,20 @@
 #pragma once
 #pragma GCC system_header  // no warnings from here in a program's build
 
+// On the emulator, kernels round by the compiler's own conversion, and to odd by calls: the shadows of their numbers
+// (ir/shadow) follow both, but not the bits.
+#if (defined(__HIP_DEVICE_COMPILE__) || defined(__CUDA_ARCH__)) && !defined(__AMDGCN__) && !defined(__NVPTX__)
+#define SIMT_FOLLOWED_ROUNDING 1
+#define SIMT_ROUNDING __attribute__((noinline))
+#else
+#define SIMT_FOLLOWED_ROUNDING 0
+#define SIMT_ROUNDING
+#endif
+
 namespace __simt {
 // Round to odd: a value that is not exact gets an odd last bit, so that one more rounding to a narrower format
 // is correct (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
-SIMT_HD float narrow_to_odd(double v) {
+SIMT_HD SIMT_ROUNDING float narrow_to_odd(double v) {
   const float nearest = static_cast<float>(v);
   if (!(v - v == 0.0)) return nearest;
   unsigned int bits = __builtin_bit_cast(unsigned int, nearest);
@@ -17,7 +27,7 @@ SIMT_HD float narrow_to_odd(double v) {
   bits = away ? bits - 1u : bits + 1u;
   return __builtin_bit_cast(float, bits);
 }
-SIMT_HD double fused_to_odd(double a, double b, double c) {  // a*b must be exact
+SIMT_HD SIMT_ROUNDING double fused_to_odd(double a, double b, double c) {  // a*b must be exact
   const double product = a * b, sum = product + c;
   if (!(sum - sum == 0.0)) return sum;
   const double c_part = sum - product;
@@ -58,12 +68,17 @@ SIMT_HD _Float16 float_to_half(float v) {
 #endif
 SIMT_HD _Float16 double_to_half(double v) { return float_to_half(narrow_to_odd(v)); }
 
+#if SIMT_FOLLOWED_ROUNDING
+SIMT_HD float bfloat_to_float(unsigned short v) { return static_cast<float>(__builtin_bit_cast(__bf16, v)); }
+SIMT_HD unsigned short float_to_bfloat(float v) { return __builtin_bit_cast(unsigned short, static_cast<__bf16>(v)); }
+#else
 SIMT_HD float bfloat_to_float(unsigned short v) { return __builtin_bit_cast(float, static_cast<unsigned int>(v) << 16); }
 SIMT_HD unsigned short float_to_bfloat(float v) {
   const unsigned int bits = __builtin_bit_cast(unsigned int, v);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>((bits >> 16) | 0x40u);
   return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
+#endif
 SIMT_HD unsigned short double_to_bfloat(double v) { return float_to_bfloat(narrow_to_odd(v)); }
 // The neighbours of a 16-bit float, as bits in sign and magnitude.
 SIMT_HD unsigned short step_up(unsigned short v) {
@@ -74,3 +89,5 @@ SIMT_HD unsigned short step_down(unsigned short v) {
   return static_cast<unsigned short>(step_up(static_cast<unsigned short>(v ^ 0x8000u)) ^ 0x8000u);
 }
 }  // namespace __simt
+#undef SIMT_ROUNDING
+#undef SIMT_FOLLOWED_ROUNDING

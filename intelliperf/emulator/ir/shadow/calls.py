@@ -25,6 +25,7 @@ _FINE = re.compile(
     r"llvm\.(?:lifetime|assume|dbg|experimental\.noalias|prefetch|invariant|trap|is\.fpclass|expect)|__simt_"
 )
 _MATRIX = re.compile(r"__simt_ptx_mma|__simt_matrix")
+_TO_ODD = re.compile(r"_ZN6__simtL?\d+(narrow|fused)_to_oddE")  # of dropins/include/simt/small_formats.h
 _TWO_RESULTS = re.compile(r"llvm\.(?:frexp|modf|sincos)")
 
 
@@ -42,6 +43,9 @@ def rewrite_call(state: State, i: Instruction, body: str) -> None:
             state.lose("a call through a pointer")
         return
     name, arguments = found[1], call_arguments(i.text, found.end() - 1)
+    if _TO_ODD.match(name):
+        _rounded_to_odd(state, i, name, arguments)
+        return
     if name in state.around.defined:
         _own_function(state, i, name, arguments)
         return
@@ -66,6 +70,14 @@ def _takes_numbers(state: State, name: str, arguments: list[str]) -> bool:
     if name.startswith("llvm.") and not _TWO_RESULTS.match(name):
         return False
     return any(type_of(argument) in FLOATS for argument in arguments)
+
+
+def _rounded_to_odd(state: State, i: Instruction, name: str, arguments: list[str]) -> None:
+    """On the way to a narrower format: the number itself, or a product and a sum."""
+    x = [state.shadow("double", argument.split()[-1]) for argument in arguments]
+    state.emit.out.append(i.text)
+    made = state.emit.add(state.emit.multiply(x[0], x[1]), x[2]) if len(x) == 3 else x[0]
+    state.has[i.result or ""] = [made]
 
 
 def _own_function(state: State, i: Instruction, name: str, arguments: list[str]) -> None:
@@ -108,9 +120,7 @@ def _collective(state: State, i: Instruction, arguments: list[str]) -> None:
     operation, value = arguments[0].split()[-1], arguments[2].split()[-1]
     carried = i.result in state.carriers and operation.isdigit() and int(operation) < _SHUFFLES
     if not carried:
-        state.emit.out.append(i.text)
-        if operation.isdigit() and int(operation) == 10:
-            state.lose("a matrix instruction")
+        state.emit.out.append(i.text)  # of a matrix product, the runtime sets the shadows where it leaves the sums
         return
     given = state.spilled("given", state.has[value][0] if value in state.has else NOTHING)
     got = state.place("got")

@@ -16,6 +16,7 @@ _TAGS = {"float": 1, "double": 2, "second": 3, "half": 4, "bfloat": 5}
 _WITHOUT_B = 8
 _LOW = (1 << 38) - 1  # of an address: what the arena's offsets need; runtime/shadow.cpp has the same
 _HIGH = 1 << 38
+_MARKED = 12  # the logarithm of the bytes of memory that one mark of a store stands for
 _SECOND = 32  # bytes from the record of a double's first word to that of its second
 
 
@@ -32,6 +33,7 @@ class Records:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emit = emitter
+        self._index: dict[str, str] = {}  # by record, of the memory that it belongs to
 
     def tag(self, kind: str) -> int:
         without = 0 if self._emit.needs.exponents or kind == "second" else _WITHOUT_B
@@ -47,7 +49,9 @@ class Records:
         index = make(f"or i64 {low}, {outside}")
         offset = make(f"shl i64 {index}, {3 if unit == 4 else 4}")
         base = self._emit.state("records" if unit == 4 else "halves")
-        return make(f"getelementptr i8, ptr {base}, i64 {offset}")
+        record = make(f"getelementptr i8, ptr {base}, i64 {offset}")
+        self._index[record] = index
+        return record
 
     def words(self, kind: str, value: str, number: str) -> Words:
         """For a value of type `kind` that is (the bits of) a number of type `number`."""
@@ -84,6 +88,9 @@ class Records:
 
     def write(self, record: str, words: Words, number: str, shadow: Shadow) -> None:
         emit = self._emit
+        page = emit.make(f"lshr i64 {self._index[record]}, {_MARKED}")
+        mark = emit.make(f"getelementptr i8, ptr {emit.state('marks')}, i64 {page}")
+        emit.line(f"store i8 1, ptr {mark}, align 1")
         good = "0" if shadow.a == NO_BITS else words.first
         for index, (needed, kind) in enumerate(zip(emit.needs.parts(), TYPES, strict=True)):
             if index == 3 and number == "double":

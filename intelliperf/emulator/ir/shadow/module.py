@@ -58,7 +58,8 @@ class Shader:
     def __init__(self, text: str, layout: Layout, defined: Iterable[str]) -> None:
         """`text`: of the whole module, to see what its numbers need."""
         self._needs = Needs(exponents=need_exponents(text), wide=_DOUBLE.search(text) is not None)
-        self._around = Surroundings(self._needs, LiteralTable(), frozenset(defined), layout)
+        narrow = "bfloat" if set(formats(text)) & {"half", "bfloat"} == {"bfloat"} else "half"
+        self._around = Surroundings(self._needs, LiteralTable(), frozenset(defined), layout, narrow=narrow)
 
     def shade(self, fast: list[str], is_kernel: bool) -> list[str]:
         """The shadow version of a function whose fast version is given. One that cannot be followed says so."""
@@ -82,7 +83,7 @@ class Shader:
     def definitions(self, bodies: list[str], declared: Iterable[str]) -> list[str]:
         """Globals and declarations, once all functions are written."""
         known = set(declared)
-        lines = [*self._around.literals.definitions(), "@__simt_shadow = external global [12 x i64], align 8"]
+        lines = [*self._around.literals.definitions(), "@__simt_shadow = external global [14 x i64], align 8"]
         lines += [f"declare void @__simt_shadow_{name}({types})" for name, types in _DECLARATIONS.items()]
         lines.append("declare i64 @__simt_shadow_collective(ptr, ptr, i32, i64, i64, i32, i32)")
         for name, integer in sorted(set(_INTRINSICS.findall("\n".join(bodies)))):

@@ -29,6 +29,7 @@ class Surroundings:
     defined: frozenset[str]
     layout: Layout
     reasons: dict[str, int] = field(default_factory=dict)  # why a shadow was lost → its number
+    narrow: str = "half"  # what the bits of 16 are that are copied as integers
 
 
 class State:
@@ -182,7 +183,7 @@ class State:
 
     def store(self, pointer: str, kind: str, value: str, shadow: Shadow) -> None:
         """Of a number, or of an integer that may be the bits of one, that was just stored."""
-        number = NUMBER_OF_BITS.get(kind, kind)
+        number = self.of_bits(kind) if kind in NUMBER_OF_BITS else kind
         if FLOATS[number] == 2:
             self.emit.line("store i64 1, ptr getelementptr (i8, ptr @__simt_shadow, i64 88), align 8")
         record = self.records.place(pointer, FLOATS[number])
@@ -192,8 +193,12 @@ class State:
         else:
             self.records.write(record, words, number, shadow)
 
+    def of_bits(self, kind: str) -> str:
+        """The kind of number whose bits an integer of this width may hold."""
+        return self.around.narrow if kind == "i16" else NUMBER_OF_BITS[kind]
+
     def load_bits(self, pointer: str, kind: str, value: str) -> Shadow:
-        number = NUMBER_OF_BITS[kind]
+        number = self.of_bits(kind)
         record = self.records.place(pointer, FLOATS[number])
         return self.records.read_bits(record, self.records.words(kind, value, number), number)
 

@@ -10,8 +10,8 @@ _MASK_P = (1 << 61) - 1
 _MASK_Q = (1 << 60) - 1
 # __simt_shadow, in the order of runtime/shadow_functions.h
 STATE = {"c": 0, "p": 8, "cq": 16, "q": 24, "records": 32, "halves": 40, "half": 48, "bfloat": 56}
-STATE |= {"undecided": 64, "choices": 72, "single": 80, "narrow": 88}
-POINTERS = ("records", "halves", "undecided", "choices")
+STATE |= {"undecided": 64, "choices": 72, "single": 80, "narrow": 88, "marks": 104}
+POINTERS = ("records", "halves", "undecided", "choices", "marks")
 
 
 class Shadow(NamedTuple):

@@ -1,0 +1,44 @@
+"""What the comparison of shadows found, in words."""
+
+from __future__ import annotations
+
+from intelliperf.validation.buffers.algebra import Account, Level
+
+
+def different(account: Account) -> str:
+    """A C, in words."""
+    worst = account.worst
+    if worst is None:
+        return "computes something else"
+    exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
+    off = f"off by {worst.relative:.2g} of its value, {worst.units:.2g} times the original's own rounding error"
+    counted = f"{account.different} of {account.elements} differ"
+    return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
+
+
+def _ulp(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def proven(account: Account) -> str:
+    """An A or B, in words."""
+    original, candidate = account.errors
+    errs = f"errs by {_ulp(candidate)} ulp, the original by {_ulp(original)}"
+    outputs = f"all {account.elements:,} outputs" if account.elements != 1 else "its one output"
+    if account.level is Level.EQUAL:
+        return f"the same real numbers in {outputs} (checked in a secret field, no tolerance); {errs}"
+    where = f"{account.close:,} of {account.elements:,} outputs"
+    return f"not proven algebraically in {where}; they agree to a millionth of a rounding error; {errs}"
+
+
+def less_exact(account: Account) -> str:
+    """What is right, but not good enough, in words."""
+    original, candidate = account.errors
+    times = f"right, but {candidate / max(original, 0.5):,.0f} times less exact than the original"
+    return f"{times} ({_ulp(candidate)} ulp against {_ulp(original)})"
+
+
+def said(account: Account) -> str:
+    if account.level is not Level.DIFFERENT and not account.exact_enough:
+        return less_exact(account)
+    return proven(account)

@@ -1,0 +1,62 @@
+"""Runs of one program with shadows, each compared with its first: `./app V` is variant V."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.records import Application, Kernel
+from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
+from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.calibration import Calibration, Masks
+from intelliperf.validation.runs.lockstep import Setting, follow_planned
+from intelliperf.validation.runs.side import Run
+
+_DEADLINE_S = 120.0
+
+
+class _Unknown:
+    """A calibration that lets everything be compared."""
+
+    allowances: dict[object, object] = {}
+    erratic_at: frozenset[object] = frozenset()
+    undefined = Masks()
+
+
+UNKNOWN: Calibration = _Unknown()  # type: ignore[assignment]
+
+
+class ShadowRuns:
+    """Builds `source` in `project` once; `words` are those of the backend's option, beside the prime."""
+
+    def __init__(self, project: Path, source: str, words: str, target: str = "") -> None:
+        self._project = project
+        self._words = words
+        self._field = Field.drawn()
+        (project / "app.hip").write_text(source)
+        (project / "logs").mkdir()
+        environment = {**os.environ, **build_environment(), "INTELLIPERF_SHADOWS": "1"}
+        environment |= {"INTELLIPERF_TARGET": target} if target else {}
+        subprocess.run(["hipcc", "-O2", "app.hip", "-o", "app"], cwd=project, check=True, env=environment)
+
+    def compared(self, variant: int, more: str = "") -> tuple[Level, Account, AlgebraObserver]:
+        """After the first launch: how variant 0 and this one relate."""
+        option = " ".join([str(self._field.fold), self._words, more])
+        runs = [self._run(number, option) for number in (0, variant)]
+        observer = AlgebraObserver(UNKNOWN, self._field)
+        backend = EmulatorBackend(self._project / "records")
+        setting = Setting(backend, Kernel("*", "*"), UNCONFINED, self._project / "logs", _DEADLINE_S)
+        divergence = follow_planned(setting, (runs[0], runs[1]), [(0, 0)], observer).divergences.get("variant")
+        account = NOTHING
+        for one in (*observer.accounts.values(), *observer.doubtful.values()):
+            account = account.joined(one)
+        return Level.DIFFERENT if divergence is not None else account.level, account, observer
+
+    def _run(self, number: int, option: str) -> Run:
+        application = Application((str(self._project / "app"), str(number)), self._project, self._project)
+        return Run("variant" if number else "original", application, {"kernels": "*", "shadow": option})

@@ -1,0 +1,129 @@
+"""Shadows of numbers in narrow formats, of matrix instructions and of square roots with and without their laws."""
+
+from __future__ import annotations
+
+import pytest
+from shadowruns import ShadowRuns
+
+from intelliperf.validation.buffers.algebra import Level
+
+NARROW = """#include <cstdlib>
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <vector>
+template <class T>
+__global__ void kernel(const T* x, const T* y, T* out, int v) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const T a = x[i], b = y[i];
+  const float fa = float(a), fb = float(b);
+  if (v == 0) out[i] = a * b + (a + b);
+  if (v == 1) out[i] = b + (a + b * a);
+  if (v == 2) out[i] = __hfma(b, a, a + b);
+  if (v == 3) out[i] = T(fa * fb + fa + fb);
+  if (v == 4) out[i] = a * b + (a + b) + a * T(0.0078125f);
+  if (v == 5) out[i] = a * b + a;
+}
+int main(int argc, char** argv) {
+  const int n = 1024, v = std::atoi(argv[1]);
+  using T = NUMBER;
+  std::vector<T> x(n), y(n);
+  for (int i = 0; i < n; ++i) x[i] = T(0.5f + 0.013f * (i % 71)), y[i] = T(1.25f - 0.017f * (i % 53));
+  T *dx, *dy, *out;
+  (void)hipMalloc(&dx, n * sizeof(T)), (void)hipMalloc(&dy, n * sizeof(T)), (void)hipMalloc(&out, n * sizeof(T));
+  (void)hipMemcpy(dx, x.data(), n * sizeof(T), hipMemcpyHostToDevice);
+  (void)hipMemcpy(dy, y.data(), n * sizeof(T), hipMemcpyHostToDevice);
+  kernel<T><<<n / 128, 128>>>(dx, dy, out, v);
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(("number", "word"), [("__hip_bfloat16", "bfloat"), ("__half", "half")])
+def test_narrow_numbers_are_followed_through_every_rounding(tmp_path, number, word):
+    runs = ShadowRuns(tmp_path, NARROW.replace("NUMBER", number), word)
+    for variant, level in ((1, Level.EQUAL), (2, Level.EQUAL), (3, Level.EQUAL), (4, Level.DIFFERENT)):
+        found, account, observer = runs.compared(variant)
+        assert account.kinds == {word} and account.elements >= 1024, variant
+        assert found is level, (variant, observer.doubt)
+    assert runs.compared(5)[0] is Level.DIFFERENT
+
+
+PRODUCT = """#include <cstdlib>
+#include <hip/hip_runtime.h>
+#include <vector>
+typedef float f4 __attribute__((ext_vector_type(4)));
+typedef _Float16 h4 __attribute__((ext_vector_type(4)));
+__global__ void kernel(const _Float16* a, const _Float16* b, float* out, int v) {  // 16 x 16 times 16 x 16
+  const int t = threadIdx.x, r = t % 16, part = t / 16;
+  if (v == 0) {
+    for (int i = 4 * part; i < 4 * part + 4; ++i) {
+      float s = 0;
+      for (int k = 0; k < 16; ++k) s += float(a[i * 16 + k]) * float(b[k * 16 + r]);
+      out[i * 16 + r] = s;
+    }
+    return;
+  }
+  h4 mine, theirs;
+  for (int k = 0; k < 4; ++k) {
+    mine[k] = a[r * 16 + 4 * part + k];
+    theirs[k] = b[(4 * part + k) * 16 + r];
+  }
+  if (v == 2 && part == 3) mine[3] = 0;
+  const f4 sum = __builtin_amdgcn_mfma_f32_16x16x16f16(mine, theirs, f4{0, 0, 0, 0}, 0, 0, 0);
+  for (int k = 0; k < 4; ++k) out[(4 * part + k) * 16 + r] = sum[k];
+}
+int main(int argc, char** argv) {
+  std::vector<_Float16> a(256), b(256);
+  for (int i = 0; i < 256; ++i) a[i] = _Float16(0.3f + 0.01f * (i % 37)), b[i] = _Float16(1.1f - 0.02f * (i % 29));
+  _Float16 *da, *db;
+  float* out;
+  (void)hipMalloc(&da, 512), (void)hipMalloc(&db, 512), (void)hipMalloc(&out, 1024);
+  (void)hipMemcpy(da, a.data(), 512, hipMemcpyHostToDevice), (void)hipMemcpy(db, b.data(), 512, hipMemcpyHostToDevice);
+  kernel<<<1, 64>>>(da, db, out, std::atoi(argv[1]));
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+def test_a_matrix_instruction_gives_the_real_numbers_of_the_loop_that_it_replaces(tmp_path):
+    runs = ShadowRuns(tmp_path, PRODUCT, "half", target="mi300x")
+    level, account, _ = runs.compared(1)
+    assert level is Level.EQUAL and account.elements >= 256
+    assert runs.compared(2)[0] is Level.DIFFERENT
+
+
+ROOTS = """#include <cstdlib>
+#include <hip/hip_runtime.h>
+#include <vector>
+__global__ void kernel(const float* x, float* out, int v) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float a = x[i];
+  if (v == 0) out[i] = rsqrtf(a + 1.0f) * a + sqrtf(a);
+  if (v == 1) out[i] = sqrtf(a) + a * rsqrtf(1.0f + a);
+  if (v == 2) out[i] = 2.0f * a / sqrtf(4.0f * (a + 1.0f)) + sqrtf(a);
+  if (v == 3) out[i] = rsqrtf(a + 1.0f) * a + sqrtf(a) * 1.000001f;
+}
+int main(int argc, char** argv) {
+  const int n = 256;
+  std::vector<float> x(n);
+  for (int i = 0; i < n; ++i) x[i] = 0.5f + 0.37f * i;
+  float *dx, *out;
+  (void)hipMalloc(&dx, 4 * n), (void)hipMalloc(&out, 4 * n);
+  (void)hipMemcpy(dx, x.data(), 4 * n, hipMemcpyHostToDevice);
+  kernel<<<n / 64, 64>>>(dx, out, std::atoi(argv[1]));
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+def test_roots_that_stand_for_any_function_are_equal_only_where_no_law_of_theirs_is_needed(tmp_path):
+    runs = ShadowRuns(tmp_path, ROOTS, "")
+    level, account, observer = runs.compared(1, "free-functions")
+    assert level is Level.EQUAL and observer.free and account.elements == 256  # the input has no shadows to compare
+    level, _, observer = runs.compared(2, "free-functions")
+    assert level is not Level.EQUAL and observer.free  # sqrt(4x) is 2 sqrt(x) by law alone
+    level, _, observer = runs.compared(2)
+    assert level is Level.EQUAL and not observer.free
+    assert runs.compared(3)[0] is Level.DIFFERENT
+    assert runs.compared(3, "free-functions")[0] is Level.DIFFERENT
