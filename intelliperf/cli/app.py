@@ -149,6 +149,7 @@ def check(options: CheckOptions) -> int:
         "flush_l2",
         "record_limit",
         "judge_run",
+        "also_run",
         *LIMITS,
         *OUTPUT,
         "output_file",

@@ -168,6 +168,7 @@ class RunJudge:
             unit_tests=tests,
             test_environment=self._backend.build_environment() if tests else {},
             tolerance=UserTolerance(options.rtol, options.atol),
+            also_run=options.also_run,
         )
 
     @cached_property

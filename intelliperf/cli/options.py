@@ -99,6 +99,14 @@ class Options:
             help="On a GPU: a smaller command for the emulator's gates, run by a shell.",
         ),
     ] = None
+    also_run: Annotated[
+        tuple[str, ...],
+        _option(
+            "--also-run",
+            metavar="COMMAND",
+            help="A further command, run by a shell, whose results must stay the same too; may be repeated.",
+        ),
+    ] = ()
     in_place: Annotated[bool, _option("-l", "--in-place", help="Write an accepted patch to the project at once.")] = (
         False
     )

@@ -199,9 +199,11 @@ class EmulatorBackend:
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         from intelliperf.emulator import timing
 
-        before = self._tracer.trace(reference, deadline_s).trace
-        after = self._tracer.trace(candidate, deadline_s, self._sandbox).trace
-        return Timing(timing.measurements(before, after, kernel), notes=timing.notes(before))
+        before = self._tracer.trace(reference, deadline_s)
+        after = self._tracer.trace(candidate, deadline_s, self._sandbox)
+        measurements = timing.measurements(before.trace, after.trace, kernel)
+        ended = (before.ended, after.ended) if before.ended is not None and after.ended is not None else None
+        return Timing(measurements, notes=timing.notes(before.trace), ended=ended)
 
     def run_seconds(self, application: Application) -> float | None:
         return self._tracer.seconds(application)

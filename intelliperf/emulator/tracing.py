@@ -20,6 +20,7 @@ from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.recipes import is_python, python_sources
+from intelliperf.protocols import Ended
 from intelliperf.records import Application
 
 # Emptied where the user's shell sets them: they would change what a traced run means.
@@ -40,6 +41,7 @@ class TracedRun:
     trace: Trace
     exit_status: int
     seconds: float
+    ended: Ended | None = None  # None where another run's records were adopted
 
 
 class Tracer:
@@ -85,7 +87,8 @@ class Tracer:
                 raise
             raise ApplicationFailed(f"{error}; {'; '.join(seen)}") from error
         try:
-            return TracedRun(open_trace(records, application), completed.exit_status or 0, completed.seconds)
+            ended = Ended(completed.exit_status, completed.stdout, completed.stderr)
+            return TracedRun(open_trace(records, application), completed.exit_status or 0, completed.seconds, ended)
         except ProtocolError:
             refuse_full_disk(records)  # cut off for want of space
             raise

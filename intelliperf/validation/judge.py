@@ -29,6 +29,7 @@ from intelliperf.records import (
 from intelliperf.sentences import counted
 from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate, Proof
+from intelliperf.validation.alsorun import also_run
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.gate import StaticVerdict, examine
@@ -41,7 +42,7 @@ from intelliperf.validation.runs.side import Run, SideFailed
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
-from intelliperf.validation.verdicts import edited, kernel_gain, placed, through, verdict_on
+from intelliperf.validation.verdicts import Gate, edited, kernel_gain, note_reached, placed, through, verdict_on
 from intelliperf.validation.wavegate import WaveGate
 from intelliperf.validation.wholegate import WholeGate
 
@@ -92,11 +93,15 @@ class Judge:
             self._unit_tests,
             self._time,
         )
-        named = [*zip(GATES, gates, strict=True)]
+        named: list[tuple[str, Gate]] = [*zip(GATES, gates, strict=True)]
         if self._replays is not None:
             replays, again = self._replays, self._of_replays()
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
+        before = next(number for number, (name, _) in enumerate(named) if name == GATES[8])
+        named[before:before] = self._other_commands()
         rejection = through(trial, named, lambda: trial.replayed is not None)
+        if rejection is None or rejection.outcome is Outcome.NOT_FASTER:  # all gates of results have run
+            note_reached(trial.replayed or trial)
         return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
@@ -121,14 +126,21 @@ class Judge:
         texts = [(case.sources[edit.path], edit.text) for edit in case.candidate.edits]
         restricted = any(after.count(_RESTRICT) > before.count(_RESTRICT) for before, after in texts)
         trial = Trial(case, case.candidate.declares, StaticVerdict(beyond_target=True, restricted=restricted))
-        last = [self._strictness, self._safety, self._unit_tests, self._time]
+        last: list[tuple[str, Gate]] = [
+            (GATES[6], self._strictness),
+            (GATES[7], self._safety),
+            *self._other_commands(),
+            (GATES[8], self._unit_tests),
+            (GATES[9], self._time),
+        ]
         rejection = through(trial, [(GATES[1], self._build)])
         if rejection is None and self._whole is not None and self._whole.settles(trial):
-            gates = [*zip(GATES[6:], last, strict=True), (GATES[9], lambda trial: self._time_others(trial, kernels))]
-            rejection = through(trial, gates)
+            rejection = through(trial, [*last, (GATES[9], lambda trial: self._time_others(trial, kernels))])
         elif rejection is None:
             first = [self._compare, self._output, self._orders, self._numbers.judge]
-            rejection = through(trial, [*zip(GATES[2:], [*first, *last], strict=True)])
+            rejection = through(trial, [*zip(GATES[2:6], first, strict=True), *last])
+            if rejection is None:
+                note_reached(trial)
         return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
 
     def examine(self, case: Case) -> Examined:
@@ -138,7 +150,10 @@ class Judge:
         """
         trial = Trial(case, case.standing.joined(case.candidate.declares))
         gates = (self._build, self._compare, self._output, self._orders, self._numbers.judge)
-        rejection = through(trial, [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety)])
+        named = [*zip(GATES[1:], gates, strict=False), (GATES[7], self._safety), *self._other_commands()]
+        rejection = through(trial, named)
+        if rejection is None:
+            note_reached(trial)
         _, proof = shown(trial) if rejection is None else (None, "")
         return Examined(rejection, placed(trial, self._backend.probe()), proof)
 
@@ -148,6 +163,12 @@ class Judge:
         if not cheap:
             return (self._compare,)
         return self._compare, self._orders, self._numbers.judge, self._strictness, self._safety
+
+    def _other_commands(self) -> list[tuple[str, Gate]]:
+        """The gates that look at results, for each further command."""
+        gates = (self._compare, self._output, self._orders, self._numbers.judge)
+        named = [*zip(GATES[2:], gates, strict=False), (GATES[7], self._safety)]
+        return [also_run(command, named) for command in self._settings.also_run]
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
@@ -249,8 +270,7 @@ class Judge:
         calibration, _ = self._reference.calibration(trial)
         if trial.ended is None:
             return Rejection(Outcome.CRASHED, "the candidate's run has no end")
-        rtol = max((a.rtol for a in calibration.allowances.values()), default=0.0)
-        rtol = max(rtol, self._settings.tolerance.rtol or 0.0)
+        rtol = self._output_tolerance(trial)
         difference = calibration.output.difference(trial.ended, rtol)
         if difference is not None and self._reference.learn_output(trial):
             calibration, _ = self._reference.calibration(trial)
@@ -262,6 +282,11 @@ class Judge:
         else:
             trial.note(GATES[3], CheckStatus.PASSED, calibration.output.compared())
         return None
+
+    def _output_tolerance(self, trial: Trial) -> float:
+        calibration, _ = self._reference.calibration(trial)
+        rtol = max((a.rtol for a in calibration.allowances.values()), default=0.0)
+        return max(rtol, self._settings.tolerance.rtol or 0.0)
 
     def _orders(self, trial: Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""
@@ -396,6 +421,8 @@ class Judge:
             )
         except (ApplicationFailed, ProtocolError) as error:
             return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
+        if (difference := self._timed_otherwise(trial)) is not None:
+            return Rejection(Outcome.WRONG_OUTPUT, f"in the timed run: {difference}")
         floor_ns = trial.timing.floor_ns
         refusal = time_refusal(trial.timing.measurements, floor_ns)
         if refusal is not None:
@@ -410,6 +437,18 @@ class Judge:
             # A modelled time holds the candidate's own traffic at the peak rates and cannot be below it.
             trial.note("roofline floor", CheckStatus.NOT_RUN, "no lower bound of the kernel's time is known")
         return None
+
+    def _timed_otherwise(self, trial: Trial) -> str | None:
+        """How the timed run's output differs from that of the compared ones, where the original's does not."""
+        if trial.timing.ended is None or not self._reference.is_calibrated(trial):
+            return None
+        output = self._reference.calibration(trial)[0].output
+        rtol = self._output_tolerance(trial)
+        reference, candidate = (
+            Completed((), one.exit_status, None, False, False, 0.0, one.stdout, one.stderr)
+            for one in trial.timing.ended
+        )
+        return output.difference(candidate, rtol) if output.difference(reference, rtol) is None else None
 
     def _time_others(self, trial: Trial, kernels: Sequence[Kernel]) -> Rejection | None:
         """The first kernel and the application were timed by the gate before."""

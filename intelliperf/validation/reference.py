@@ -61,6 +61,9 @@ class Reference:
                 trial.note("calibration", CheckStatus.WEAK, text)
         return calibration, memory
 
+    def is_calibrated(self, trial: Trial) -> bool:
+        return (trial.case.reference, trial.case.kernel.symbol, self.kernels(trial)) in self._calibrations
+
     def widen(self, trial: Trial) -> bool:
         """Allow what the original's own rounding errors come to; False where that is no more than before."""
         calibration, _ = self.calibration(trial)
@@ -108,7 +111,15 @@ class Reference:
         silence_s = self.calibration(trial)[0].ended.seconds * _PATIENCE * runs / 2 + self.settings.grace_s
         deadline_s = self.settings.run_deadline_s * runs
         return Setting(
-            self.backend, trial.case.kernel, self._sandbox, trial.case.logs, deadline_s, silence_s, trial.case.jit
+            self.backend,
+            trial.case.kernel,
+            self._sandbox,
+            trial.case.logs,
+            deadline_s,
+            silence_s,
+            trial.case.jit,
+            trial.built,
+            trial.reached,
         )
 
 

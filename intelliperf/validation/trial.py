@@ -27,6 +27,7 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.runs.pairing import Key
+from intelliperf.validation.runs.reached import Reached
 
 GATES = (
     "edit allowed",
@@ -92,6 +93,7 @@ class Settings:
     unit_tests: tuple[str, ...] = ()
     test_environment: Mapping[str, str] = field(default_factory=dict)
     tolerance: UserTolerance = UserTolerance()
+    also_run: tuple[str, ...] = ()  # further commands, each a text for the shell
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class Trial:
     timing: Timing = Timing(())
     proven: Mapping[Key, Account] = field(default_factory=dict)  # by algebra, the same real numbers
     coverage: str = ""  # where other orders were not followed to the end
+    reached: Reached = field(default_factory=Reached)  # what all its runs executed of its kernels
     on_recordings: bool = False  # recorded dispatches decide
     replayed: Trial | None = None  # what the gates found out there, where it won
 

@@ -19,6 +19,7 @@ from intelliperf.records import (
 )
 from intelliperf.sentences import device_in_short
 from intelliperf.validation.edits.names import without_mangling
+from intelliperf.validation.runs.reached import unreached
 from intelliperf.validation.strength import shown
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
@@ -41,6 +42,15 @@ def through(
         if rejection is not None:
             trial.note(name, CheckStatus.FAILED, rejection.detail)
     return rejection
+
+
+def note_reached(trial: Trial) -> None:
+    """What no gate's run of the candidate executed was not checked by any of them."""
+    case = trial.case
+    texts = {edit.path: (case.sources.get(edit.path, ""), edit.text) for edit in case.candidate.edits}
+    found = unreached(trial.reached, trial.application.project, texts)
+    if found is not None:
+        trial.note("executed code", CheckStatus.PASSED, found.told, unseen=found.unseen)
 
 
 def placed(trial: Trial, device: Device) -> tuple[Check, ...]:

@@ -96,7 +96,7 @@ def test_bad_input_gets_one_line_and_status_2(
     ("text", "words"),
     [
         ("formula = ", "Invalid value"),
-        ("colour = 1", "unknown key 'colour'; known are api_base,"),
+        ("colour = 1", "unknown key 'colour'; known are also_run,"),
         ("[formula]\nname = 'x'", "formula is one value, not a table"),
         ("build_command = 3", "build_command is a text or a list of texts"),
         ("pass_env = 3", "pass_env is a text or a list of texts"),

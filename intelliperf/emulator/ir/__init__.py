@@ -25,6 +25,7 @@ from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.quantities import Users, of_variable, only_loaded
+from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames, Tagged, restore_locations, tag_accesses
@@ -84,6 +85,7 @@ def instrument(
         shared={f"@{name}" for name in (*variables.shared, *variables.dynamic)},
         kernels=kernels,
         also=restored.also,
+        reach=Reach(debug) if shadows else None,
     )
     reach = shared_reach(module, variables.shared)
     helping = sum((widths(one) for one in module.functions if one.name not in kernels), Counter[int]())
@@ -106,6 +108,8 @@ def instrument(
     head = variables.lines + table.definitions() + _declarations(module) + module.attributes
     if shader is not None:
         head += shader.definitions(bodies, module.declarations)
+    if surroundings.reach is not None:
+        head += surroundings.reach.definitions()
     kept = _kept_metadata(bodies, module)
     metadata = {
         "sites": table.sites,
@@ -114,6 +118,7 @@ def instrument(
         "kernels": described,
         "symbols": variables.symbols,
         "formats": formats(text),
+        "reach": surroundings.reach.described() if surroundings.reach is not None else {},
         "lost_shadows": shader.reasons if shader is not None else [],
     }
     externals = [unquoted(name) for name in module.declarations if not name.startswith("llvm.")]

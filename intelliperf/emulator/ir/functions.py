@@ -30,6 +30,7 @@ from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.privacy import is_private, private_pointers, read_only_pointers
+from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
@@ -76,6 +77,7 @@ class Surroundings:
     shared: Collection[str]  # of these those in LDS
     kernels: Collection[str]
     also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
+    reach: Reach | None = None  # of builds that are judged
 
 
 class FunctionRewriter:
@@ -143,9 +145,10 @@ class FunctionRewriter:
         mix = self._operations.count(whole)
         self._block = self._around.table.add_block(self._name, mix, places)
         counted = None
+        begun = 0
         for index, instruction in enumerate(block.instructions):
             if counted is None and instruction.opcode not in ("phi", "landingpad"):
-                counted = len(self._trace)
+                counted, begun = len(self._trace), len(self._fast)
             try:
                 if index in joined:
                     self._rewrite_part(instruction, joined[index])
@@ -156,6 +159,8 @@ class FunctionRewriter:
                 raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
         if counted is not None:
             self._trace[counted:counted] = [*turns.calls, *self._count_execution(sum(mix.values()))]
+            if self._around.reach is not None:
+                self._fast[begun:begun] = self._around.reach.block(places)
 
     def _joined(self, block: Block) -> Plan:
         try:
@@ -179,6 +184,8 @@ class FunctionRewriter:
             return
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
+        elif opcode == "select" and self._around.reach is not None:
+            self._fast += self._around.reach.choice(text, location)
         self._both(text)
 
     # -- order ----------------------------------------------------------------------------------

@@ -19,18 +19,14 @@ namespace simt {
 
 namespace {
 
-struct Staging {
-  const Allocation* symbol;
-  const Allocation* copy;
-};
-
 struct Session {
   int socket = -1;
   bool all_kernels = false;
   bool before = false;  // wait before launches, too
   std::vector<std::string> targets;
   std::map<std::string, uint64_t> seen;  // dispatches per kernel
-  std::map<uintptr_t, Staging> staging;  // by the symbol's address
+  std::map<uint64_t, const Allocation*> staging;  // by the id of what lies outside the arena: its copy there
+  std::map<uint32_t, std::string> reached;  // by module: what was told of it last
   uint64_t dispatches = 0;
   bool ended = false;
   pid_t owner = getpid();  // a forked child says nothing
@@ -48,6 +44,21 @@ std::string hello() {
   for (const auto& module : modules())
     for (const JsonValue& format : module->metadata["formats"].items())
       json.begin_object().key("what").string(format.text()).end_object();
+  json.end_array();
+  json.key("lost_shadows").begin_array();
+  for (const auto& module : modules()) {
+    json.begin_object().key("reasons");
+    copy_json(json, module->metadata["lost_shadows"]);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("reach").begin_array();
+  for (const auto& module : modules()) {
+    if (module->metadata["reach"]["entries"].items().empty()) continue;
+    json.begin_object().key("module").number(module->id).key("table");
+    copy_json(json, module->metadata["reach"]);
+    json.end_object();
+  }
   json.end_array();
   json.key("kernels").begin_object();
   std::map<std::string, const JsonValue*> kernels;
@@ -106,33 +117,50 @@ const char* kind_name(MemoryKind kind) {
     case MemoryKind::kDevice: return "device";
     case MemoryKind::kManaged: return "managed";
     case MemoryKind::kPinned: return "pinned";
+    case MemoryKind::kRegistered: return "registered";
     default: return "symbol";
   }
 }
 
-const char* stage(Session& s, const Allocation& symbol) {
-  Staging& staging = s.staging[symbol.base];
-  if (!staging.copy) staging = {&symbol, allocate(symbol.bytes, MemoryKind::kStaging)};
-  if (!staging.copy) wire_leave("no memory to show the device's variables");
-  auto* to = reinterpret_cast<char*>(staging.copy->base);  // NOLINT(performance-no-int-to-ptr)
-  std::memcpy(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
-  shadow_moved(to, reinterpret_cast<const void*>(symbol.base), symbol.bytes);  // NOLINT(performance-no-int-to-ptr)
+const char* stage(Session& s, const Allocation& outside) {
+  const Allocation*& copy = s.staging[outside.id];
+  if (!copy) copy = allocate(outside.bytes, MemoryKind::kStaging);
+  if (!copy) wire_leave("no memory to show the device's variables and registered memory");
+  auto* to = reinterpret_cast<char*>(copy->base);  // NOLINT(performance-no-int-to-ptr)
+  const auto* from = reinterpret_cast<const char*>(outside.base);  // NOLINT(performance-no-int-to-ptr)
+  std::memcpy(to, from, outside.bytes);
+  shadow_moved(to, from, outside.bytes);
   return to;
 }
 
+// Memory that was unregistered since needs no copy.
+void drop_stale_copies(Session& s, const std::vector<const Allocation*>& live) {
+  for (auto at = s.staging.begin(); at != s.staging.end();) {
+    const bool is_live = std::any_of(live.begin(), live.end(), [&](const Allocation* a) { return a->id == at->first; });
+    if (!is_live) release(at->second->base);
+    at = is_live ? std::next(at) : s.staging.erase(at);
+  }
+}
+
+bool is_shown(const Allocation& a) {
+  return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
+}
 
 void collect(const Allocation& a, void* into) { static_cast<std::vector<const Allocation*>*>(into)->push_back(&a); }
 
 void write_allocations(JsonWriter& json, Session& s) {
   std::vector<const Allocation*> live;  // first, since staging allocates
   for_each_allocation(collect, &live);
+  drop_stale_copies(s, live);
   json.key("allocations").begin_array();
   for (const Allocation* a : live) {
-    if (a->kind == MemoryKind::kStaging || a->kind == MemoryKind::kRegistered) continue;
-    const bool symbol = a->kind == MemoryKind::kSymbol;
-    const uint64_t base = symbol ? reinterpret_cast<uint64_t>(stage(s, *a)) : a->base;
+    if (!is_shown(*a)) continue;
+    const bool symbol = a->kind == MemoryKind::kSymbol, registered = a->kind == MemoryKind::kRegistered;
+    const uint64_t base = symbol || registered ? reinterpret_cast<uint64_t>(stage(s, *a)) : a->base;
     json.begin_object().key("id").number(a->id).key("base").number(base).key("size").number(a->bytes);
-    json.key("kind").string(kind_name(a->kind)).key("sequence").number(a->id).key("name");
+    if (registered) json.key("address").number(a->base);
+    json.key("kind").string(kind_name(a->kind));
+    json.key("sequence").number(registered ? a->id - kFirstRegisteredId + 1 : a->id).key("name");
     if (symbol && a->name) json.string(a->name);
     else json.null();
     json.end_object();
@@ -151,11 +179,27 @@ void write_arguments(JsonWriter& json, const LaunchRequest& request) {
       if (offset + sizeof address > parameter.size) continue;
       std::memcpy(&address, bytes + offset, sizeof address);
       const Allocation* a = find(address);
-      if (!a || a->kind == MemoryKind::kRegistered) continue;
+      if (!a || !is_shown(*a)) continue;
       json.begin_object().key("offset").number(offset).key("allocation").number(a->id);
       json.key("at").number(address - a->base).end_object();
     }
     json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+// A bit per place of the modules' tables, where any was reached since it was told last.
+void write_reached(JsonWriter& json, Session& s) {
+  json.key("reached").begin_array();
+  for (const auto& module : modules()) {
+    if (!module->reached_count) continue;
+    std::vector<unsigned char> bits((module->reached_count + 7) / 8);
+    for (uint32_t i = 0; i < module->reached_count; ++i) bits[i / 8] |= static_cast<unsigned char>((module->reached[i] != 0) << i % 8);
+    std::string now = hexadecimal(bits.data(), bits.size());
+    std::string& told = s.reached[module->id];
+    if (now == told) continue;
+    json.begin_object().key("module").number(module->id).key("bits").string(now).end_object();
+    told = std::move(now);
   }
   json.end_array();
 }
@@ -213,6 +257,7 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
   s->dispatches += 1;
   s->seen[request.kernel->name] += 1;
   if (*alteration) json.key("alteration").string(alteration);
+  write_reached(json, *s);
   if (target) {
     write_arguments(json, request);
     write_allocations(json, *s);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <vector>
 
 #include "settings.h"
 #include "shadow.h"
@@ -439,6 +440,13 @@ const Allocation* nearest(uintptr_t address) {
 bool inside(uintptr_t address, uint64_t bytes) {
   const Allocation* a = find(address);
   return a && bytes <= a->bytes - (address - a->base);
+}
+
+bool is_mapped(const Allocation& allocation) {
+  const uintptr_t first = allocation.base / kPageBytes * kPageBytes;
+  const uint64_t bytes = allocation.base + allocation.bytes - first;
+  std::vector<unsigned char> resident(bytes / kPageBytes + 1);
+  return mincore(reinterpret_cast<void*>(first), bytes, resident.data()) == 0;  // NOLINT(performance-no-int-to-ptr)
 }
 
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context) {

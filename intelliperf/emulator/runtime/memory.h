@@ -83,6 +83,9 @@ const Allocation* nearest(uintptr_t address);
 // Whether [address, address + bytes) lies in one live allocation.
 bool inside(uintptr_t address, uint64_t bytes);
 
+// Programs free memory that they registered without a word to the runtime.
+bool is_mapped(const Allocation& allocation);
+
 // Visits live allocations by ascending id.
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
 

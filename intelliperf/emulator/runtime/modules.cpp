@@ -251,6 +251,9 @@ void load(Module& module) {
   const auto* block_count = symbol<const uint32_t*>(module, "__simt_block_count");
   module.block_executions = symbol<uint64_t*>(module, "__simt_block_executions");
   module.block_count = block_count ? *block_count : 0;
+  const auto* reached_count = symbol<const uint32_t*>(module, "__simt_reached_count");
+  module.reached = symbol<const uint8_t*>(module, "__simt_reached");
+  module.reached_count = reached_count && module.reached ? *reached_count : 0;
   char** range = symbol<char**>(module, "__simt_shared_range");
   if (range) {
     module.shared_begin = range[0];

@@ -29,7 +29,9 @@ bool is_kept(const Allocation& a) {
   return std::find(kept.begin(), kept.end(), a.id) != kept.end();
 }
 
-bool movable(const Allocation& a) { return a.kind != MemoryKind::kStaging && a.kind != MemoryKind::kRegistered; }
+bool movable(const Allocation& a) {
+  return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
+}
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
 

@@ -1,6 +1,5 @@
 #include "repeats.h"
 
-#include <sys/mman.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -46,14 +45,6 @@ std::string key_of(const LaunchRequest& request) {
   for (const Parameter& parameter : request.kernel->parameters)
     key.append(static_cast<const char*>(request.arguments[parameter.index]), parameter.size);
   return key;
-}
-
-// Programs free memory that they registered without a word to the runtime.
-bool mapped(const Allocation& allocation) {
-  const uintptr_t first = allocation.base / kPageBytes * kPageBytes;
-  const uint64_t bytes = allocation.base + allocation.bytes - first;
-  std::vector<unsigned char> resident(bytes / kPageBytes + 1);
-  return mincore(reinterpret_cast<void*>(first), bytes, resident.data()) == 0;
 }
 
 uint64_t folded(uint64_t a, uint64_t b) {
@@ -113,7 +104,7 @@ bool Repeats::look(State& state) {
         if (allocation.kind == MemoryKind::kStaging) return;
         auto& into = *static_cast<Gathered*>(context);
         into.bytes += allocation.bytes;
-        if (allocation.kind == MemoryKind::kRegistered && !mapped(allocation)) into.bytes = kMostBytes + 1;
+        if (allocation.kind == MemoryKind::kRegistered && !is_mapped(allocation)) into.bytes = kMostBytes + 1;
         if (into.bytes > kMostBytes) return;
         for (uint64_t done = 0; done < allocation.bytes; done += kPieceBytes)
           into.pieces->push_back({allocation.base + done, std::min(kPieceBytes, allocation.bytes - done)});

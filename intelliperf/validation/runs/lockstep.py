@@ -22,9 +22,10 @@ from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
-from intelliperf.records import Kernel, Outcome
+from intelliperf.records import Application, Kernel, Outcome
 from intelliperf.validation.runs.content import Content
 from intelliperf.validation.runs.pairing import Pairing, pair
+from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
 from intelliperf.validation.runs.side import Failure, Run, Side, SideFailed, complaint
 
@@ -56,6 +57,11 @@ class Setting:
     deadline_s: float  # for one lock-step, comparisons included
     silence_s: float = math.inf  # how long a run other than the base may take for its next step
     jit: bool = False  # the kernel is Triton's, whose compiler and not the host sizes the LDS of a launch
+    judged: Application | None = None  # the candidate, whose executed code is gathered in:
+    reached: Reached | None = None
+
+    def listener(self, run: Run) -> Reached | None:
+        return self.reached if run.application == self.judged else None
 
     def patience(self, deadline: Deadline) -> Deadline:
         """For the next step of such a run; one that hangs must leave time for the others."""
@@ -292,7 +298,9 @@ def failed_dispatch(label: str, events: Sequence[Event], ended: Completed) -> Di
 
 
 def bare(event: Event) -> Event:
-    return dataclasses.replace(event, arguments=(), allocations=()) if isinstance(event, Dispatch) else event
+    return (
+        dataclasses.replace(event, arguments=(), allocations=(), reached={}) if isinstance(event, Dispatch) else event
+    )
 
 
 def record(setting: Setting, run: Run) -> tuple[tuple[Event, ...], Completed]:
@@ -396,6 +404,8 @@ def _failed(error: SideFailed) -> Divergence:
 def _sides(setting: Setting, runs: Sequence[Run]) -> Iterator[tuple[Side, ...]]:
     with ExitStack() as stack:
         yield tuple(
-            stack.enter_context(Side(run, setting.backend, setting.kernel, setting.logs, setting.sandbox))
+            stack.enter_context(
+                Side(run, setting.backend, setting.kernel, setting.logs, setting.sandbox, setting.listener(run))
+            )
             for run in runs
         )

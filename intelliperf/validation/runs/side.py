@@ -26,6 +26,7 @@ from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Kernel
 from intelliperf.validation.runs import othertools
+from intelliperf.validation.runs.reached import Reached
 
 _POLL_S = 0.05
 _LOOK_S = 0.2  # between looks at what a process that says nothing has loaded
@@ -63,9 +64,19 @@ class Run:
 class Side:
     """A context manager round one run; leaves no process, socket or mapping behind."""
 
-    def __init__(self, run: Run, backend: Backend, kernel: Kernel, logs: Path, sandbox: Sandbox) -> None:
+    def __init__(
+        self,
+        run: Run,
+        backend: Backend,
+        kernel: Kernel,
+        logs: Path,
+        sandbox: Sandbox,
+        reached: Reached | None = None,
+    ) -> None:
+        """`reached` gathers what the run executes of its kernels, where the backend tells that."""
         self.label = run.label
         self._run = run
+        self._reached = reached
         self._backend = backend
         self._directory = Path(tempfile.mkdtemp(prefix="iperf-"))
         self._listener = Listener(self._directory / "socket")
@@ -133,7 +144,10 @@ class Side:
 
     def _message(self, deadline: Deadline) -> Message:
         try:
-            return self._connected().next(deadline)
+            message = self._connected().next(deadline)
+            if self._reached is not None and self.hello is not None and isinstance(message, Dispatch):
+                self._reached.listen(self.hello, message)
+            return message
         except PeerTimeout as error:
             reached = f"after {self._dispatches} dispatches nothing" if self._dispatches else "no dispatch"
             raise self._failed(Failure.TIMED_OUT, f"{reached} came within {deadline.seconds:.0f} s") from error

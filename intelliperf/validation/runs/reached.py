@@ -1,0 +1,150 @@
+"""What the runs of a candidate executed of its kernels, line by line: what none did was not checked.
+
+The runtime tells after each dispatch which blocks and which ways of choices were taken so far, see `emulator/ir/reach`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from intelliperf.errors import ProtocolError
+from intelliperf.interception.messages import Dispatch, Hello
+
+_MOST_NAMED = 4
+_MOST_ENTRIES = 1 << 20
+_TEXT_WIDTH = 60
+
+Line = tuple[str, int]  # of a file as the compiler names it
+
+
+@dataclass(frozen=True)
+class _Entry:
+    choice: bool
+    lines: tuple[Line, ...]
+
+
+@dataclass
+class Reached:
+    """Over all runs of one program; of several builds of it, too."""
+
+    lines: dict[Line, bool] = field(default_factory=dict)  # was any of the code there executed?
+    choices: dict[tuple[Line, int], set[bool]] = field(default_factory=dict)  # ways taken, by place and its nth choice
+
+    def listen(self, hello: Hello, dispatch: Dispatch) -> None:
+        """Raises `ProtocolError` for what is no such report."""
+        for module, bits in dispatch.reached.items():
+            self._add(_entries(hello, module), bits)
+
+    def _add(self, entries: Sequence[_Entry], bits: bytes) -> None:
+        at = 0
+        seen: dict[Line, int] = {}
+        for entry in entries:
+            ways = [bool(bits[n // 8] >> n % 8 & 1) if n // 8 < len(bits) else False for n in (at, at + 1)]
+            at += 2 if entry.choice else 1
+            if not entry.choice:
+                for line in entry.lines:
+                    self.lines[line] = self.lines.get(line, False) or ways[0]
+                continue
+            place = entry.lines[0]
+            seen[place] = seen.get(place, -1) + 1
+            taken = self.choices.setdefault((place, seen[place]), set())
+            taken |= {way for way, was in zip((False, True), ways, strict=True) if was}
+
+    def unexecuted(self) -> list[Line]:
+        return sorted(line for line, was in self.lines.items() if not was)
+
+    def one_way(self) -> dict[Line, bool]:
+        """Choices that were made, always in the same way."""
+        found: dict[Line, bool] = {}
+        for (line, _), taken in sorted(self.choices.items()):
+            if len(taken) == 1:
+                found.setdefault(line, next(iter(taken)))
+        return found
+
+
+def _entries(hello: Hello, module: int) -> Sequence[_Entry]:
+    files, rows = hello.reach.get(module, ((), ()))  # of what is loaded later, nothing is known
+    if len(rows) > _MOST_ENTRIES:
+        raise ProtocolError(f"hello: {len(rows)} places that may be reached")
+    entries = []
+    for row in rows:
+        pairs = [(files[row[n]], row[n + 1]) for n in range(1, len(row) - 1, 2) if row[n] < len(files)]
+        if not row or not pairs:
+            raise ProtocolError("hello: a place that may be reached lies on no line")
+        entries.append(_Entry(bool(row[0]), tuple(pairs)))
+    return entries
+
+
+def changed_lines(before: str, after: str) -> set[int]:
+    """Numbers, from 1, of the lines of `after` that `before` does not have."""
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    changed = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
+    return {number + 1 for _, _, _, begin, end in changed for number in range(begin, end)}
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """For people: what was executed, and what was not."""
+
+    told: str
+    unseen: str
+
+
+def unreached(reached: Reached, tree: Path, texts: Mapping[str, tuple[str, str]]) -> Unreached | None:
+    """`texts`: before and after, of the edited files by path below `tree`. None where nothing was reported.
+
+    Lines that the original has as well are only counted.
+    """
+    if not reached.lines:
+        return None
+    own = {line for line in reached.lines if _below(tree, line[0]) is not None}
+    done = sum(reached.lines[line] for line in own)
+    new = {
+        (path, number)
+        for path, (before, after) in texts.items()
+        for number in changed_lines(before, after)
+        if _is_code(after, number)
+    }
+    named, others = _sorted_out(tree, reached.unexecuted(), new)
+    parts = [_listed("no run executed", named, texts)] if named else []
+    ways = reached.one_way()
+    for way, said in ((True, "always true"), (False, "never true")):
+        of_way, _ = _sorted_out(tree, [line for line, taken in ways.items() if taken is way], new)
+        if of_way := [line for line in of_way if line not in named]:
+            parts.append(_listed(f"{said} in all runs", of_way, texts))
+    if others:
+        parts.append(f"no run executed {others} lines that the original has as well")
+    return Unreached(f"{done:,} of {len(own):,} lines of kernels were executed", "; ".join(parts))
+
+
+def _below(tree: Path, file: str) -> str | None:
+    path = Path(file) if Path(file).is_absolute() else tree / file
+    try:
+        return str(path.resolve().relative_to(tree.resolve()))
+    except ValueError:
+        return None
+
+
+def _sorted_out(tree: Path, lines: Iterable[Line], new: Collection[Line]) -> tuple[list[Line], int]:
+    """Those among `new`, by path below the tree, and how many others lie below it."""
+    found = [(path, number) for file, number in lines if (path := _below(tree, file)) is not None]
+    named = [line for line in found if line in new]
+    return named, len(found) - len(named)
+
+
+def _is_code(text: str, number: int) -> bool:
+    lines = text.splitlines()
+    return number <= len(lines) and any(character.isalnum() for character in lines[number - 1])
+
+
+def _listed(what: str, lines: Sequence[Line], texts: Mapping[str, tuple[str, str]]) -> str:
+    shown = []
+    for path, number in lines[:_MOST_NAMED]:
+        code = texts[path][1].splitlines()[number - 1].strip()
+        code = code if len(code) <= _TEXT_WIDTH else f"{code[: _TEXT_WIDTH - 1]}…"
+        shown.append(f"{path}:{number}: `{code}`")
+    more = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
+    return f"{what}: {', '.join(shown)}{more}"
