@@ -250,6 +250,97 @@ def test_chunks_stay_where_their_elements_depend_on_each_other(mark: str, words:
     assert words in Bench(tmp_path, {"r.hip": REFUSED}).declined(CHUNKS, AccessKind.LOAD, mark=mark)
 
 
+METHODS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+struct Gain { float slope, offset; __device__ float operator()(float v) const { return slope * v + offset; } };
+struct Two {
+  float x, y;
+  __device__ Two operator+(const Two& o) const { return Two{x + o.x, y + o.y}; }
+  __device__ float sum() const { float s = x; s += y; return s; }
+};
+template <class Op> __global__ void apply(float* data, int n, int chunk, Op op) {
+  int first = (blockIdx.x * blockDim.x + threadIdx.x) * chunk;
+  for (int k = 0; k < chunk; ++k) {
+    int i = first + k;
+    if (i < n) data[i] = op(data[i]);  //@ apply
+  }
+}
+__global__ void pairs(const Two* in, float* out, int n, int chunk) {
+  int first = (blockIdx.x * blockDim.x + threadIdx.x) * chunk;
+  for (int k = 0; k < chunk; ++k) {
+    int i = first + k;
+    if (i < n) out[i] = (in[i] + in[i]).sum();  //@ pairs
+  }
+}
+__global__ void letters(const char* text, int* bins, int length, int per) {
+  int begin = (blockIdx.x * blockDim.x + threadIdx.x) * per;
+  int end = min(begin + per, length);
+  for (int i = begin; i < end; i++) {
+    char c = text[i];  //@ letters
+    if (c >= 'a' && c <= 'z') atomicAdd(&bins[c - 'a'], 1);
+  }
+}
+int main() {
+  const int n = 900;
+  static float f[n]; static char text[n]; static int counts[26];
+  for (int i = 0; i < n; ++i) { f[i] = i % 37; text[i] = 'A' + i * 7 % 60; }
+  float *a, *b; char* t; int* bins;
+  hipMalloc(&a, sizeof f); hipMalloc(&b, sizeof f); hipMalloc(&t, n); hipMalloc(&bins, sizeof counts);
+  hipMemcpy(a, f, sizeof f, hipMemcpyHostToDevice); hipMemcpy(t, text, n, hipMemcpyHostToDevice);
+  hipMemset(b, 0, sizeof f); hipMemset(bins, 0, sizeof counts);
+  apply<<<2, 64>>>(a, n - 3, 8, Gain{1.5f, -2});
+  pairs<<<1, 64>>>(reinterpret_cast<Two*>(a), b, n / 2, 8);
+  letters<<<2, 64>>>(t, bins, n, 7);
+  double sums[2] = {};
+  hipMemcpy(f, a, sizeof f, hipMemcpyDeviceToHost); for (int i = 0; i < n; ++i) sums[0] += f[i] * (i % 103);
+  hipMemcpy(f, b, sizeof f, hipMemcpyDeviceToHost); for (int i = 0; i < n; ++i) sums[1] += f[i] * (i % 107);
+  hipMemcpy(counts, bins, sizeof counts, hipMemcpyDeviceToHost);
+  printf("%f %f", sums[0], sums[1]);
+  for (int c : counts) printf(" %d", c);
+}
+"""
+
+
+def test_chunks_with_methods_operators_and_commuting_atomics_leave_the_same_memory(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "a", {"app.hip": METHODS})
+    changed = bench.rewritten(CHUNKS, AccessKind.LOAD)
+    assert changed["app.hip"].count("const int grid_threads") == 3
+    assert output(tmp_path / "b", changed) == output(tmp_path / "a", bench.files)
+
+
+@pytest.mark.parametrize(
+    ("mark", "old", "new", "words"),
+    [
+        ("apply", "float v) const { return", "float v) { offset += v; return", "calls operator(), which is not const"),
+        ("apply", "return slope * v", "return all[0] * v", "which looks into memory on line 4"),
+        ("pairs", "float s = x; s += y; return s;", "seen += 1; return x;", "which writes more than its own variables"),
+        ("letters", "int* bins", "float* bins", "calls atomicAdd, whose order may matter"),
+        ("letters", "char c = text[i];", "char c = text[i] + bins[0];", "calls atomicAdd, whose order may matter"),
+        (
+            "letters",
+            "    if (c >=",
+            "    if (c == '.') atomicMax(&bins[0], i);\n    if (c >=",
+            "calls atomicMax",
+        ),
+        (
+            "letters",
+            "atomicAdd(&bins[c - 'a'], 1)",
+            "bins[25] = atomicAdd(&bins[c - 'a'], 1)",
+            "calls atomicAdd, whose",
+        ),
+    ],
+)
+def test_chunks_whose_methods_or_atomics_depend_on_order_stay(
+    mark: str, old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    text = METHODS.replace(old, new)
+    assert text != METHODS
+    text = text.replace("float slope, offset;", "float slope, offset; float* all;") if "all[0]" in new else text
+    text = text.replace("  float x, y;", "  float x, y; mutable int seen;") if "seen" in new else text
+    assert words in Bench(tmp_path, {"app.hip": text}).declined(CHUNKS, AccessKind.LOAD, mark=mark)
+
+
 ROWS = "stage_rows"
 ROW_PROGRAM = """
 #include <hip/hip_runtime.h>

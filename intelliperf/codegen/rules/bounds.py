@@ -90,6 +90,8 @@ class Bounds:
             masks = [value for value in (self.value(left), self.value(right)) if value is not None and value >= 0]
             limits = [limit for limit in (self.limit(left), self.limit(right)) if limit is not None]
             return min([mask + 1 for mask in masks] + limits, default=None)
+        if node.opcode == "-":
+            return self._difference(node)
         a, b = self.limit(left), self.limit(right)
         amount = self.value(right)
         if a is None:
@@ -115,24 +117,37 @@ class Bounds:
         return min((limit for limit in limits if limit is not None), default=None)
 
     def _by_guard(self, node: Node, identity: str) -> int | None:
-        """From the conditions of the `if`s whose first branch holds `node`."""
+        lowest, below = self._span(node, identity)
+        return below if lowest is not None and lowest >= 0 else None
+
+    def _difference(self, node: Node) -> int | None:
+        """`c - 'a'` where conditions around it keep c from 'a' on and below something."""
+        variable, amount = node.children[0].bare(), self.value(node.children[1])
+        reference = variable.reference if variable.kind == "DeclRefExpr" else None
+        if reference is None or reference.id in self._modified or amount is None:
+            return None
+        lowest, below = self._span(variable, reference.id)
+        return below - amount if lowest is not None and below is not None and lowest >= amount else None
+
+    def _span(self, node: Node, identity: str) -> tuple[int | None, int | None]:
+        """Least value and exclusive limit from the variable's type and the `if`s whose first branch holds `node`."""
         below = _RANGES.get(_plain(node))
-        negative = below is None
+        lowest = None if below is None else 0
         child = node
         for parent in node.ancestors():
             plain = not {"hasInit", "hasVar"} & parent.flags
             if parent.kind == "IfStmt" and plain and len(parent.children) > 1 and parent.children[1] is child:
                 for test in _conjuncts(parent.children[0]):
-                    limit, from_zero = self._tested(test, identity)
+                    least, limit = self._tested(test, identity)
                     below = min((each for each in (below, limit) if each is not None), default=None)
-                    negative = negative and not from_zero
+                    lowest = max((each for each in (lowest, least) if each is not None), default=None)
             child = parent
-        return None if negative else below
+        return lowest, below
 
-    def _tested(self, test: Node, identity: str) -> tuple[int | None, bool]:
-        """(exclusive limit, is it zero or more) that a comparison says of the variable."""
+    def _tested(self, test: Node, identity: str) -> tuple[int | None, int | None]:
+        """(least value, exclusive limit) that a comparison says of the variable."""
         if test.kind != "BinaryOperator" or test.opcode not in ("<", "<=", ">=", ">"):
-            return None, False
+            return None, None
         left, right = (child.bare() for child in test.children)
         opcode = test.opcode
         if right.reference is not None and right.reference.id == identity:
@@ -140,10 +155,10 @@ class Bounds:
             opcode = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[opcode]
         value = self.value(right)
         if left.reference is None or left.reference.id != identity or value is None:
-            return None, False
+            return None, None
         if opcode in ("<", "<="):
-            return value + (opcode == "<="), False
-        return None, value + (opcode == ">") >= 0
+            return None, value + (opcode == "<=")
+        return value + (opcode == ">"), None
 
     def _by_call(self, call: Node) -> int | None:
         if call.kind == "CXXOperatorCallExpr":

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from intelliperf.codegen.rules.addresses import Addresses
 from intelliperf.codegen.rules.lanes import initializer, written
+from intelliperf.codegen.rules.methods import METHOD_CALLS, why_impure
 from intelliperf.codegen.rules.polynomials import Algebra
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body, resolved_functions
-from intelliperf.codegen.rules.statements import callee_name, pointee
+from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import exits
+from intelliperf.codegen.rules.wave_aggregate_atomics import INTEGERS
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
 
@@ -22,6 +25,7 @@ _ORDERED = re.compile(
     r"atomic|sync|fence|shfl|ballot|vote|printf|assert|clock|(?:\b|_|cu|hip)rand|activemask|match_(?:any|all)|barrier"
     r"|(?:\b|_)asm(?:\b|_)|trap\b"
 )
+_COMMUTING = ("atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor")
 _WRITES = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
@@ -41,10 +45,12 @@ class Independence:
         self._algebra = Algebra(kernel)
         self._inside = {node.id for node in loop.everything() if node.kind == "VarDecl"}
         self._seen: set[str] = set()
+        self._updates: set[int] = set()  # atomics whose order does not matter, and the elements that they are given
 
     def check(self, own: frozenset[str]) -> None:
         """Raise `NotApplicable` if an iteration sees another one. `own`: ids of the loop's own counters."""
         inside = self._loop.children[-1]
+        self._updates = set(self._commuting(inside))
         for node in inside.everything():
             if id(node) not in self._parts:
                 self._check_node(node, own)
@@ -56,6 +62,26 @@ class Independence:
 
     def _declined(self, why: str) -> NotApplicable:
         return NotApplicable(f"{self._place}: {why}")
+
+    def _commuting(self, inside: Node) -> Iterator[int]:
+        """Atomics of one kind on integers of an array that the kernel uses for nothing else: their order is all one."""
+        by_root: dict[str, list[Node]] = {}
+        addresses = Addresses(self._algebra)
+        for node in inside.everything():
+            plain = node.kind == "CallExpr" and callee_name(node) in _COMMUTING and node.canonical in INTEGERS
+            if plain and not value_used(node):
+                by_root.setdefault(addresses.pointer(node.children[1]).root, []).append(node)
+        parameters = {child.id for child in self._kernel.children if child.kind == "ParmVarDecl"}
+        for root, calls in by_root.items():
+            known = {id(part) for call in calls for part in call.children[1].walk()}
+            uses = [
+                node for node in self._kernel.everything() if node.reference is not None and node.reference.id == root
+            ]
+            alone = all(id(use) in known for use in uses)
+            if root in parameters and alone and len({callee_name(call) for call in calls}) == 1:
+                for call in calls:
+                    yield id(call)
+                    yield from (id(part) for part in call.children[1].walk())
 
     def _of_inner_loop(self, jump: Node) -> bool:
         if jump.kind != "BreakStmt":
@@ -69,9 +95,9 @@ class Independence:
             raise self._declined(f"the loop holds a lambda or assembler on line {node.line}")
         if node.kind == "Coordinate" and node.name.startswith(("threadIdx", "blockIdx")):
             raise self._declined(f"the loop's body uses {node.name} on line {node.line}")
-        if node.kind in ("CXXMemberCallExpr", "CXXOperatorCallExpr", "CXXConstructExpr", "CXXNewExpr"):
-            self._check_method(node)
-        if node.kind == "CallExpr":
+        if node.kind in (*METHOD_CALLS, "CXXConstructExpr", "CXXNewExpr"):
+            self.check_method(node)
+        if node.kind == "CallExpr" and id(node) not in self._updates:
             self.check_call(node)
         if (identity := written(node)) is not None and identity not in self._inside | own:
             name = next((part.reference.name for part in node.walk() if part.reference), "a variable")
@@ -89,10 +115,13 @@ class Independence:
         if not known and node.reference.id in self._algebra.declared and self._algebra.uniform.varying(node):
             raise self._declined(f"the loop's body uses {node.reference.name}, which differs between threads")
 
-    def _check_method(self, node: Node) -> None:
-        trivial = node.kind == "CXXConstructExpr" and all(part.kind != "CallExpr" for part in node.walk())
-        if not trivial:
-            raise self._declined(f"line {node.line} calls a method or operator, which may keep state")
+    def check_method(self, node: Node) -> None:
+        """Raise `NotApplicable` unless a method, an operator or a constructor is one of its values alone."""
+        if node.kind in METHOD_CALLS:
+            if why := why_impure(self._problem, node, self._check_body):
+                raise self._declined(f"line {node.line} {why}")
+        elif node.kind != "CXXConstructExpr" or any(part.kind == "CallExpr" for part in node.walk()):
+            raise self._declined(f"line {node.line} makes an object, which may keep state")
 
     def check_call(self, call: Node) -> None:
         """Raise `NotApplicable` unless the called function is one of its arguments' values alone."""
@@ -154,6 +183,8 @@ class Independence:
     def _accesses(self, inside: Node) -> Iterator[tuple[str | None, Node | None, Node]]:
         """(id of the pointer, index, access) of what is not a variable of the iteration."""
         for node in inside.everything():
+            if id(node) in self._updates and node.user() is not None and _is_updated(node):
+                continue
             if node.kind == "UnaryOperator" and node.opcode == "*":
                 yield None, None, node
             if node.kind == "MemberExpr" and "isArrow" in node.flags:
@@ -197,6 +228,13 @@ class Independence:
             node.kind in ("ArraySubscriptExpr", "CallExpr") or (node.kind == "UnaryOperator" and node.opcode == "*")
             for node in index.walk()
         )
+
+
+def _is_updated(node: Node) -> bool:
+    """Is it the element that an atomic is given, and not a part of its index?"""
+    above = node.user()
+    call = above.user() if above is not None and above.kind == "UnaryOperator" and above.opcode == "&" else None
+    return call is not None and call.kind == "CallExpr" and call.children[1].bare() is above
 
 
 def _is_pointer(expression: Node) -> bool:

@@ -10,6 +10,7 @@ from intelliperf.codegen.rules.guards import line_starts, statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.loops import counter_of
+from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.reductions import Reduction, reductions
@@ -86,8 +87,10 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
     for node in turn.everything():
-        if node.kind in ("LambdaExpr", "CXXNewExpr", "CXXMemberCallExpr", "CXXOperatorCallExpr") or "Asm" in node.kind:
-            raise NotApplicable(f"{place}: line {node.line} calls a method or operator, which may keep state")
+        if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
+            raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
+        if node.kind in METHOD_CALLS:
+            Independence(problem, place, function, loop, counter.id).check_method(node)
         if node.kind == "CallExpr":
             Independence(problem, place, function, loop, counter.id).check_call(node)
     carried = tuple(reductions(place, loop, inside, counter))
