@@ -150,6 +150,9 @@ def _of_array(
     if len(lengths) != 1:
         raise NotApplicable(f"{place}: {name} is taken for records of different lengths")
     (length,) = lengths
+    for item in mine:
+        if "bound member function" in item.whole.type:
+            raise NotApplicable(f"{place}: line {item.place.line} calls a method of {name}, which is not followed")
     _check_no_other_use(place, kernel, parameter, mine)
     if not any(_always(item.place, guard, kernel) for item in mine):
         raise NotApplicable(f"{place}: not every thread touches its record of {name}")
