@@ -85,8 +85,8 @@ SLOW_START = """\
 #include <cstdio>
 #include <unistd.h>
 __global__ void gather(const float *in, float *out, int n) {
-    int i = threadIdx.x + blockIdx.x * blockDim.x;
-    if (i < n) out[(i * 33) % n] = 2 * in[(i * 33) % n];
+    int i = threadIdx.x * gridDim.x + blockIdx.x;
+    if (i < n) out[i] = 2 * in[i];
 }
 int main() {
     const int n = 4096;
@@ -106,7 +106,7 @@ def test_an_agent_replays_what_was_recorded_of_its_patch(root: Path) -> None:
     project = root / "slow"
     project.mkdir()
     (project / "gather.cu").write_text(SLOW_START)
-    better = SLOW_START.replace("(i * 33) % n", "i")
+    better = SLOW_START.replace("threadIdx.x * gridDim.x + blockIdx.x", "blockIdx.x * blockDim.x + threadIdx.x")
     patch = "".join(
         difflib.unified_diff(SLOW_START.splitlines(True), better.splitlines(True), "a/gather.cu", "b/gather.cu")
     )

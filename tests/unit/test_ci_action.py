@@ -127,13 +127,13 @@ def hub() -> Iterator[github.GitHub]:
         yield started
 
 
-REDUCTION = """\
+STRIDED = """\
 #include <cstdio>
 __global__ void total(const float *in, float *out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = threadIdx.x * gridDim.x + blockIdx.x;
     if (i < n)
-        out[(i * 33) % n] = 2 * in[(i * 33) % n];
+        out[i] = 2 * in[i];
 }
 int main()
 {
@@ -151,7 +151,7 @@ int main()
 @pytest.mark.slow
 @pytest.mark.gh
 def test_a_pull_request_is_judged_commented_on_once_checked_and_scanned(tmp_path: Path, hub: github.GitHub) -> None:
-    work = pushed(tmp_path, {"app/total.cu": REDUCTION, "app/Makefile": "total: total.cu\n\tnvcc -O2 -o $@ $<\n"})
+    work = pushed(tmp_path, {"app/total.cu": STRIDED, "app/Makefile": "total: total.cu\n\tnvcc -O2 -o $@ $<\n"})
     base = git(work, "rev-parse", "HEAD")
     settings = {
         "MODE": "verify", "COMMAND": "./total", "BUILD": "make", "PROJECT": "app", "BASE": base, "TARGET": "h100",
@@ -161,7 +161,10 @@ def test_a_pull_request_is_judged_commented_on_once_checked_and_scanned(tmp_path
     results = tmp_path / "intelliperf-results"
     api = {**hub.environment, "REPOSITORY": "o/r", "NUMBER": "7", "REF": "refs/pull/7/head",
            "SUMMARY": str(results / "summary.md"), "SARIF": str(results / "verdict.sarif")}  # fmt: skip
-    for text, expected in ((REDUCTION.replace("2 * in", "3 * in"), "3"), (REDUCTION.replace("(i * 33) % n", "i"), "0")):
+    for text, expected in (
+        (STRIDED.replace("2 * in", "3 * in"), "3"),
+        (STRIDED.replace("threadIdx.x * gridDim.x + blockIdx.x", "blockIdx.x * blockDim.x + threadIdx.x"), "0"),
+    ):
         (work / "app" / "total.cu").write_text(text)
         git(work, "commit", "--quiet", "--all", "-m", "change")
         done = run("run.sh", work, **settings)
