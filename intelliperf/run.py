@@ -173,6 +173,7 @@ class Run:
             self._profile = self.journal.stage(
                 "profile", ApplicationProfile, lambda: self.observer.measure(self.reference)
             )
+        self._kernels = self._profile.kernels  # also for a given patch, which nothing is diagnosed for
         return self._profile
 
     def diagnose(self, profile: ApplicationProfile) -> None:

@@ -63,7 +63,7 @@ def test_an_agent_finds_fixes_and_verifies_a_kernel(root: Path) -> None:
             failed, again, _ = await call(agent, "report", run=improved["run"])
             assert not failed and again == improved
             failed, _, text = await call(agent, "replay", run=improved["run"])
-            assert failed and "holds no recordings" in text, "a run of a tenth of a second is judged whole"
+            assert failed and "no recordings" in text, "a run of a tenth of a second is judged whole"
 
     asyncio.run(session())
     assert "block_atomic_add" not in (root / "reduction" / "signal_energy.hip").read_text()
@@ -89,7 +89,7 @@ __global__ void gather(const float *in, float *out, int n) {
     if (i < n) out[i] = 2 * in[i];
 }
 int main() {
-    const int n = 4096;
+    const int n = 1 << 20;
     float *in, *out;
     usleep(2500000);
     cudaMalloc(&in, n * sizeof(float));

@@ -137,7 +137,7 @@ __global__ void total(const float *in, float *out, int n)
 }
 int main()
 {
-    const int n = 4096;
+    const int n = 1 << 20;
     float *in, *out;
     cudaMalloc(&in, n * sizeof(float));
     cudaMalloc(&out, n * sizeof(float));
