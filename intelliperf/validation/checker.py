@@ -208,7 +208,12 @@ class Checker:
             wrong = self._wrong(allowance, expected, found, copied, here.dispatch.alteration == _INFINITE)
             builder.add(offset, wrong, expected, found)
         mismatch = builder.mismatch()
-        if mismatch is not None and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
+        if (
+            mismatch is not None
+            and not copied
+            and mismatch.relative is not None
+            and mismatch.relative <= allowance.unsure
+        ):
             self.unsure[key] = f"{mismatch.relative:.2g}"
             return None
         if mismatch is None:

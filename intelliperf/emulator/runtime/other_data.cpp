@@ -116,7 +116,8 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
     } else if (kind == DataKind::kTies) {
       value = before[mixed(draw + chance % kFewValues) % before.size()];
     } else if (kind == DataKind::kWritten && i + kTail >= values.size() && i % 2 == 0) {
-      value = Value(uint64_t(int64_t(high)) + 1 + i % 3);  // beyond what a padded end may take for the greatest
+      const Value far = std::numeric_limits<Value>::max() - 1 - Value(i % 3);  // a padded end may take less for the greatest
+      value = high > far / 2 ? far : Value(2 * high + 1 + Value(i % 3));
     } else if ((kind == DataKind::kOutOfRange || kind == DataKind::kWritten) && chance % 8 == 0) {
       const auto wide = [](Value v) { return uint64_t(int64_t(v)); };  // wraps
       const uint64_t above[] = {wide(high) + 1, wide(low) - 1, ~0ull, wide(value) + 256, 2 * wide(high) + 1,
