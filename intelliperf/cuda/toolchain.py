@@ -14,7 +14,7 @@ from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
 from intelliperf.dropins.compilelog import log_command
 from intelliperf.dropins.programs import kept_programs, python_script
-from intelliperf.dropins.redirect import named_as
+from intelliperf.dropins.redirect import named_as, redirecting
 from intelliperf.errors import IntelliPerfError
 from intelliperf.processes.storage import cache_directory
 
@@ -43,6 +43,7 @@ def build_environment(architecture: str) -> Mapping[str, str]:
         "CUDACXX": str(programs / "nvcc"),
         REAL_NVCC: str(toolkit.nvcc),
         ARCHITECTURE: architecture,
+        **redirecting(programs),
     }
     if hip:
         variables |= {"HIP_PLATFORM": "nvidia", "HIP_COMPILER": "nvcc", "HIP_RUNTIME": "cuda", HIP_INCLUDE: str(hip)}
