@@ -217,6 +217,8 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32
   const Allocation* only = one_list ? lists_of(request)[which - 1 - uint32_t(DataKind::kCount)] : nullptr;
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
+    // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
+    if (which != 0 && kind == DataKind::kWritten && allocation->kind == MemoryKind::kSymbol) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     if (which == 0)
       alter(at, allocation->bytes, numbers.of, nth, mode);
