@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 from profile_programs import RUN_DEADLINE_S, Program, build
@@ -119,8 +118,9 @@ def test_what_no_kernel_can_mend_is_found_in_a_real_program(timeline: Timeline) 
     assert transfers.gain_ceiling > 1.5
 
 
-def test_records_without_calls_are_refused(program: Program, tmp_path: Path) -> None:
-    records = next(path for path in tmp_path.parent.rglob("calls.jsonl"))
+def test_records_without_calls_are_refused(program: Program, timeline: Timeline) -> None:
+    assert timeline.calls
+    (records,) = program.application.project.parent.rglob("calls.jsonl")
     records.write_text('{"operation": "kernel"}\n')
     with pytest.raises(ProtocolError, match=r"calls.jsonl: malformed record"):
         program.backend.timeline(program.application, RUN_DEADLINE_S)
