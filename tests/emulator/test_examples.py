@@ -40,7 +40,7 @@ TABLE = (
         "transposeTiled",
         "tile[threadIdx.x][threadIdx.y + k]",
     ),
-    Example("scan", MAKE, "./scan", "launchConfig", "scan_chunks", "scan_chunks("),
+    Example("scan", MAKE, "./scan", "bankConflict", "scan_chunks", "tree["),
     # 147 blocks for 304 compute units
     Example("particles", MAKE, "./particles", "memoryAccess", "advance", "particles[i]", besides="launchConfig"),
     Example("rowsums", MAKE, "./rowsums", "memoryAccess", "rowSums", "m.elements[row * m.columns + column]"),
