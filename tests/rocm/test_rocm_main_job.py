@@ -92,6 +92,7 @@ def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> No
     assert verdict_on(project, launch, f"  if (argc > 9) {launch.strip()}") == "FORBIDDEN_EDIT"
 
 
+@pytest.mark.slow
 def test_recorded_accesses_pin_a_bank_conflict_and_lead_to_an_accepted_patch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
