@@ -21,9 +21,14 @@ WORK = ROOT / "build" / "mutation"
 LEAST = 0.85
 TIMEOUT_S = 120.0
 FORMULAS = "tests/unit/test_formulas.py tests/unit/test_formula_limits.py"
+RECORDS = "tests/unit/test_records.py tests/unit/test_reports.py tests/unit/test_codec.py"
 # What is changed, and the tests that have to notice.
 TARGETS = {
-    "intelliperf/records.py": "tests/unit/test_records.py tests/unit/test_reports.py tests/unit/test_codec.py",
+    "intelliperf/records/applications.py": RECORDS,
+    "intelliperf/records/candidates.py": RECORDS,
+    "intelliperf/records/kernels.py": RECORDS,
+    "intelliperf/records/reports.py": RECORDS,
+    "intelliperf/records/verdicts.py": RECORDS,
     "intelliperf/formulas/base.py": FORMULAS,
     "intelliperf/formulas/atomic_contention.py": FORMULAS,
     "intelliperf/formulas/bank_conflict.py": FORMULAS,

@@ -1,0 +1,48 @@
+"""What is wrong with a program as it is."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from intelliperf.frozen import record
+from intelliperf.records.kernels import Geometry
+
+
+class DefectLevel(str, Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@record(frozen=True)
+class SourcePoint:
+    """A line that takes part in a defect; `file` is relative to the project where it lies in it."""
+
+    file: str
+    line: int
+    column: int
+    text: str
+    does: str  # reads, writes, updates, waits
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@record(frozen=True)
+class Defect:
+    """Something wrong with a program as it is, seen in a run. `rule` is a stable name for tools."""
+
+    rule: str
+    level: DefectLevel
+    what: str
+    remedy: str
+    kernel: str
+    point: SourcePoint | None = None
+    other: SourcePoint | None = None
+    thread: str | None = None
+    other_thread: str | None = None
+    memory: str | None = None
+    launch: int | None = None
+    geometry: Geometry | None = None
+    schedule: str = ""  # in which order it shows
+    count: int = 1
