@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from intelliperf.emulator.tracefiles import KernelLaunch, Quantity, Trace
+from intelliperf.emulator.modulefacts import Quantity
+from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 
 _KINDS = {"float": "f", "signed": "i", "unsigned": "i"}
 _LANE_NS = 6.0  # of an access in the fast version, on the slower machines seen

@@ -17,8 +17,9 @@ from intelliperf.emulator.collect import (
     occupancy_quantities,
     static_quantities,
 )
+from intelliperf.emulator.modulefacts import LocalFacts, Location
 from intelliperf.emulator.sourcelines import Project, on_disk, source_text, users_chain
-from intelliperf.emulator.tracefiles import KernelLaunch, LocalFacts, Location, Trace
+from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.records import (
     AccessKind,
     Frame,

@@ -22,9 +22,10 @@ from intelliperf.counting import sampling
 from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
 from intelliperf.emulator.generated import generated_note, model_lines
 from intelliperf.emulator.launchless import library_note, why_no_kernel
+from intelliperf.emulator.modulefacts import KernelFacts, ModuleFacts, SiteFacts
 from intelliperf.emulator.safety import fault_notes
 from intelliperf.emulator.sourcelines import Project
-from intelliperf.emulator.tracefiles import SHAPES, KernelFacts, KernelLaunch, ModuleFacts, Records, SiteFacts, Trace
+from intelliperf.emulator.tracefiles import SHAPES, KernelLaunch, Records, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.profiling.ranking import TRANSFERS, other_time
 from intelliperf.protocols import ApplicationProfile

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from intelliperf.emulator.modulefacts import SiteFacts
 from intelliperf.emulator.safety import is_look
 from intelliperf.emulator.sourcelines import Project, source_text, users_chain
-from intelliperf.emulator.tracefiles import Fault, SiteFacts, Trace
+from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
 from intelliperf.records import Defect, DefectLevel, SourcePoint
 

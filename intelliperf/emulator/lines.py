@@ -22,8 +22,9 @@ from intelliperf.emulator.collect import (
     records_of,
     site_totals,
 )
+from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
 from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
-from intelliperf.emulator.tracefiles import KernelLaunch, ModuleFacts, SiteFacts, Trace
+from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import (
     AccessKind,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.emulator.tracefiles import Location
+from intelliperf.emulator.modulefacts import Location
 from intelliperf.records import Frame
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.isa import strict_compile
-from intelliperf.emulator.tracefiles import ModuleFacts, Trace
+from intelliperf.emulator.modulefacts import ModuleFacts
+from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ToolchainError
 from intelliperf.records import Check, CheckStatus
 

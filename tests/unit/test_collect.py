@@ -11,7 +11,8 @@ from emulator_records import KERNEL, Recording, site
 import intelliperf.emulator
 from intelliperf.counting import sampling
 from intelliperf.emulator import collect
-from intelliperf.emulator.tracefiles import ABI_VERSION, BLOCK_DTYPE, SHAPES, SITE_DTYPE, IncompleteTrace, Trace
+from intelliperf.emulator.modulefacts import ABI_VERSION
+from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SHAPES, SITE_DTYPE, IncompleteTrace, Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.records import Metric, Provenance, Quantity
 

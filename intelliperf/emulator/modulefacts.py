@@ -1,0 +1,225 @@
+"""What one translation unit's device code is made of: the metadata of its container, as the records repeat it.
+
+Sites, basic blocks and kernels, the latter with what the real target's compiler says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intelliperf.errors import ProtocolError
+
+ABI_VERSION = 5
+_COMBINED = 16  # kSiteCombined of the runtime
+
+
+@dataclass(frozen=True)
+class Location:
+    file: str
+    line: int
+    column: int
+    function: str
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """One instrumented instruction. `locations` run from the innermost inlined frame outwards."""
+
+    kind: str
+    bytes: int
+    function: str
+    operation: str
+    type: str
+    locations: tuple[Location, ...]
+    also: tuple[tuple[Location, ...], ...] | None = None  # other places merged into it; empty: not known which
+    flags: int = 0
+    by: str = ""  # of an atomic: the compiler whose code says how it is done, or the table that does
+
+    @property
+    def one_lane(self) -> bool:
+        """One lane of a wave does it for all that are on one address."""
+        return bool(self.flags & _COMBINED)
+
+
+@dataclass(frozen=True)
+class BlockFacts:
+    """One basic block: its operations by kind, and where most of them come from, innermost frame first."""
+
+    function: str
+    mix: Mapping[str, int]
+    locations: tuple[Location, ...]
+
+    @property
+    def operations(self) -> int:
+        return sum(self.mix.values())
+
+
+@dataclass(frozen=True)
+class LocalFacts:
+    """Loads and stores of memory private to a thread, at one source position of the real target's code.
+
+    They run as often as `blocks` do on average. `place` is empty where the compiler gives no position.
+    """
+
+    place: tuple[tuple[str, int, int], ...]  # file, line, column; innermost first
+    blocks: tuple[int, ...]
+    loads: int
+    stores: int
+    load_bytes: int
+    store_bytes: int
+    spills: int
+
+
+@dataclass(frozen=True)
+class StaticFacts:
+    """What the real target's compiler says of a kernel; `local` is None where it does not tell."""
+
+    architecture: str
+    vgprs: int
+    agprs: int
+    sgprs: int
+    lds_bytes: int
+    scratch_bytes: int
+    vgpr_spills: int
+    sgpr_spills: int
+    instructions: int
+    local: tuple[LocalFacts, ...] | None
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A plain number that a kernel is handed, see `ir.quantities`: in an argument or in a device variable."""
+
+    parameter: int | str  # index, or the variable's name
+    offset: int
+    bytes: int
+    encoding: str
+    divisors: tuple[int, ...]
+    open: bool
+    compared: bool
+    constants: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    symbol: str
+    name: str
+    file: str | None
+    line: int | None
+    end_line: int | None
+    static_lds: int
+    static: StaticFacts | None
+    quantities: tuple[Quantity, ...] = ()  # among its arguments
+    reads_grid: bool = False  # its code asks for the number of blocks
+    only_read: tuple[int, ...] = ()  # parameters that are pointers which nothing is stored through
+
+
+@dataclass(frozen=True)
+class ModuleFacts:
+    """The metadata of one container: sites, basic blocks and kernels of one translation unit."""
+
+    source: str
+    language: str
+    target: str
+    wave_size: int
+    device: Mapping[str, str | int | float]
+    sites: tuple[SiteFacts, ...]
+    blocks: tuple[BlockFacts, ...]
+    kernels: Mapping[str, KernelFacts]
+    quantities: tuple[Quantity, ...] = ()  # of its device variables that kernels only read
+
+
+def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
+    if row.get("abi") != ABI_VERSION:
+        raise ProtocolError(f"{path}: metadata of version {row.get('abi')!r}, this reader knows {ABI_VERSION}")
+    try:
+        return ModuleFacts(
+            source=str(row["source"]),
+            language=str(row["language"]),
+            target=str(row["target"]),
+            wave_size=int(row["wave_size"]),
+            device=row["device"],
+            sites=tuple(_site(site) for site in row["sites"]),
+            blocks=_blocks(row),
+            kernels={symbol: _kernel(symbol, kernel) for symbol, kernel in row["kernels"].items()},
+            quantities=tuple(
+                _quantity(name, one) for name, facts in row["symbols"].items() for one in facts.get("quantities", ())
+            ),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"{path}: malformed metadata: {error!r}") from error
+
+
+def _site(row: Mapping[str, Any]) -> SiteFacts:
+    return SiteFacts(
+        kind=str(row["kind"]),
+        bytes=int(row["bytes"]),
+        function=str(row["function"]),
+        operation=str(row["operation"]),
+        type=str(row.get("type", "")),
+        locations=_locations(row["locations"]),
+        also=None if "also" not in row else tuple(_locations(places) for places in row["also"]),
+        flags=int(row.get("flags", 0)),
+        by=str(row.get("by", "")),
+    )
+
+
+def _blocks(row: Mapping[str, Any]) -> tuple[BlockFacts, ...]:
+    named = [_locations(places) for places in row["locations"]]
+    return tuple(
+        BlockFacts(str(block["function"]), block["mix"], () if block["location"] is None else named[block["location"]])
+        for block in row["blocks"]
+    )
+
+
+def _locations(places: Sequence[Mapping[str, Any]]) -> tuple[Location, ...]:
+    return tuple(
+        Location(str(place["file"]), int(place["line"]), int(place["column"]), str(place["function"]))
+        for place in places
+    )
+
+
+def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
+    static = row["static"]
+    return KernelFacts(
+        symbol=symbol,
+        name=str(row["name"]),
+        file=row.get("file") or None,
+        line=row.get("line") or None,
+        end_line=row.get("end_line") or None,
+        static_lds=int(row["static_lds"]),
+        static=None if static is None else _static(static),
+        quantities=tuple(_quantity(one["parameter"], one) for one in row.get("quantities", ())),
+        reads_grid=bool(row.get("reads_grid")),
+        only_read=tuple(map(int, row.get("only_read", ()))),
+    )
+
+
+def _quantity(parameter: int | str, row: Mapping[str, Any]) -> Quantity:
+    return Quantity(
+        parameter=parameter,
+        offset=int(row["offset"]),
+        bytes=int(row["bytes"]),
+        encoding=str(row["encoding"]),
+        divisors=tuple(map(int, row["divisors"])),
+        open=bool(row["open"]),
+        compared=bool(row["compared"]),
+        constants=tuple(map(int, row["constants"])),
+    )
+
+
+def _static(row: Mapping[str, Any]) -> StaticFacts:
+    numbers = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes", "vgpr_spills", "sgpr_spills", "instructions")
+    local = None if row["local"] is None else tuple(_local(access) for access in row["local"])
+    vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions = (int(row[name]) for name in numbers)
+    architecture = str(row["architecture"])
+    return StaticFacts(architecture, vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions, local)
+
+
+def _local(row: Mapping[str, Any]) -> LocalFacts:
+    numbers = ("loads", "stores", "load_bytes", "store_bytes", "spills")
+    place = tuple((str(file), int(line), int(column)) for file, line, column in row["chain"])
+    return LocalFacts(place, tuple(int(block) for block in row["blocks"]), *(int(row[name]) for name in numbers))
