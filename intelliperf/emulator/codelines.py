@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.collect import (
-    Group,
     block_records_of,
     instruction_quantities,
-    launch_weights,
     occupancy_quantities,
     static_quantities,
 )
 from intelliperf.emulator.modulefacts import LocalFacts, Location
 from intelliperf.emulator.sourcelines import Project, on_disk, source_text, users_chain
+from intelliperf.emulator.totals import Group, launch_weights
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.records import (
     AccessKind,

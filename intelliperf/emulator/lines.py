@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 
 from intelliperf.emulator.codelines import code_lines, kernel_line, local_lines
-from intelliperf.emulator.collect import (
+from intelliperf.emulator.collect import kernel_of
+from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
+from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
+from intelliperf.emulator.totals import (
     ATOMIC_KINDS,
     Estimate,
     Group,
     Totals,
     groups_of,
-    kernel_of,
     launch_weights,
     mean_per_dispatch,
     records_of,
     site_totals,
 )
-from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
-from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import SourceNotFound
 from intelliperf.records import (

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from intelliperf.emulator import modelerror
-from intelliperf.emulator.collect import Group, groups_of, kernel_totals
 from intelliperf.emulator.modelerror import ModelError, Parts
+from intelliperf.emulator.totals import Group, groups_of, kernel_totals
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import ApplicationFailed
 from intelliperf.records import Kernel, Measurement, Metric, Provenance, Scope
