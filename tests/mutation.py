@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutation"
 LEAST = 0.85
 TIMEOUT_S = 120.0
-FORMULAS = "tests/unit/test_formulas.py tests/unit/test_formula_limits.py"
+FORMULAS = "tests/unit/test_formulas.py tests/unit/test_formulas_memory.py tests/unit/test_formulas_execution.py "
+FORMULAS += "tests/unit/test_formulas_lines.py tests/unit/test_formula_limits.py"
 RECORDS = "tests/unit/test_records.py tests/unit/test_reports.py tests/unit/test_codec.py"
 # What is changed, and the tests that have to notice.
 TARGETS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_formulas import CONFLICTS, DEVICE, WAVES, contended, evidence, profile
+from formula_profiles import CONFLICTS, DEVICE, WAVES, contended, evidence, profile
 
 from intelliperf.formulas import FORMULAS
 from intelliperf.formulas.base import MINIMUM_BLAME, MINIMUM_EXCESS, MINIMUM_EXCESS_OF_ALL
