@@ -53,7 +53,8 @@ _DEADLINE_S = 600.0
 
 
 def starts(project: Path) -> int:
-    return sum(len(path.read_text()) for path in project.glob(f".intelliperf/runs/*/work/*/root{project}/starts"))
+    copies = (project / ".intelliperf/runs").rglob("starts")  # the program writes one letter per start
+    return sum(len(path.read_text()) for path in copies if path.is_file())
 
 
 @pytest.mark.slow
