@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.disclosure import printable
@@ -69,11 +70,16 @@ def parse_reply(text: str) -> ParsedReply:
     )
 
 
+def _filled(lines: list[str]) -> Iterator[str]:
+    """The lines that say something, stripped: neither empty nor a fence nor `nothing`."""
+    for line in (line.strip() for line in lines):
+        if line and not _FENCE.match(line) and not _NOTHING.match(line):
+            yield line
+
+
 def _tunables(lines: list[str]) -> tuple[Tunable, ...]:
     found: dict[str, Tunable] = {}
-    for line in (line.strip() for line in lines):
-        if not line or _FENCE.match(line) or _NOTHING.match(line):
-            continue
+    for line in _filled(lines):
         match = _TUNABLE.match(line)
         if match is None:
             raise MalformedReply(f"tunables: {line[:80]!r} is not `NAME: 32, 64, 128`")
@@ -113,9 +119,7 @@ def _sections(text: str) -> dict[str, list[str]]:
 
 def _declares(lines: list[str]) -> Declaration:
     given: dict[str, str] = {}
-    for line in (line.strip() for line in lines):
-        if not line or _FENCE.match(line) or _NOTHING.match(line):
-            continue
+    for line in _filled(lines):
         declared = _DECLARED.match(line)
         if declared is None:
             raise MalformedReply(f"declares: {line[:80]!r} is neither `nothing`, `geometry: why` nor `kernels: why`")
