@@ -25,7 +25,7 @@ from intelliperf.records import Application, Metric, Provenance, SourceEvidence
 SOURCE = Path(__file__).resolve().parent.parent / "tests" / "emulator" / "programs" / "sampling.hip"
 WHOLE = (("INTELLIPERF_TRACE_EVENTS", "1000000000000"), ("INTELLIPERF_TRACE_LAUNCHES", "100000"))
 DEADLINE_S = 600.0
-TOLERANCE = 1e-6  # relative: counts that are means over dispatches are no whole numbers
+TOLERANCE = 1e-6  # relative: counts that are means over dispatches are not whole numbers
 
 
 @dataclass

@@ -86,7 +86,7 @@ class Opened:
 class Numbers:
     """What the elements of a buffer are, and which distance between two of them is small: atol + rtol |reference|.
 
-    `encoding` as in `validation.elements.Scalar`. What is no floating-point number is compared by its bits.
+    `encoding` as in `validation.elements.Scalar`. What is not a floating-point number is compared by its bits.
     """
 
     encoding: str

@@ -87,7 +87,7 @@ def model_inputs(launch: Row) -> Row:
 
 
 def shortened(value: Any) -> Any:
-    """Six digits of what is no whole number."""
+    """Six digits of what is not a whole number."""
     if isinstance(value, dict):
         return {name: shortened(part) for name, part in value.items()}
     return float(f"{value:.6g}") if isinstance(value, float) and value % 1 else value

@@ -79,7 +79,7 @@ def _json_asked(arguments: list[str]) -> bool:
 
 
 def _write_anything() -> None:
-    """Names that are no text in the terminal's encoding are shown escaped."""
+    """Names that are not text in the terminal's encoding are shown escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

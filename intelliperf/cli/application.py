@@ -32,7 +32,7 @@ def application_of(options: Options) -> tuple[Application, str]:
     if not project.is_dir():
         raise UsageError(f"no such project directory: {project}")
     if project == Path("/"):
-        raise UsageError("the whole file system is no project: name the program's own directory with -p")
+        raise UsageError("the whole file system is not a project: name the program's own directory with -p")
     launcher = launcher_of(options.launcher, options.emulated_launcher, typed)
     inside = project in (typed, *typed.parents)
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
@@ -65,7 +65,7 @@ def launcher_of(given: str | None, emulates: bool, typed: Path) -> Launcher:
     try:
         words = shlex.split(given)
     except ValueError as error:
-        raise UsageError(f"--launcher {given!r} is no command: {error}") from error
+        raise UsageError(f"--launcher {given!r} is not a command: {error}") from error
     if not words:
         raise UsageError("an empty --launcher")
     found = typed / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or "")
@@ -125,11 +125,11 @@ def _is_plain_script(path: Path) -> bool:
 
 
 def check_pattern(options: Options) -> None:
-    """Raises `UsageError` where --kernel is no regular expression."""
+    """Raises `UsageError` where --kernel is not a regular expression."""
     try:
         re.compile(options.kernel or "")
     except re.error as error:
-        raise UsageError(f"--kernel {options.kernel!r} is no regular expression: {error}") from error
+        raise UsageError(f"--kernel {options.kernel!r} is not a regular expression: {error}") from error
 
 
 def run_root(options: Options, project: Path) -> Path:

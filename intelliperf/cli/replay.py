@@ -26,7 +26,7 @@ from intelliperf.validation.replaygate import RECORDINGS, program_name
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.recording import MACHINE, deviations, left_otherwise
 
-_NO_GAIN = 3  # exit status: a version that leaves something else, or is no faster
+_NO_GAIN = 3  # exit status: a version that leaves something else, or is not faster
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 @dataclass
 class Budget:
-    """Limits of one run; None is no limit. Spending is reported to it, so a resumed run continues the count."""
+    """Limits of one run; None means no limit. Spending is reported to it, so a resumed run continues the count."""
 
     usd: float | None = None
     tokens: int | None = None

@@ -21,7 +21,7 @@ def load(path: Path) -> tuple[dict[str, Any], str]:
     """The file's content and its text. Raises `UsageError`, which names the line of a syntax error."""
     try:
         if path.stat().st_size > _LIMIT_BYTES:
-            raise UsageError(f"{path} has more than {_LIMIT_BYTES >> 20} MiB: that is no configuration")
+            raise UsageError(f"{path} has more than {_LIMIT_BYTES >> 20} MiB: that is not a configuration")
         text = path.read_bytes().decode("utf-8")
         return tomllib.loads(text), text
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -88,7 +88,7 @@ class Activity:
 def read(paths: Iterable[Path], flush: str = "") -> Activity:
     """The records of the one process that used the GPU, without those of our kernel that `flush` names.
 
-    Raises `ApplicationFailed` where several did, `ProtocolError` for a file that is no such record.
+    Raises `ApplicationFailed` where several did, `ProtocolError` for a file that is not such a record.
     """
     used = [activity for path in paths if (activity := _read_one(path, flush)).kernels]
     if len(used) > 1:
@@ -110,7 +110,7 @@ def _read_one(path: Path, flush: str) -> Activity:
             else:
                 transfers.append(_transfer(record))
         except (ValueError, KeyError, TypeError) as error:
-            raise ProtocolError(f"{path}: line {number} is no activity record ({error})") from error
+            raise ProtocolError(f"{path}: line {number} is not an activity record ({error})") from error
     kernels.sort(key=lambda kernel: kernel.start_ns)
     transfers.sort(key=lambda transfer: transfer.start_ns)
     return Activity(tuple(_without_flushes(kernels, flush)), tuple(transfers), dropped)

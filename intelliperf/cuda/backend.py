@@ -56,8 +56,8 @@ _PLACE = "on the GPU"
 class CudaBackend:
     """Runs CUDA programs as they are and measures them. See `protocols.Backend`.
 
-    `directory` is the run's own and takes the records. There is no order of lanes and blocks to choose
-    and no clock to skew: those interception options are left out.
+    `directory` is the run's own and takes the records. On hardware nobody chooses
+    the order of lanes and blocks or skews a clock: those interception options are left out.
     """
 
     name = "cuda"

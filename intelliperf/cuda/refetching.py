@@ -49,7 +49,7 @@ def reached(
             while not isinstance(message := side.next(deadline), End):
                 if isinstance(message, Dispatch) and message.target:
                     found = reachable_bytes(Paused(side, message))
-                    return found, "it uses memory that is no allocation" if found is None else ""
+                    return found, "it uses memory that is not an allocation" if found is None else ""
     except SideFailed as error:
         return None, str(error)
     return None, "it is not launched in a run of its own"

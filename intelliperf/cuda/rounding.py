@@ -24,7 +24,7 @@ _MODIFIERS = {"up": ".rp", "down": ".rm"}
 # What says .rz, .rp or .rm was meant so; approximations have no rounding; add, sub and mul round to nearest unnamed.
 _ARITHMETIC = re.compile(r"(?<![\w.%$])(add|sub|mul|fma|div|sqrt|rcp)((?:\.(?:rn|ftz|sat))*)\.(f32|f64|f32x2)(?=\s)")
 _CONVERSION = re.compile(r"(?<![\w.%$])cvt\.rn((?:\.(?:ftz|sat))*)\.(f32|f64)\.(?=\w)")
-# Numbers of 1.5·2²³ and 1.5·2⁵²'s size: adding one rounds to an integer, as libdevice does, and that is no error.
+# Numbers of 1.5·2²³ and 1.5·2⁵²'s size: adding one rounds to an integer, as libdevice does, and that is not an error.
 _TO_INTEGER = re.compile(r"\b(?:0[fF][4cC]B[0-7]|0[dD][4cC]3[34])[0-9a-fA-F]+\b")
 _PROFILE = "nvcc.profile"
 

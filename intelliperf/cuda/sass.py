@@ -1,6 +1,6 @@
 """What the machine code alone shows of a kernel, for when no counters are available.
 
-A count of instructions is no count of executions: nothing here has a time, and no formula fires on it.
+A count of instructions is not a count of executions: nothing here has a time, and no formula fires on it.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class CodeObject:
             file = ELFFile(io.BytesIO(content))
             self._dwarf: DWARFInfo | None = file.get_dwarf_info() if file.has_dwarf_info() else None
         except ELFError as error:
-            raise ProtocolError(f"this is no code object: {error}") from error
+            raise ProtocolError(f"this is not a code object: {error}") from error
 
     def chain(self, address: int) -> list[dict[str, str | int]]:
         """The inline chain from the innermost frame outwards; empty where nothing is known."""

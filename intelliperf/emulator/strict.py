@@ -1,4 +1,4 @@
-"""The strictness gate: what only the host's compiler takes is no GPU program.
+"""The strictness gate: what only the host's compiler takes is not a GPU program.
 
 A build compiles each source for the real target, too, and a kernel with facts of that compile has passed.
 Where facts are missing (refused, or no assembler for them on this machine) the source is compiled once more

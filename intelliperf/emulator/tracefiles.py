@@ -191,7 +191,9 @@ class Trace:
         for number in sorted(set(records["launch"].tolist())):  # np.unique would load numpy's masked arrays
             launch = self.launch_by_index.get(number)
             if launch is None:
-                raise ProtocolError(f"{self.directory / name}: a record of launch {number}, which is no kernel launch")
+                raise ProtocolError(
+                    f"{self.directory / name}: a record of launch {number}, which is not a kernel launch"
+                )
             self.module_of(launch)
             largest = int(records[field][records["launch"] == number].max())
             if largest >= sizes[launch.module]:
@@ -305,5 +307,5 @@ def _binary(path: Path, dtype: np.dtype[np.void]) -> Records:
         raise ProtocolError(f"{path} is missing")
     size = path.stat().st_size
     if size % dtype.itemsize:
-        raise ProtocolError(f"{path}: {size} bytes are no whole number of {dtype.itemsize}-byte records")
+        raise ProtocolError(f"{path}: {size} bytes are not a whole number of {dtype.itemsize}-byte records")
     return np.fromfile(path, dtype=dtype)

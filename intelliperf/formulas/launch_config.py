@@ -37,7 +37,7 @@ class LaunchConfig(Formula):
     """How the launch fills lanes, compute units and rounds of blocks.
 
     The ceiling takes it that the same work were spread evenly, as far as a thread's work can be shared out at all:
-    a small problem with one element per thread is no fault of its launch.
+    a small problem with one element per thread is not the launch's fault.
     """
 
     name = "launchConfig"
@@ -60,7 +60,7 @@ class LaunchConfig(Formula):
     blames_kernel = True
     rules = ("row_per_wave", "whole_waves", "triton_warps", "triton_larger_block")
     knowledge = (
-        "A block is cut into waves of 32 or 64 lanes; a block size that is no multiple leaves lanes empty in the last "
+        "A block is cut into waves of 32 or 64 lanes; a size that is not a multiple leaves lanes empty in the last "
         "wave of every block, and a size of 128 or 256 is a good default. A grid should bring several blocks per "
         "compute unit: with fewer blocks than units most of the chip is idle, and when the blocks take one and a bit "
         "rounds the last round runs nearly empty. Cures: smaller blocks; more blocks that each do less (split the "

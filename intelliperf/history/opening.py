@@ -50,7 +50,7 @@ def _engine(url: str, read_only: bool) -> sa.Engine:
     except ModuleNotFoundError as error:
         raise HistoryUnavailable(f"{error}: pip install 'intelliperf[postgresql]'") from error
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise UsageError(f"--database {url!r} is no database URL: {error}") from error
+        raise UsageError(f"--database {url!r} is not a database URL: {error}") from error
     except OSError as error:
         raise HistoryUnavailable(f"cannot open the database {url}: {error.strerror}; choose another --database") from (
             error

@@ -27,7 +27,7 @@ Row = Mapping[str, Any]
 
 
 def plain(value: Any) -> Any:
-    """The value as a database takes it: bytes that are no UTF-8, and NULs, are shown escaped.
+    """The value as a database takes it: bytes that are not UTF-8, and NULs, are shown escaped.
 
     A "diff" stays exact: its column escapes by itself.
     """

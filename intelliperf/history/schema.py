@@ -152,7 +152,7 @@ patches = Table(
     Column("kernel", Text, nullable=False),
     Column("origin", Text, nullable=False),
     Column("rationale", Text, nullable=False),
-    Column("diff", JSON, nullable=False),  # escaped: a patch may hold bytes that are no text
+    Column("diff", JSON, nullable=False),  # escaped: a patch may hold bytes that are not text
     Column("base", String(64)),
     Column("directory", Text, nullable=False),
     Column("standing", String(20), nullable=False, index=True),

@@ -173,7 +173,7 @@ class _Tools:
     def _inside(self, given: str) -> Path:
         path = (self._root / given).resolve()
         if self._root not in (path, *path.parents) or not path.is_dir():
-            raise ToolError(f"{given!r} is no directory inside {self._root}")
+            raise ToolError(f"{given!r} is not a directory inside {self._root}")
         return path
 
     async def _run(self, ctx: Context[Any, Any], words: list[str], program: Program) -> RunAnswer:
@@ -248,7 +248,7 @@ def _bounded_defects(text: str) -> dict[str, Any]:
     try:
         table = dict(json.loads(text))
     except (ValueError, TypeError) as error:
-        raise ToolError(f"the check's answer is no JSON: {error}") from error
+        raise ToolError(f"the check's answer is not JSON: {error}") from error
     defects = table.get("defects", [])
     return {**table, "defects": defects[:_TABLE_LIMIT], "defects_left_out": max(0, len(defects) - _TABLE_LIMIT)}
 
@@ -258,7 +258,7 @@ def _bounded_table(text: str) -> dict[str, Any]:
     try:
         table = json.loads(text)
     except ValueError as error:
-        raise ToolError(f"the emulator's table is no JSON: {error}") from error
+        raise ToolError(f"the emulator's table is not JSON: {error}") from error
     for kernel in table.get("kernels", []):
         lines = kernel.get("lines", [])
         kernel["lines_left_out"] = max(0, len(lines) - _TABLE_LIMIT)

@@ -24,7 +24,7 @@ _ID = 12
 
 @record(frozen=True)
 class SearchBudget:
-    """Of one search; None and an infinite `minutes` are no limit."""
+    """Of one search; None and an infinite `minutes` mean no limit."""
 
     usd: float | None
     tokens: int | None

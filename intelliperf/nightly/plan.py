@@ -100,7 +100,7 @@ def _filled(name: str, file: NightFile, path: Path, text: str) -> tuple[dict[str
         like = ["targets", chain[-1], "like"]
         if table.like not in file.targets:
             where = place_of(path, text, like)  # takes long: for a message only
-            raise UsageError(f"{where}: target {chain[-1]} is like {table.like!r}, which is no target")
+            raise UsageError(f"{where}: target {chain[-1]} is like {table.like!r}, which is not a target")
         if table.like in chain:
             where = place_of(path, text, like)
             raise UsageError(f"{where}: targets are like each other in a circle: {' → '.join([*chain, table.like])}")

@@ -71,7 +71,7 @@ def diagnosed(
     kernels: Sequence[KernelProfile], device: Device, lines: Sequence[SourceEvidence], project: Path
 ) -> tuple[Found, ...]:
     """All findings of all formulas, by what they could gain for the application. A counter that is not there, and
-    that a formula needs, is no finding.
+    that a formula needs, is not a finding.
     """
     found: list[Found] = []
     for formula in BOTTLENECKS:

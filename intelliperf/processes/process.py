@@ -1,8 +1,8 @@
 """The only door to child processes: argv lists, own session, log files, timeout, whole group killed.
 
 Output goes to files, never to unbounded memory; a child that writes more than `output_limit` bytes is stopped. The
-group is killed on every way out: Ctrl-C, and also a kill -9 of ourselves, for which a guard (one shell per child) waits
-at the other end of a pipe. What leaves the group, as a daemon does, is adopted and ended with the child.
+group is killed on every way out: Ctrl-C, and also SIGKILL of this process, for which a guard (one shell per child)
+waits at the other end of a pipe. What leaves the group, as a daemon does, is adopted and ended with the child.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ TEXTS = re.compile(
 
 
 def is_secret(name: str, value: str = "") -> bool:
-    """Does the variable hold a secret, by its name or, where it is no proxy, by what its value looks like?"""
+    """Does the variable hold a secret, by its name or, where it is not a proxy, by what its value looks like?"""
     if _WORDS.search(name) and not _HARMLESS.search(name):
         return True
     return not name.lower().endswith("_proxy") and TEXTS.search(value) is not None

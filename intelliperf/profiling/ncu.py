@@ -172,7 +172,7 @@ def parse_dump(text: str) -> tuple[ProfiledKernel, ...]:
     try:
         return tuple(_kernel(json.loads(line)) for line in text.splitlines() if line.strip())
     except (ValueError, KeyError, TypeError) as error:
-        raise ProtocolError(f"this is no dump of an ncu report: {error}") from error
+        raise ProtocolError(f"this is not a dump of an ncu report: {error}") from error
 
 
 def _kernel(entry: Mapping[str, object]) -> ProfiledKernel:

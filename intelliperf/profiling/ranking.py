@@ -21,7 +21,7 @@ def with_shares(profiles: Sequence[KernelProfile], device_time_ns: float) -> tup
 def other_time(
     pieces: Iterable[tuple[str, float]], device_time_ns: float, provenance: Provenance
 ) -> tuple[OtherTime, ...]:
-    """What is no kernel of a profile, by falling time; `pieces` are (what, ns) of each copy, fill or library call."""
+    """What no profile covers, by falling time; `pieces` are (what, ns) of each copy, fill or library call."""
     spent: dict[str, list[float]] = {}
     for what, time_ns in pieces:
         spent.setdefault(what, []).append(time_ns)

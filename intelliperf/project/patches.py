@@ -1,6 +1,6 @@
 """What somebody gives as a change, made into edits: a patch in any of its forms, a commit range, a changed copy.
 
-git applies patches, to a scratch copy. What is no change of text in files that stay is refused with one line, before
+git applies patches, to a scratch copy. What is not a change of text in files that stay is refused with one line, before
 anything is built.
 """
 

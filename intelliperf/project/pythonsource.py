@@ -26,7 +26,7 @@ class Unparsable(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """`bindings`: name → what the module's own level binds it to, as dotted names; `_UNKNOWN` for what is no import."""
+    """`bindings`: name → what the module's own level binds it to, as dotted names; `_UNKNOWN` if not an import."""
 
     path: str
     text: str

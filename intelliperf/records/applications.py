@@ -23,7 +23,7 @@ class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
 
     words: tuple[str, ...] = ()
-    emulates: bool = False  # the GPU below is no hardware, so nothing there is a measurement
+    emulates: bool = False  # the GPU below is not hardware, so nothing there is a measurement
 
 
 @record(frozen=True)

@@ -20,6 +20,6 @@ def visible(text: str, most: int | None = None) -> str:
 
 def _named(found: re.Match[str]) -> str:
     code = ord(found.group())
-    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte that is not UTF-8
         return f"⟨byte {code - 0xDC00:02X}⟩"
     return f"⟨U+{code:04X}⟩"

@@ -46,7 +46,7 @@ def make_branch(project: Path, base: str | None, diff: str, commit: Commit) -> s
             _apply(tree / below, diff, place)
             _git(["add", "--all", "--", "."], tree / below, "patch cannot be staged")
             (place / "message").write_text(commit.message, encoding="utf-8", errors="surrogateescape")
-            # Verbatim: a line of the rationale that starts with "#" is no comment.
+            # Verbatim: a line of the rationale that starts with "#" is not a comment.
             words = ["commit", "--quiet", "--cleanup=verbatim", "--file", str(place / "message")]
             _git(words, tree, "patch cannot be committed; set user.name and user.email with git config")
         except BaseException:

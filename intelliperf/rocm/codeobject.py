@@ -213,7 +213,7 @@ def _fat_binary(program: Path) -> bytes:
             section = ELFFile(file).get_section_by_name(_SECTION)
             return section.data() if section is not None else b""
     except (OSError, ELFError) as error:
-        raise ToolchainError(f"{program} is no program with device code: {error}") from error
+        raise ToolchainError(f"{program} is not a program with device code: {error}") from error
 
 
 def _bundled(data: bytes) -> Iterator[tuple[str, bytes]]:

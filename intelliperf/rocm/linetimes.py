@@ -114,7 +114,7 @@ def _quantities(here: LineTime, whole: Mapping[Metric, Quantity], wave_size: int
         found[Metric.DEVICE_TIME_NS] = Quantity(here.share * time.value, origin, error)
     if here.lanes is None:
         return found
-    # Lanes beyond the end of a block that is no whole number of waves cannot take part.
+    # Lanes beyond the end of a block that is not a whole number of waves cannot take part.
     fill = whole.get(Metric.LANE_FILL_RATIO)
     possible = wave_size * (fill.value if fill is not None else 1.0)
     active = min(1.0, here.lanes / possible)

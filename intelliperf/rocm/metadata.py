@@ -87,7 +87,7 @@ def _file(architecture: str, wave_size: int) -> _File | None:
 
 
 def kernel_needs(code_object: bytes) -> dict[str, KernelNeeds]:
-    """By mangled name. Raises `ToolchainError` where the bytes are no code object with such a note."""
+    """By mangled name. Raises `ToolchainError` where the bytes are not a code object with such a note."""
     try:
         elf = ELFFile(io.BytesIO(code_object))
         texts = [
@@ -98,7 +98,7 @@ def kernel_needs(code_object: bytes) -> dict[str, KernelNeeds]:
             if note["n_name"] == "AMDGPU" and str(note["n_type"]) in _NOTE
         ]
     except (ELFError, UnicodeDecodeError) as error:
-        raise ToolchainError(f"this is no code object: {error}") from error
+        raise ToolchainError(f"this is not a code object: {error}") from error
     if not texts:
         raise ToolchainError("the code object has no AMDGPU metadata of version 3 or later")
     found: dict[str, KernelNeeds] = {}
@@ -122,7 +122,7 @@ def _needs(entry: dict[str, object], architecture: str) -> KernelNeeds:
     def number(key: str, absent: int | None = None) -> int:
         value = entry[key] if absent is None else entry.get(key, absent)
         if not isinstance(value, int):
-            raise TypeError(f"{key} is no number")
+            raise TypeError(f"{key} is not a number")
         return value
 
     return KernelNeeds(

@@ -194,7 +194,7 @@ class ReplayGate:
                 rejection = gate(mine)
             except ApplicationFailed as error:
                 trial.on_recordings = False
-                raise NotReplayable(f"the original, replayed, is no reference: {error}") from error
+                raise NotReplayable(f"the original, replayed, is not a reference: {error}") from error
             if rejection is None:
                 continue
             if _CANNOT in rejection.detail:

@@ -158,7 +158,7 @@ assert host(turn, np.empty(1, np.int32))[0] == 20
     trace = Trace(done.records)
     assert not trace.faults
     (load,) = [line for line in kernel_lines(trace, "backwards", waiting.parent) if line.access is AccessKind.LOAD]
-    assert load.quantities[Metric.REQUESTS].value <= 20 * 21 / 2  # each value once: what is read again is no work
+    assert load.quantities[Metric.REQUESTS].value <= 20 * 21 / 2  # each value once: what is read again is not work
 
 
 @pytest.mark.parametrize(("kernel", "races"), [("locked", 0), ("unlocked", 1)])

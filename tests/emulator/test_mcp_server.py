@@ -143,9 +143,9 @@ def test_what_is_outside_of_the_root_or_no_patch_is_refused(root: Path) -> None:
         async with client(root) as agent:
             for project in ("..", "/", "reduction/../..", "none"):
                 failed, _, text = await call(agent, "diagnose", program={**PROGRAM, "project": project})
-                assert failed and "is no directory inside" in text
+                assert failed and "is not a directory inside" in text
             failed, _, text = await call(agent, "report", run="/tmp")
-            assert failed and "is no directory inside" in text
+            assert failed and "is not a directory inside" in text
             failed, _, text = await call(agent, "verify", program=PROGRAM, patch="nothing")
             assert failed and "the patch does not apply" in text
             failed, _, text = await call(agent, "diagnose", program={**PROGRAM, "command": []})

@@ -182,7 +182,7 @@ int main() {
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
         ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
         ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),
-        ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are no whole groups of 32"),
+        ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),

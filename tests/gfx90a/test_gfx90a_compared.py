@@ -1,4 +1,4 @@
-"""Programs that are no examples, line by line: built by the distribution's hipcc for the software gfx90a, and emulated.
+"""Programs beside the examples, line by line: built by the distribution's hipcc for the software gfx90a, and emulated.
 
 Vector types, loops, templates, records, atomics of all kinds: what two instruments that share nothing count on a line
 has to be equal, unless `EXPLAINED` says what the compiler for gfx90a makes of that line.

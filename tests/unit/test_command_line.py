@@ -50,7 +50,7 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("--", "no-such-program"), "no program no-such-program on PATH"),
         (("--", "./"), "./ is a directory"),
         (("--", "./app.hip"), "not executable; try chmod +x"),
-        (("-k", "[", "--", "./app"), "--kernel '[' is no regular expression"),
+        (("-k", "[", "--", "./app"), "--kernel '[' is not a regular expression"),
         (("-b", "make", "--expect-exit", "256", "--", "./app"), "less than or equal to 255"),
         (("-b", " ", "--", "./app"), "an empty --build-command"),
         (("-p", "nowhere", "--", "./app"), "no such project directory"),

@@ -61,7 +61,7 @@ def test_a_target_has_what_the_one_it_is_like_says(tmp_path: Path) -> None:
         ("workers = 2", 'workers = "two"', ":5: nightly.workers: input should be a valid integer"),
         ("workers = 2", "worker = 2", ":5: unknown key nightly.worker; did you mean workers?"),
         ("usd = 5", "usd = -5", ":8: nightly.budget.usd: input should be greater than or equal to 0"),
-        ('like = "base"', 'like = "bass"', ":15: target one is like 'bass', which is no target"),
+        ('like = "base"', 'like = "bass"', ":15: target one is like 'bass', which is not a target"),
         (
             "[targets.base]",
             '[targets.base]\nlike = "one"',

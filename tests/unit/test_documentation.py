@@ -73,5 +73,7 @@ def test_words_that_a_native_engineer_would_not_write_are_found() -> None:
     prose = script("prose")
     assert prose.complaints_of("x.md", "The run goes on where it stopped.")
     assert prose.complaints_of("x.py", '"""Somebody\'s patch."""\n')
+    assert prose.complaints_of("x.py", "# A patch is no proof.\n")
+    assert not prose.complaints_of("x.py", "# There is no proof.\n")
     assert not prose.complaints_of("x.py", "comes_again = 1\n"), "names are not prose"
     assert not list(prose.complaints()), "make prose lists them"

@@ -203,7 +203,7 @@ def test_the_page_draws_gains_and_blamed_lines_and_shows_the_patch_once(report: 
     assert f'<span class="at">{item.line}</span><svg role="img" aria-label="100 % of what is blamed">' in shown
     assert f'<span class="at">{item.line + 1}</span><span></span><span>}}</span>' in shown
     changed = page(report, {item.file: text.replace(item.text, "other")})
-    assert f'<span class="at">{item.line + 1}</span>' not in changed, "a file that is another by now is no context"
+    assert f'<span class="at">{item.line + 1}</span>' not in changed, "a file that is another by now is not a context"
 
 
 def test_the_last_words_name_the_patch_and_what_was_not_checked(report: Report, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_missing_counter_column_and_a_cell_without_a_number_are_named() -> Non
     text = text_of("sdk_counter_collection.csv")
     with pytest.raises(ProtocolError, match="no column Counter_Value"):
         parse_counters(text.replace('"Counter_Value"', '"Value"'), "counters.csv")
-    with pytest.raises(ProtocolError, match=r"counters\.csv, line 2: Counter_Value is no number: 'n/a'"):
+    with pytest.raises(ProtocolError, match=r"counters\.csv, line 2: Counter_Value is not a number: 'n/a'"):
         parse_counters(text.replace("16384.000000", "n/a"), "counters.csv")
 
 

@@ -152,7 +152,7 @@ def test_what_is_no_rocpd_database_is_said_to_be_none(tmp_path: Path) -> None:
     import sqlite3
 
     text = tmp_path / "text.db"
-    text.write_text("this is no database, and long enough to be seen as none")
+    text.write_text("this is not a database, and long enough to be seen as none")
     with pytest.raises(ProtocolError, match="no rocpd database"):
         read_counters(text)
     empty = tmp_path / "empty.db"

@@ -52,7 +52,7 @@ CHANGES = {
     "a macro": ("WIDTH 64", "WIDTH 32", Touched(launched={SECOND})),
     "a macro's arguments": ("dim3(5)", "dim3(6)", Touched(launched={THIRD})),
     "one launch less": ("second<<<grid, WIDTH>>>(x);", "", Touched(launched={SECOND})),
-    "what is no program": ("return hip", "return no such thing", Touched()),
+    "what is not a program": ("return hip", "return no such thing", Touched()),
 }
 
 

@@ -54,7 +54,7 @@ def test_results_are_wrapped_below_their_indent_on_a_terminal_and_left_alone_in_
     monkeypatch.setenv("NO_COLOR", "1")
     show(text, plain)
     lines = plain.getvalue().splitlines()
-    assert "\x1b[3" not in plain.getvalue() and max(map(len, lines)) <= 70  # bold may stay: it is no colour
+    assert "\x1b[3" not in plain.getvalue() and max(map(len, lines)) <= 70  # bold may stay: it is not a colour
     assert sum(line.lstrip("\x1b[0m1").startswith("    word") for line in lines) >= 2
 
 

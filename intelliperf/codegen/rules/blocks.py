@@ -1,7 +1,7 @@
 """How large the blocks are that a kernel is launched with, at every launch that the sources hold.
 
 By tree-sitter, over all sources that are compiled for the device: nothing else can name a kernel. A use of its name
-that is no launch (an address taken, a macro's argument) or a size that is no constant ends the proof.
+that is not a launch (an address taken, a macro's argument) or a size that is not a constant ends the proof.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class Program:
                 yield _launch(path, kernel, node)
 
     def threads(self, launch: Launch) -> int:
-        """Raises `NotApplicable` where the block size is no constant."""
+        """Raises `NotApplicable` where the block size is not a constant."""
         return math.prod(self._extents(launch, launch.block, 0))
 
     def extents(self, launch: Launch) -> tuple[int, ...]:
-        """Threads of a block in each dimension that is given. Raises `NotApplicable` where one is no constant."""
+        """Threads of a block in each dimension that is given. Raises `NotApplicable` where one is not a constant."""
         return self._extents(launch, launch.block, 0)
 
     def _extents(self, launch: Launch, node: Node, depth: int) -> tuple[int, ...]:

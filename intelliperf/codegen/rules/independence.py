@@ -175,7 +175,7 @@ class Independence:
                 self._check_gather(access, inside, stored)
 
     def _check_gather(self, access: Node, inside: Node, stored: set[str]) -> None:
-        """A data-dependent read must be of another type than what is written, so that it is no alias."""
+        """A data-dependent read must be of another type than what is written, so that it is not an alias."""
         for root, _, other in self._accesses(inside):
             if root in stored and _bare_type(other) == _bare_type(access):
                 raise self._declined(f"line {access.line} reads by a data-dependent index what may be written here")

@@ -73,7 +73,7 @@ class Algebra:
         self.declared = {node.id: node for node in kernel.everything() if node.kind == "VarDecl"}
 
     def polynomial(self, expression: Node) -> Polynomial | None:
-        """None where the expression is no polynomial, or reads what may change."""
+        """None where the expression is not a polynomial, or reads what may change."""
         if (parameter := _template_parameter(expression)) is not None:
             self.names[parameter.id] = parameter.name
             return atom(parameter.id)

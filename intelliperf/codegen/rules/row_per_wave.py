@@ -94,7 +94,7 @@ class RowPerWave:
             for launch in program.launches(place.functions[0].name):
                 width, *others = program.extents(launch)
                 if width % groups.LANES or any(other != 1 for other in others):
-                    raise NotApplicable(f"{launch}: blocks of {width} threads are no whole groups of {groups.LANES}")
+                    raise NotApplicable(f"{launch}: blocks of {width} threads are not whole groups of {groups.LANES}")
                 scaled_grid(problem.source(launch.path), launch, groups.LANES)
         lines = sorted({row.loop.line for plan in plans for row in plan.loops})
         return Rewrite(

@@ -3,7 +3,7 @@
 Thread t works on the record t of an array: the fields of a structure, or elements t*K … t*K + K - 1. Each access of a
 wave lies a record apart. The block copies its records to LDS first, word by word, works on them there, and copies them
 back if it wrote any. Proof obligations: nothing in the kernel touches the array but at the thread's own record; every
-thread within the guard does so; blocks are no larger than the copy at every launch; threads leave only by the guard.
+thread within the guard does so; blocks are not larger than the copy at every launch; threads leave only by the guard.
 """
 
 from __future__ import annotations

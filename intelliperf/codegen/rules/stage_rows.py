@@ -147,7 +147,7 @@ def _guard(place: Place, algebra: Algebra, kernel: Node, loop: Node) -> tuple[No
     if len(sides) != 2 or sides[0] is None or sides[1] is None or (sides[0] - GRID_THREAD).terms or _differs(sides[1]):
         raise NotApplicable(f"{place}: the guard on line {guard.line} does not compare the row with their number")
     if guard.start_offset > loop.start_offset or guard.in_macro:
-        raise NotApplicable(f"{place}: the guard on line {guard.line} is no plain guard in front of the loop")
+        raise NotApplicable(f"{place}: the guard on line {guard.line} is not a plain guard in front of the loop")
     return guard, leaves, algebra.text(sides[1])
 
 

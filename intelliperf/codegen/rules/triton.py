@@ -157,7 +157,7 @@ def kernel_at(problem: Problem, evidence: SourceEvidence) -> Kernel:
     path = problem.relative(evidence.file)
     text = problem.task.sources[path]
     if not path.endswith(pythonsource.SUFFIX):
-        raise NotApplicable(f"{path} is no Python file")
+        raise NotApplicable(f"{path} is not a Python file")
     if "\r" in text.replace("\r\n", "\n") or "\f" in text:
         raise NotApplicable(f"{path} has unusual line ends")
     try:
@@ -177,7 +177,9 @@ def launched_kernel_at(problem: Problem, evidence: SourceEvidence) -> Kernel:
     """Likewise; the function has to be the kernel itself, whose program ids and arguments are those of the launch."""
     kernel = kernel_at(problem, evidence)
     if kernel.function.name != pythonsource.plain_name(evidence.kernel.name):
-        raise NotApplicable(f"{kernel.source.path}:{evidence.line} lies in {kernel.function.name}, which is no kernel")
+        raise NotApplicable(
+            f"{kernel.source.path}:{evidence.line} lies in {kernel.function.name}, which is not a kernel"
+        )
     return kernel
 
 
@@ -228,12 +230,12 @@ def written(node: ast.AST, deep: bool = True) -> set[str]:
 
 
 def program_ids(kernel: Kernel, node: ast.AST | None = None) -> Iterator[tuple[ast.Call, int]]:
-    """Calls of program_id with their axes. Raises `NotApplicable` for an axis that is no literal."""
+    """Calls of program_id with their axes. Raises `NotApplicable` for an axis that is not a literal."""
     for call in ast.walk(node) if node is not None else body_nodes(kernel.node):
         if kernel.called(call) == "program_id" and isinstance(call, ast.Call):
             axis = argument(call, 0, "axis")
             if not isinstance(axis, ast.Constant) or type(axis.value) is not int:
-                raise NotApplicable(f"{kernel.where(call)}: the axis of program_id is no literal")
+                raise NotApplicable(f"{kernel.where(call)}: the axis of program_id is not a literal")
             yield call, axis.value
 
 

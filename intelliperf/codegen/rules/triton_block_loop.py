@@ -80,7 +80,7 @@ def _atomic_at(kernel: Kernel, evidence: SourceEvidence) -> _Atomic:
     where = kernel.where(statement)
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not kernel.called(call).startswith("atomic_"):
-        raise NotApplicable(f"{where} is no atomic whose old value is unused")
+        raise NotApplicable(f"{where} is not an atomic whose old value is unused")
     if statement not in kernel.body or statement is not kernel.body[-1]:
         raise NotApplicable(f"{where}: the atomic is not the last statement of the kernel")
     word = kernel.called(call)

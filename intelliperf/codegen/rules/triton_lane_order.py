@@ -105,7 +105,7 @@ def _variable(loop: ast.For) -> str:
 
 
 def _roots(loop: ast.For) -> Iterator[ast.expr]:
-    """Sums that are no term of another one."""
+    """Sums that are not a term of another one."""
     inner: set[int] = set()
     for node in (n for statement in loop.body for n in ast.walk(statement)):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):

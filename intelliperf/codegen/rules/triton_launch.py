@@ -53,7 +53,7 @@ class Launch:
             self.site.replace(found, str(value))
             return
         if any(k.arg == name for k in self.call.keywords):
-            raise NotApplicable(f"{self.site.where(self.call)}: {name} is no literal")
+            raise NotApplicable(f"{self.site.where(self.call)}: {name} is not a literal")
         last = [*self.call.args, *(k.value for k in self.call.keywords)][-1]
         self.site.source.insert(self.site.span(last)[1], f", {name}={value}")
 

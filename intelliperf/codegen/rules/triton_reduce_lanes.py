@@ -30,7 +30,7 @@ class TritonReduceLanes:
         where = kernel.where(statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or not kernel.called(call).startswith("atomic_"):
-            raise NotApplicable(f"{where} is no atomic whose old value is unused")
+            raise NotApplicable(f"{where} is not an atomic whose old value is unused")
         word = kernel.called(call)
         address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
         if word not in _REDUCTIONS or address is None or value is None:

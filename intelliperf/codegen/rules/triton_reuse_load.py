@@ -30,7 +30,7 @@ class TritonReuseLoad:
         loads = [n for n in body_nodes(kernel.node) if isinstance(n, ast.Call) and kernel.called(n) == "load"]
         here = [n for n in loads if n.lineno <= evidence.line <= (n.end_lineno or n.lineno)]
         if not here:
-            raise NotApplicable(f"{kernel.source.path}:{evidence.line} is no load")
+            raise NotApplicable(f"{kernel.source.path}:{evidence.line} is not a load")
         done = []
         for load in here:
             twins = [n for n in loads if n is not load and _alike(n, load)]

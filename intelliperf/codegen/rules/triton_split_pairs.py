@@ -83,7 +83,7 @@ class TritonSplitPairs:
             and shape_of(kernel, mask.comparators[0]) == ()
         )
         if not fine or not isinstance(mask, ast.Compare):
-            raise NotApplicable(f"{kernel.where(half.statement)}: the mask is no comparison of the record with a limit")
+            raise NotApplicable(f"{kernel.where(half.statement)}: the mask does not compare the record with a limit")
         return f"{at} < 2 * {kernel.operand(mask.comparators[0])}"
 
 
@@ -144,7 +144,7 @@ def _index(kernel: Kernel, index: ast.Name) -> tuple[str, str]:
             if shape is not None and len(shape) == 1:
                 start = " + ".join(kernel.text(t) for t in rest)
                 return (f"({start})" if start else ""), shape[0]
-    raise NotApplicable(f"{kernel.where(index)}: {index.id} is no start and a range of records")
+    raise NotApplicable(f"{kernel.where(index)}: {index.id} is not a start and a range of records")
 
 
 def _refuse_between(kernel: Kernel, between: list[ast.stmt], half: _Half) -> None:

@@ -31,7 +31,7 @@ class TritonStoreLayout:
         where = kernel.where(statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or kernel.called(call) != "store":
-            raise NotApplicable(f"{where} is no store")
+            raise NotApplicable(f"{where} is not a store")
         address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "value", "mask")))
         if address is None or value is None or not _of_product(kernel, value):
             raise NotApplicable(f"{where} stores no product of matrices")

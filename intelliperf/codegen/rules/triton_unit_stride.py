@@ -28,7 +28,7 @@ class TritonUnitStride:
         where = kernel.where(statement)
         access = next((n for n in ast.walk(statement) if kernel.called(n) in ("load", "store")), None)
         if not isinstance(access, ast.Call) or not access.args:
-            raise NotApplicable(f"{where} is no load or store")
+            raise NotApplicable(f"{where} is not a load or store")
         if not isinstance(statement, (ast.Assign, ast.Expr)):
             raise NotApplicable(f"{where}: only a plain statement can be versioned")
         refuse_spread_strings(kernel, [statement])

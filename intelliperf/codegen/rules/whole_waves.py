@@ -1,4 +1,4 @@
-"""Block sizes that are no multiple of the wave, rounded up to one; blocks too small to be worth starting, made larger.
+"""Rounds block sizes up to a multiple of the wave, and enlarges blocks that are too small to be worth starting.
 
 Proof obligations: the kernel uses its coordinates for nothing but the number of the element that a thread has, and
 does nothing for numbers from its limit on; the grid is the limit divided by the block size, rounded up. Then the same
@@ -49,7 +49,7 @@ class WholeWaves:
             changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
         sizes = ", ".join(f"{old} to {new}" for old, new in changed if old != new)
         if not sizes:
-            raise NotApplicable(f"the blocks of {kernel.name} are whole waves, and starting them is no bottleneck")
+            raise NotApplicable(f"the blocks of {kernel.name} are whole waves, and starting them is not a bottleneck")
         paths = sorted({launch.path for launch in program.launches(kernel.name)})
         return Rewrite(
             tuple(problem.source(path) for path in paths),

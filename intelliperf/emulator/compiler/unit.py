@@ -104,7 +104,7 @@ def compile_module(unit: Unit, toolchain: Toolchain) -> CompiledModule:
 def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
     """Registers, spills, sizes and launch bounds on the real target, by kernel; empty if its compiler refuses it.
 
-    A refusal is no error here: the emulator runs more than the GPU would; `strict_compile` tells.
+    A refusal is not an error here: the emulator runs more than the GPU would; `strict_compile` tells.
     """
     architecture = str(unit.device["architecture"])
     source = unit.directory / unit.source

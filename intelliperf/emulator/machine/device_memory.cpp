@@ -78,7 +78,7 @@ void require_mapped(Instruction& i, uint64_t address, uint32_t bytes, uint32_t l
     return;
   }
   char text[160];
-  std::snprintf(text, sizeof text, "memory access fault: %u bytes at 0x%llx, which is no memory of the device, by '",
+  std::snprintf(text, sizeof text, "memory access fault: %u bytes at 0x%llx, which is not memory of the device, by '",
                 bytes, static_cast<unsigned long long>(address));
   throw Fault(text + i.text + "'", address, lane);
 }

@@ -8,7 +8,7 @@
 
 namespace machine {
 
-// Decoded where it lies. What is no instruction, or none that is known, stops the wave that comes to it.
+// Decoded where it lies. What is not an instruction, or none that is known, stops the wave that comes to it.
 class Program {
  public:
   Program(Family family, uint64_t begin, uint64_t bytes);
@@ -39,7 +39,7 @@ struct Stopped {
   bool stopped = false;
   std::string why;
   const Instruction* at = nullptr;  // null: no instruction
-  bool memory = false;              // an access to what is no memory of the device
+  bool memory = false;              // an access to what is not memory of the device
   uint64_t address = 0;             // then
   uint32_t lane = 0;
 };

@@ -26,7 +26,7 @@ struct Stop : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Of these an access to what is no memory of the device.
+// Of these an access to what is not memory of the device.
 struct Fault : Stop {
   Fault(const std::string& what, uint64_t where, uint32_t by) : Stop(what), address(where), lane(by) {}
   uint64_t address;

@@ -142,7 +142,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const char* image, const std::strin
   if (!is_elf(image)) image = unbundled(image, architecture, why);
   if (!image) return nullptr;
   if (!is_elf(image)) {
-    *why = "it is no code object";
+    *why = "it is not a code object";
     return nullptr;
   }
   std::unique_ptr<CodeObject> made(new CodeObject);

@@ -25,7 +25,7 @@ double now_ns() {
   return double(now.tv_sec) * 1e9 + double(now.tv_nsec);
 }
 
-// This library's own code, whose frames are no call sites.
+// This library's own code, whose frames are not call sites.
 struct OwnCode {
   uintptr_t low = UINTPTR_MAX, high = 0;
   bool holds(uintptr_t address) const { return low <= address && address < high; }

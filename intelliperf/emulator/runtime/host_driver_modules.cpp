@@ -93,7 +93,7 @@ int add_input(Link* link, const char* image, size_t bytes, const char* name) {
   if (!link || !image) return kInvalidValue;
   if (++link->inputs > 1) return not_supported("cuLinkAddData of several inputs");
   if (!image_from(image, bytes, &link->image)) {
-    std::fprintf(stderr, "intelliperf: cuLinkAddData: %s is no device code of the emulator's nvcc or NVRTC\n", name ? name : "the input");
+    std::fprintf(stderr, "intelliperf: cuLinkAddData: %s is not device code of the emulator's nvcc or NVRTC\n", name ? name : "the input");
     return CUDA_ERROR_INVALID_IMAGE;
   }
   return kSuccess;

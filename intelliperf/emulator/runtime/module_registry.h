@@ -4,7 +4,7 @@
 
 namespace simt {
 
-// Ends the process with a message if `container` is no container of this release.
+// Ends the process with a message if `container` is not a container of this release.
 Module* register_module(const void* container);
 // Of a GPU's own code; ready to run.
 Module* register_code(std::shared_ptr<CodeObject> code);

@@ -11,7 +11,7 @@ namespace simt {
 namespace {
 
 constexpr int64_t kLeastSize = 5;         // what is below is often a mode
-constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are no sizes that a launch could have
+constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are not sizes that a launch could have
 constexpr size_t kMostConstants = 12;
 
 std::vector<std::string> parts(const std::string& text, char mark) {

@@ -48,7 +48,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow);
 
-// Every size that is no mode, so many times as large.
+// Every size that is not a mode, so many times as large.
 std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                  const std::vector<int64_t>& factors, const std::vector<LaunchShape>& beside);
 

@@ -358,7 +358,7 @@ void Scheduler::back_off() {
   for (uint32_t i = 0; i < group_.size; ++i) group_.lane[i]->backing_off = true;
 }
 
-// Lanes that have ended may be read from: programs do so where their number is no multiple of the wave's, and
+// Lanes that have ended may be read from: programs do so where their number is not a multiple of the wave's, and
 // throw the result away.
 void Scheduler::look_at_shuffle(uint64_t members, uint64_t live) const {
   if (group_.lane[0]->operation > uint32_t(Collective::kShuffleXor)) return;

@@ -210,7 +210,7 @@ std::vector<uint64_t> wave_executions(const Module& module, const uint64_t* lane
       waves[i] = wave_counter.requests(wave_counter.place_of_block(i));
       continue;
     }
-    // Accesses to a lane's own stack are no events: such blocks are as full as their other executions, or full.
+    // Accesses to a lane's own stack are not events: such blocks are as full as their other executions, or full.
     const uint64_t full = (lanes[i] + module.wave_size - 1) / module.wave_size;
     const auto met = double(wave_counter.lanes(uint32_t(site)));
     waves[i] = met > 0 ? uint64_t(double(wave_counter.requests(uint32_t(site))) * double(lanes[i]) / met + 0.5) : full;

@@ -17,7 +17,7 @@ class JsonValue {
 
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::kNull; }
-  // A member of an object; a null value if absent or if this is no object.
+  // A member of an object; a null value if absent or if this is not an object.
   const JsonValue& operator[](std::string_view key) const;
   const std::vector<JsonValue>& items() const { return items_; }
   const std::vector<std::pair<std::string, JsonValue>>& members() const { return members_; }

@@ -203,6 +203,6 @@ def _opened(path: Path) -> Iterator[_Database]:
         connection.row_factory = sqlite3.Row
         yield _Database(connection, str(path))
     except sqlite3.DatabaseError as error:
-        raise ProtocolError(f"{path} is no rocpd database: {error}") from error
+        raise ProtocolError(f"{path} is not a rocpd database: {error}") from error
     finally:
         connection.close()

@@ -22,7 +22,7 @@ class JsonRecording:
         try:
             entries = json.loads(text)[_ROOT]
         except (ValueError, KeyError, TypeError) as error:
-            raise ProtocolError(f"{source} is no JSON of rocprofv3: {error}") from error
+            raise ProtocolError(f"{source} is not JSON of rocprofv3: {error}") from error
         self._processes: Sequence[Mapping[str, Any]] = entries if isinstance(entries, list) else [entries]
 
     def dispatches(self) -> tuple[Dispatch, ...]:

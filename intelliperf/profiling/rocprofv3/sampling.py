@@ -83,7 +83,7 @@ def place(comment: str) -> tuple[str | None, int | None]:
 
 @lru_cache(maxsize=4096)  # samples are many, instructions few
 def places(comment: str) -> tuple[tuple[str, int], ...]:
-    """The whole inline chain, innermost first; what is no place is left out."""
+    """The whole inline chain, innermost first; what is not a place is left out."""
     found = (place(one) for one in comment.split(_INLINED_INTO))
     return tuple((file, line) for file, line in found if file is not None and line is not None)
 
@@ -142,7 +142,7 @@ def _address(row: Row) -> int:
     try:
         return int(text, 0)
     except ValueError as error:
-        raise ProtocolError(f"{row.source}, line {row.line}: Vaddr is no number: {text!r}") from error
+        raise ProtocolError(f"{row.source}, line {row.line}: Vaddr is not a number: {text!r}") from error
 
 
 def cycles_by_line(

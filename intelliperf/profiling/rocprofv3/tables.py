@@ -37,7 +37,7 @@ class Row:
             return float(text)
         except ValueError as error:
             raise ProtocolError(
-                f"{self.source}, line {self.line}: {' or '.join(names)} is no number: {text!r}"
+                f"{self.source}, line {self.line}: {' or '.join(names)} is not a number: {text!r}"
             ) from error
 
     def integer(self, *names: str) -> int:

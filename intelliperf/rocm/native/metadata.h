@@ -20,7 +20,7 @@ struct KernelLayout {
   uint64_t group_bytes = 0;  // static LDS
 };
 
-// By symbol, as "_Z5saxpyPfPKffi.kd"; empty where the bytes are no code object with such a note.
+// By symbol, as "_Z5saxpyPfPKffi.kd"; empty where the bytes are not a code object with such a note.
 std::map<std::string, KernelLayout> kernel_layouts(const void* code_object, size_t bytes);
 
 }  // namespace intelliperf

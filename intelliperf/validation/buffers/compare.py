@@ -168,7 +168,7 @@ class MismatchBuilder:
         self._unwritten = False
 
     def add(self, offset: int, wrong: Mask, reference: Bytes, other: Bytes) -> None:
-        """`wrong` holds one entry per element, or per byte where the chunk is no whole number of elements."""
+        """`wrong` holds one entry per element, or per byte where the chunk is not a whole number of elements."""
         scalar = self._scalar if wrong.size * self._scalar.size == reference.size else BYTE
         places = np.flatnonzero(wrong)
         if not places.size:

@@ -70,7 +70,7 @@ class Allowance:
     rtol: float = 0.0
     atol: float = 0.0
     by_user: bool = False
-    unsure: float = 0.0  # relative: differences up to this are no evidence, the original itself may err so much
+    unsure: float = 0.0  # relative: differences up to this are not evidence, the original itself may err so much
     by_rounding: bool = False  # from what other rounding does to the original; see `rounding`
     by_algebra: bool = False  # the same real numbers: what both programs' own errors explain
     by_operations: bool = False  # not seen to vary, but its atomics may come in another order

@@ -85,7 +85,7 @@ class Host:
 
 
 def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str]) -> HostDifference:
-    """Original and candidate, unit by unit. `called_elsewhere`: words of the files that are no unit.
+    """Original and candidate, unit by unit. `called_elsewhere`: words of the files that are not a unit.
 
     Raises `Unreadable` where the optimiser fails.
     """
@@ -193,7 +193,7 @@ def _handles(module: Module) -> set[str]:
 
 
 def kernel_of(stub: str) -> str | None:
-    """The symbol of the kernel that this function of the host launches; None where it is no such stub."""
+    """The symbol of the kernel that this function of the host launches; None where it is not such a stub."""
     if not _STUB.match(stub):
         return None
     length = re.search(r"(\d+)__device_stub__", stub)

@@ -126,7 +126,7 @@ _FORM_NAMES: dict[type[ast.AST], str] = {
 
 def _target(node: ast.AST, had: Vocabulary) -> str:
     if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-        return f"the candidate writes to `{ast.unparse(node)}`, which is no local variable"
+        return f"the candidate writes to `{ast.unparse(node)}`, which is not a local variable"
     if isinstance(node, ast.keyword) and node.arg is None:
         return "the candidate hands over keywords by a dictionary"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):

@@ -32,7 +32,7 @@ class HostChange:
 
 
 def read_comments(old: str, new: str) -> str:
-    """Comments that are no comments: Python's own encoding of the file, and the system's interpreter. "" if equal."""
+    """Comments that are not comments: Python's own encoding of the file, and the system's interpreter. "" if equal."""
     before, after = (text.partition("\n")[0].rstrip("\r") for text in (old, new))
     if before != after and (before.startswith("#!") or after.startswith("#!")):
         return "line 1: the interpreter that the system starts is another"
@@ -104,7 +104,7 @@ class _Walk:
         if self.change.refusal:
             return
         line = getattr(node, "lineno", 1)
-        self.change.refusal = f"line {line}: {_described(node)} is no body of a kernel, and it runs"
+        self.change.refusal = f"line {line}: {_described(node)} is not a body of a kernel, and it runs"
 
 
 def _first_unlike(before: list[ast.AST], after: list[ast.AST]) -> ast.AST | None:

@@ -177,7 +177,7 @@ def _memory_words(after: Facts, keywords: Collection[str]) -> str:
         for keyword in call.keywords:
             text = ast.unparse(keyword)
             if keyword.arg == "volatile" and text not in keywords:
-                return f"line {call.lineno}: a volatile access is no atomic one, and the original has none: {text}"
+                return f"line {call.lineno}: a volatile access is not an atomic one, and the original has none: {text}"
             if keyword.arg == "cache_modifier" and text not in keywords:
                 return f"line {call.lineno}: which caches an access goes by can change what it reads: {text}"
     return ""

@@ -50,7 +50,7 @@ OPTIONS = _words(
 # Told by name, because a reader should know why: the rest of the namespace is merely not known to be harmless.
 BANNED = {
     "inline_asm_elementwise": "inline assembly",
-    "extern_elementwise": "a call of code that is no Triton",
+    "extern_elementwise": "a call of code that is not Triton",
     "map_elementwise": "a function of scalars that none of our tools follows",
     "constexpr_function": "a function that runs in Python while the kernel compiles",
     "static_print": "printing",

@@ -147,7 +147,7 @@ class Rule:
 
     compared: Callable[[Dispatch], bool]
     free_geometry: str | None = None  # the kernel whose grid, block and LDS may change, or `ANY_KERNEL`
-    free_lds: bool = False  # how much LDS a launch gets is no choice of the host
+    free_lds: bool = False  # how much LDS a launch gets is not a choice of the host
     after_failures: bool = False  # a launch that fails in the base says nothing about the others'
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()

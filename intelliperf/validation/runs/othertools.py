@@ -1,7 +1,7 @@
 """Why a process that used the GPU did not speak to us: what it had loaded, in place of the library that we inject.
 
 ROCr leaves out the libraries of HSA_TOOLS_LIB where another tool registers itself, and CUDA has room for one
-subscriber: neither says so. librocprofiler-register is no sign of a tool, since HIP itself loads it.
+subscriber: neither says so. librocprofiler-register is not a sign of a tool, since HIP itself loads it.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Reached:
     choices: dict[tuple[Line, int], set[bool]] = field(default_factory=dict)  # ways taken, by place and its nth choice
 
     def listen(self, hello: Hello, dispatch: Dispatch) -> None:
-        """Raises `ProtocolError` for what is no such report."""
+        """Raises `ProtocolError` for what is not such a report."""
         for module, bits in dispatch.reached.items():
             self._add(_entries(hello, module), bits)
 

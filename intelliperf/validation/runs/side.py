@@ -210,7 +210,7 @@ class Side:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 
     def spoil(self, buffer: Allocation) -> None:
-        """Make garbage of what a buffer holds. Zeros stay: counters that are back at zero are no answer."""
+        """Make garbage of what a buffer holds. Zeros stay: counters that are back at zero are not an answer."""
         if self.memory is None:
             raise ProtocolError("no memory before the hello")
         try:

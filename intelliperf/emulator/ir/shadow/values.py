@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-NO_BITS = "-1"  # `a` of an integer that is no number's bits
+NO_BITS = "-1"  # `a` of an integer that is not a number's bits
 _MASK_P = (1 << 61) - 1
 _MASK_Q = (1 << 60) - 1
 # __simt_shadow, in the order of runtime/shadow_functions.h
@@ -161,7 +161,7 @@ class Emitter:
     def _joined(self, high: str, low: str) -> tuple[str, str]:
         total = self.make(f"fadd double {high}, {low}")
         rest = self.make(f"fsub double {low}, {self.make(f'fsub double {total}, {high}')}")
-        # Where the high part is no number any more, the low one says nothing.
+        # Where the high part is no longer a number, the low one says nothing.
         zero = self.make(f"fsub double {total}, {total}")
         finite = self.make(f"fcmp oeq double {zero}, 0.0")
         return (

@@ -48,7 +48,7 @@ class Runtime:
             function.argtypes, function.restype = arguments, c_int
         self.native.hipGetErrorString.argtypes = (c_int,)
         self.native.hipGetErrorString.restype = c_char_p
-        # How a forked child ends: the library has to write its records first, and is no library of the process's start.
+        # How a forked child ends: the library has to write its records first, and was not there at the start.
         self.native._exit.argtypes = (c_int,)
         os._exit = self.native._exit
 
