@@ -90,6 +90,7 @@ class RocmBackend:
         self._reader: ipc.IpcReader | None = None
         self._line_notes: tuple[str, ...] = ()
         self._samples: dict[tuple[Path, int, str, int], Samples] = {}
+        self._run_ns: dict[tuple[Path, int], float] = {}  # of a program's kernels and copies
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
         self._modelled: dict[tuple[Application, tuple[Path, int]], list[Trace]] = {}
 
@@ -124,6 +125,7 @@ class RocmBackend:
             raise ApplicationFailed(f"{error}{self._hint(str(error))}") from error
         if self.probe().emulated:
             self._modelled.setdefault((application, _identity(application)), []).append(traced)
+        self._run_ns[_identity(application)] = traced.device_time_ns
         seen = application_profile(traced, timing=self._timing)
         return replace(seen, kernels=tuple(_plainly(kernel) for kernel in seen.kernels))
 
@@ -259,7 +261,8 @@ class RocmBackend:
 
         def sampled(method: str) -> Callable[[], LineTimes]:
             def by_samples() -> LineTimes:
-                interval = interval_for(method, taking, device.limits.clock_hz)
+                run_ns = self._run_ns.get(_identity(application), 0.0)
+                interval = interval_for(method, taking, run_ns, device.limits)
                 key = (*_identity(application), method, interval)
                 if key not in self._samples:  # one run tells of all kernels of such a duration
                     logs = self._logs("samples")

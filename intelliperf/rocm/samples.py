@@ -9,6 +9,7 @@ that it waits for.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,14 +18,16 @@ from pathlib import Path
 from intelliperf.counting.sampling import t95
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
 from intelliperf.profiling.rocprofv3 import LineSamples, PcSample, Rocprof, by_line, check_sampling, sample_pcs
-from intelliperf.records import Application, Device, Kernel
+from intelliperf.records import Application, Device, DeviceLimits, Kernel
 from intelliperf.rocm.linetimes import LineTime, LineTimes, none
 from intelliperf.rocm.symbols import plain
 
-# Least and most, in microseconds and in cycles (a power of two). The least are what rocprofv3 -L lists for MI200 and
-# MI300; beyond the most nothing would be learned.
-_INTERVALS = {"host_trap": (1, 100), "stochastic": (256, 1 << 16)}
+# The least intervals that rocprofv3 -L lists for MI200 and MI300, in microseconds and in cycles (a power of two).
+_LEAST = {"host_trap": 1, "stochastic": 256}
 _MOMENTS = 30  # interrupts that one launch of the kernel should see
+# Of all kernels of a run; each is a row of some 250 bytes in rocprofv3's file. A device full of waves, 75 ms long,
+# filled 640 MB at an interval of 100 us.
+_MOST_SAMPLES = 400_000
 _ASSUMED_NS = 100_000.0  # of a kernel whose duration is not known
 _FEWEST = 20  # samples of a kernel; fewer say nothing about shares
 NAMES = {"stochastic": "stochastic", "host_trap": "host trap"}
@@ -43,12 +46,16 @@ class Samples:
         return tuple(one for one in self.found if one.symbol is not None and plain(one.symbol) == plain(kernel.symbol))
 
 
-def interval_for(method: str, kernel_ns: float | None, clock_hz: float) -> int:
-    """In the method's own unit, such that one launch sees some thirty interrupts, if the device can."""
-    least, most = _INTERVALS[method]
-    each_ns = (kernel_ns or _ASSUMED_NS) / _MOMENTS
-    wanted = each_ns / 1e3 if method == "host_trap" else each_ns * clock_hz / 1e9
-    fitting = int(min(max(wanted, least), most))
+def interval_for(method: str, kernel_ns: float | None, run_ns: float, device: DeviceLimits) -> int:
+    """In the method's own unit, such that one launch sees some thirty interrupts, if the device can.
+
+    Rarer where the run's whole device time `run_ns` would give more samples than anybody needs to read.
+    """
+    least = _LEAST[method]
+    waves = max(1, device.compute_units * device.max_waves_per_compute_unit)
+    each_ns = max((kernel_ns or _ASSUMED_NS) / _MOMENTS, run_ns * waves / _MOST_SAMPLES)
+    wanted = each_ns / 1e3 if method == "host_trap" else each_ns * device.clock_hz / 1e9
+    fitting = int(max(wanted, least))
     return fitting if method == "host_trap" else 1 << (fitting.bit_length() - 1)
 
 
@@ -92,12 +99,21 @@ def sampled_lines(samples: Samples, kernel: Kernel, project: Path) -> LineTimes:
     several = len(set(moments))
     way = f"{len(own):,} {NAMES[samples.method]} samples"
     way += f" at {several:,} moments" if several < len(own) else ""
-    places = [next((at for at in one.chain if inside(at[0])), None) for one in own]
+
+    @cache
+    def shown(chain: tuple[tuple[str, int], ...]) -> tuple[str, int] | None:
+        return next((at for at in chain if inside(at[0])), None)
+
+    places = [shown(one.chain) for one in own]
+    totals = Counter(moments)
+    hits: dict[tuple[str, int], Counter[int]] = {}
+    for (place, moment), count in Counter(zip(places, moments, strict=True)).items():
+        if place is not None:
+            hits.setdefault(place, Counter())[moment] = count
     lines = {}
     for one in found:
-        here = [place == (one.file, one.line) for place in places]
-        time = _line_time(one, len(own), way)
-        lines[Path(one.file).resolve(), one.line] = replace(time, error=share_error(here, moments))
+        error = share_error([(hits[one.file, one.line][moment], count) for moment, count in totals.items()])
+        lines[Path(one.file).resolve(), one.line] = replace(_line_time(one, len(own), way), error=error)
     return LineTimes(way, lines)
 
 
@@ -114,20 +130,17 @@ def _moments(own: Sequence[PcSample], interval_ns: float) -> list[int]:
     return found
 
 
-def share_error(here: Sequence[bool], moments: Sequence[int]) -> float:
-    """Half-width, 95 %, of the share of samples that are `here`, drawn moment by moment (a ratio of cluster totals).
+def share_error(moments: Sequence[tuple[int, int]]) -> float:
+    """Half-width, 95 %, of a line's share: samples on it and samples in all, moment by moment (cluster totals' ratio).
 
     With one moment nothing is known but that a share lies between 0 and 1.
     """
-    totals: dict[int, tuple[int, int]] = {}
-    for hit, moment in zip(here, moments, strict=True):
-        hits, count = totals.get(moment, (0, 0))
-        totals[moment] = hits + hit, count + 1
-    share, clusters = sum(here) / len(here), len(totals)
+    clusters, samples = len(moments), sum(count for _, count in moments)
+    share = sum(hits for hits, _ in moments) / samples
     if clusters < 2:
         return max(share, 1.0 - share)
-    squares = sum((hits - share * count) ** 2 for hits, count in totals.values())
-    return t95(clusters - 1) * math.sqrt(squares * clusters / (clusters - 1)) / len(here)
+    squares = sum((hits - share * count) ** 2 for hits, count in moments)
+    return t95(clusters - 1) * math.sqrt(squares * clusters / (clusters - 1)) / samples
 
 
 def _line_time(here: LineSamples, total: int, way: str) -> LineTime:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rocprofdata import text_of
 
+from intelliperf.devices import models
 from intelliperf.errors import ProtocolError, UsageError
 from intelliperf.profiling.rocprofv3 import PcSample, by_line, cycles_by_line, parse_pc_samples, parse_thread_trace
 from intelliperf.profiling.rocprofv3.sampling import place
@@ -100,26 +101,39 @@ def test_recorded_samples_become_evidence_with_their_reason_to_wait() -> None:
 
 
 def test_the_interval_follows_the_kernels_duration() -> None:
-    assert interval_for("host_trap", 30_000.0, 1.7e9) == 1  # 30 us: as often as the device can
-    assert interval_for("host_trap", 600_000.0, 1.7e9) == 20
-    assert interval_for("host_trap", 1e9, 1.7e9) == 100
-    assert interval_for("stochastic", 30_000.0, 2.1e9) == 2048
-    assert interval_for("stochastic", 1_000.0, 2.1e9) == 256
-    assert interval_for("stochastic", None, 2.1e9) == 4096
+    chip = models.record("mi250x").limits
+    clock_hz, waves = chip.clock_hz, chip.compute_units * chip.max_waves_per_compute_unit
+    assert interval_for("host_trap", 30_000.0, 0.0, chip) == 1  # 30 us: as often as the device can
+    assert interval_for("host_trap", 600_000.0, 600_000.0, chip) == 20
+    assert 30_000.0 / 60 < interval_for("stochastic", 30_000.0, 0.0, chip) / clock_hz * 1e9 <= 1000.0
+    assert interval_for("stochastic", 1_000.0, 0.0, chip) == 256
     for method in ("host_trap", "stochastic"):
         for duration in (1.0, 1e4, 1e6, 1e12):
-            assert interval_for(method, duration, 2.1e9) >= (1 if method == "host_trap" else 256)
+            assert interval_for(method, duration, duration, chip) >= (1 if method == "host_trap" else 256)
+    for run_ns in (1e8, 1e10):  # of short and long kernels
+        for kernel_ns in (1e5, 1e8):
+            interval_ns = 1e3 * interval_for("host_trap", kernel_ns, run_ns, chip)
+            assert run_ns / interval_ns * waves <= 1.01 * 400_000, "no more samples than can be read in seconds"
 
 
 def test_samples_of_one_interrupt_are_no_independent_draws() -> None:
     # At each of ten moments all hundred waves stand at one of two places.
-    moments = [moment for moment in range(10) for _ in range(100)]
-    here = [moment % 2 == 0 for moment in moments]
-    together = share_error(here, moments)
-    apart = share_error(here, range(1000))
+    together = share_error([(100 * (moment % 2), 100) for moment in range(10)])
+    apart = share_error([(n % 2, 1) for n in range(1000)])
     assert together == pytest.approx(2.262 * 0.5 / 3, rel=0.01)  # t of nine degrees of freedom
     assert apart == pytest.approx(1.96 * 0.5 / 1000**0.5, rel=0.01)
-    assert share_error([True] * 3 + [False], [7] * 4) == 0.75, "one moment tells nothing"
+    assert share_error([(3, 4)]) == 0.75, "one moment tells nothing"
+
+
+def test_a_sample_has_its_own_moment_and_its_kernel() -> None:
+    text = '"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id"\n'
+    text += "".join(f'{at},255,{dispatch},"s_nop 0","/p/k.hip:5",1\n' for at, dispatch in ((7, 1), (9, 1), (9, 2)))
+    found = parse_pc_samples(text, "samples.csv", {1: "_Z1kv"})
+    assert [(one.taken_ns, one.dispatch, one.symbol, one.lanes) for one in found] == [
+        (7, 1, "_Z1kv", 8),
+        (9, 1, "_Z1kv", 8),
+        (9, 2, None, 8),
+    ]
 
 
 def test_moments_are_known_by_their_timestamps() -> None:

@@ -107,13 +107,12 @@ def read_samples(directory: Path) -> tuple[PcSample, ...]:
     return tuple(one for path in texts for one in _named(path))
 
 
-def _named(path: Path) -> list[PcSample]:
+def _named(path: Path) -> tuple[PcSample, ...]:
     """Samples tell the number of their dispatch; its trace lies beside them."""
     ending = next(ending for ending in _SAMPLES if path.name.endswith(ending))
     trace = path.with_name(f"{path.name.removesuffix(ending)}{_TRACE}")
     known = csvfiles.parse_kernel_trace(_text(trace), str(trace)) if trace.exists() else ()
-    symbols = {one.number: one.symbol for one in known}
-    return [replace(one, symbol=symbols.get(one.dispatch)) for one in parse_pc_samples(_text(path), str(path))]
+    return parse_pc_samples(_text(path), str(path), {one.number: one.symbol for one in known})
 
 
 def _recordings(directory: Path) -> list[JsonRecording]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.errors import ApplicationFailed, BackendUnavailable, ProtocolError
 from intelliperf.processes.process import Completed, run
 from intelliperf.profiling.rocprofv3 import tool
-from intelliperf.profiling.rocprofv3.csvfiles import parse_kernel_trace
 from intelliperf.profiling.rocprofv3.diagnosis import (
     NoThreadTrace,
     TooManyCounters,
@@ -19,7 +18,7 @@ from intelliperf.profiling.rocprofv3.diagnosis import (
     check_run,
     unknown_counters,
 )
-from intelliperf.profiling.rocprofv3.files import below, read_agents, read_counters, read_trace
+from intelliperf.profiling.rocprofv3.files import below, read_agents, read_counters, read_samples, read_trace
 from intelliperf.profiling.rocprofv3.matching import merge, named_accumulators
 from intelliperf.profiling.rocprofv3.packing import halves, pack
 from intelliperf.profiling.rocprofv3.recordings import (
@@ -30,7 +29,7 @@ from intelliperf.profiling.rocprofv3.recordings import (
     Trace,
     TracedInstruction,
 )
-from intelliperf.profiling.rocprofv3.sampling import parse_pc_samples, parse_thread_trace
+from intelliperf.profiling.rocprofv3.sampling import parse_thread_trace
 from intelliperf.profiling.rocprofv3.tool import Rocprof
 from intelliperf.records import Application
 
@@ -128,14 +127,16 @@ def sample_pcs(
     request = tool.sampling_request(method, interval)
     done = _run(rocprof, request, output, application, deadline_s, logs, launcher)
     check_run(done, application, rocprof)
-    found = [path for path in below(output, ".csv") if "pc_sampling" in path.name]
-    if not found:
+    try:
+        return read_samples(output)
+    except ProtocolError:
+        if any("pc_sampling" in path.name for path in below(output, ".csv")):
+            raise
         raise BackendUnavailable(
             f"{rocprof.name} took no samples of {application.command[0]}: {method} sampling needs "
             f"{'an MI300 or later with current firmware' if method == 'stochastic' else 'an MI200 or later'}, and a "
             "kernel that runs longer than the interval"
-        )
-    return tuple(sample for path in found for sample in _with_kernels(path))
+        ) from None
 
 
 def trace_threads(
@@ -167,15 +168,6 @@ def trace_threads(
         for path in output.rglob("*"):
             if path.is_file() and path.suffix != ".csv":
                 path.unlink()
-
-
-def _with_kernels(path: Path) -> Iterator[PcSample]:
-    """The samples of one process, with the kernels of the trace beside them."""
-    beside = path.with_name(f"{path.name.partition('_pc_sampling')[0]}_kernel_trace.csv")
-    dispatches = parse_kernel_trace(beside.read_text("utf-8", "replace"), str(beside)) if beside.exists() else ()
-    symbols = {dispatch.number: dispatch.symbol for dispatch in dispatches}
-    for sample in parse_pc_samples(path.read_text("utf-8", "replace"), str(path)):
-        yield replace(sample, symbol=symbols.get(sample.dispatch))
 
 
 def _output(logs: Path, name: str) -> Path:

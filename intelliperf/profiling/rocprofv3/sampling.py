@@ -15,6 +15,7 @@ from intelliperf.profiling.rocprofv3.recordings import PcSample, TracedInstructi
 from intelliperf.profiling.rocprofv3.tables import Row, rows
 
 _STALL = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
+_TAKEN = "Sample_Timestamp"
 _INLINED_INTO = " -> "
 _LABEL = ";"
 
@@ -45,25 +46,51 @@ class LineCycles:
         return sum(self.stalls.values())
 
 
-def parse_pc_samples(text: str, source: str) -> tuple[PcSample, ...]:
-    """Either kind of sampling; the stochastic one has the columns of stalls."""
-    return tuple(_sample(row) for row in rows(text, source))
+def parse_pc_samples(text: str, source: str, kernels: Mapping[int, str] | None = None) -> tuple[PcSample, ...]:
+    """Either kind of sampling; the stochastic one has the columns of stalls. `kernels`: symbols by dispatch number."""
+    known: dict[tuple[str, ...], PcSample] = {}  # samples are many, and most differ in nothing but the moment
+    found = []
+    for row in rows(text, source):
+        taken_ns = row.integer(_TAKEN) if row.has(_TAKEN) else None
+        key = tuple(cell for name, cell in row.cells.items() if name != _TAKEN)
+        alike = known.get(key)
+        if alike is None or alike.taken_ns != taken_ns:
+            alike = known[key] = _at(alike or _sample(row, kernels or {}), taken_ns)
+        found.append(alike)
+    return tuple(found)
 
 
-def _sample(row: Row) -> PcSample:
+def _at(sample: PcSample, taken_ns: int | None) -> PcSample:
+    """`dataclasses.replace` takes five times as long, which is most of the time of a large file."""
+    return PcSample(
+        sample.instruction,
+        sample.file,
+        sample.line,
+        sample.dispatch,
+        sample.lanes,
+        sample.issued,
+        sample.stall,
+        sample.chain,
+        sample.symbol,
+        taken_ns,
+    )
+
+
+def _sample(row: Row, kernels: Mapping[int, str]) -> PcSample:
     chain = places(row.text("Instruction_Comment"))
     file, line = chain[0] if chain else (None, None)
     issued = _truth(row) if row.has("Wave_Issued_Instruction") else None
+    dispatch = row.integer("Dispatch_Id")
     return PcSample(
         instruction=row.text("Instruction"),
         file=file,
         line=line,
-        dispatch=row.integer("Dispatch_Id"),
+        dispatch=dispatch,
         lanes=row.integer("Exec_Mask").bit_count(),
         issued=issued,
         stall=row.text("Stall_Reason").removeprefix(_STALL).lower() if issued is False else None,
         chain=chain,
-        taken_ns=row.integer("Sample_Timestamp") if row.has("Sample_Timestamp") else None,
+        symbol=kernels.get(dispatch),
     )
 
 
