@@ -1,7 +1,8 @@
 """The corpus on the NVIDIA GPU of this machine: times of every kernel, Nsight Compute's counts of every access.
 
-    python3 on_device.py OUTPUT.json
+    python3 on_device.py OUTPUT.json [fresh]
 
+With "fresh" the families that are in no half, without the chip's rates.
 Needs nvcc, CUPTI and (for the counts) ncu, but nothing of IntelliPerf, so that it runs where only this folder is.
 Times are medians and quartiles of `REPEATS` launches in nanoseconds, with the caches emptied before each and without.
 """
@@ -23,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from families import FAMILIES, Family
+from families import FAMILIES, FRESH, FRESH_FAMILIES, Family
 
 REPEATS = 15
 RATES = Path(__file__).parent / "rates.cu"
@@ -182,19 +183,22 @@ def provenance() -> dict[str, str]:
 
 def main() -> None:
     path, deadline = Path(sys.argv[1]), time.monotonic() + float(os.environ.get("COUNT_FOR_S", "3600"))
+    fresh = sys.argv[2:] == [FRESH]
+    families = FRESH_FAMILIES if fresh else FAMILIES
     rows: list[Row] = []
     record: dict[str, object] = {"provenance": provenance(), "rates": {}, "kernels": rows}
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor() as pool:
         directory = Path(name)
-        rates = pool.submit(build, RATES, directory / "rates", *measuring())
-        programs = list(pool.map(lambda family: both(family, directory), FAMILIES.values()))
-        record["rates"] = times(rates.result(), ())
+        rates = None if fresh else pool.submit(build, RATES, directory / "rates", *measuring())
+        programs = list(pool.map(lambda family: both(family, directory), families.values()))
+        if rates is not None:
+            record["rates"] = times(rates.result(), ())
         say("built, rates timed")
-        for family, (timed, _) in zip(FAMILIES.values(), programs, strict=True):
+        for family, (timed, _) in zip(families.values(), programs, strict=True):
             add_times(rows, family, timed)
             path.write_text(json.dumps(record))
         say("all timed")
-        for family, (_, plain) in zip(FAMILIES.values(), programs, strict=True):
+        for family, (_, plain) in zip(families.values(), programs, strict=True):
             if time.monotonic() > deadline:
                 say(f"{family.name} and what follows is not counted: no time left")
                 break

@@ -2,7 +2,8 @@
 
     python benchmarks/hardware/on_emulator.py OUTPUT.json [TARGET [whole|default [FAMILY …]]]
 
-With "default" as a run of the product traces it, not whole. With families only theirs are replaced in OUTPUT.json.
+With "default" as a run of the product traces it, not whole. With families only theirs are replaced in OUTPUT.json;
+"fresh" stands for all that are in no half.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from families import CORPUS, FAMILIES, Family
+from families import CORPUS, FAMILIES, FRESH, FRESH_FAMILIES, Family
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.lines import kernel_lines
@@ -64,7 +65,8 @@ def traced(program: Path, size: tuple[int, ...], directory: Path, environment: E
     """One row per variant, in the order of their launches."""
     application = Application((str(program), *map(str, size)), CORPUS, CORPUS, environment=environment)
     run = Tracer(directory / "traces").trace(application, DEADLINE_S)
-    variants = run.completed.tail("stdout").split()
+    assert run.ended is not None  # no run is adopted here
+    variants = run.ended.stdout.read_text().split()
     launches = run.trace.launches
     if len(launches) != len(variants):
         raise SystemExit(f"{program.name} {size}: {len(launches)} launches of {len(variants)} variants")
@@ -119,12 +121,12 @@ def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
 def collect(path: Path, target: str, environment: Environment, chosen: Sequence[str]) -> None:
     """Into `path`, whose rows of other families stay where only some are chosen."""
     rows: list[Row] = []
-    if set(chosen) != set(FAMILIES):
+    if set(chosen) not in (set(FAMILIES), set(FRESH_FAMILIES)):
         rows = [row for row in json.loads(path.read_text())["kernels"] if row["family"] not in chosen]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         backend = EmulatorBackend(directory / "records", target)
-        for family in (FAMILIES[name] for name in chosen):
+        for family in ({**FAMILIES, **FRESH_FAMILIES}[name] for name in chosen):
             program = build(family, backend, directory)
             for size in family.sizes:
                 rows += traced(program, size, directory, environment)
@@ -138,7 +140,8 @@ def collect(path: Path, target: str, environment: Environment, chosen: Sequence[
 def main() -> None:
     target = sys.argv[2] if len(sys.argv) > 2 else "h200"
     environment = WHOLE if sys.argv[3:4] != ["default"] else ()
-    collect(Path(sys.argv[1]), target, environment, sys.argv[4:] or list(FAMILIES))
+    chosen = list(FRESH_FAMILIES) if sys.argv[4:] == [FRESH] else sys.argv[4:]
+    collect(Path(sys.argv[1]), target, environment, chosen or list(FAMILIES))
 
 
 if __name__ == "__main__":
