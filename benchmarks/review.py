@@ -1,7 +1,8 @@
 """How long the review page takes with 1,000 runs in the database: python benchmarks/review.py
 
 Fails where the inbox takes more than 200 ms, one patch more than 300 ms, or a page more than 500 KB: medians of
-ten requests through the whole application, without a network.
+ten requests through the whole application, without a network. Processor time stands beside it, since other work on
+the machine lengthens the former alone. Every patch was judged in three nights.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from intelliperf.review.sessions import Sessions
 RUNS = 1_000
 _REQUESTS = 10
 _LIMITS = {"/": (0.2, 500_000), "/?q=kernel+tolerance&page=20": (0.2, 500_000), f"/patch/{RUNS}": (0.3, 500_000)}
+_NIGHTS = 3
 _GATES = 17  # as many as an accepted candidate passes on the emulator
 
 
@@ -55,20 +57,21 @@ def fill(history: History) -> None:
             Measurement(scope, 1e6 * ratio, 1e6, ratio, ratio * 0.99, ratio * 1.01, kind, 9)
             for scope in (Scope.KERNEL, Scope.APPLICATION)
         ]
-        history.keep_judgement(
-            Judgement(
-                patch=patch.id or 0,
-                night=None,
-                place=Place(patch.target, "app", "emulator:mi300x"),
-                commit=None,
-                outcome="ACCEPTED",
-                detail="the same buffers",
-                checks=tuple(encode(check) for check in checks),
-                measurements=tuple(encode(gain) for gain in gains),
-                not_checked=("unit tests: no --unittest-command was given",),
-                at="2026-01-01T00:00:00Z",
+        for night in range(_NIGHTS):
+            history.keep_judgement(
+                Judgement(
+                    patch=patch.id or 0,
+                    night=None,
+                    place=Place(patch.target, "app", "emulator:mi300x"),
+                    commit=None,
+                    outcome="ACCEPTED",
+                    detail="the same buffers",
+                    checks=tuple(encode(check) for check in checks),
+                    measurements=tuple(encode(gain) for gain in gains),
+                    not_checked=("unit tests: no --unittest-command was given",),
+                    at=f"2026-01-0{night + 1}T00:00:00Z",
+                )
             )
-        )
 
 
 def main() -> int:
@@ -77,19 +80,25 @@ def main() -> int:
         history = open_history(str(Path(place) / "history.db"))
         fill(history)
         sessions = Sessions("benchmark")
+        started = time.perf_counter()
         client = TestClient(application(Reviewing(history, sessions, ())), follow_redirects=False)
+        print(f"start: {1000 * (time.perf_counter() - started):.1f} ms")
         client.get(f"/login?token={sessions.token}")
         for path, (limit_s, limit_bytes) in _LIMITS.items():
-            seconds = []
+            seconds, worked = [], []
             for _ in range(_REQUESTS):
-                started = time.perf_counter()
+                started, begun = time.perf_counter(), time.process_time()
                 answer = client.get(path)
                 seconds.append(time.perf_counter() - started)
+                worked.append(time.process_time() - begun)
                 assert answer.status_code == 200
             middle, size = statistics.median(seconds), len(answer.content)
             good = middle <= limit_s and size <= limit_bytes
             failed |= not good
-            print(f"{path:32} {1000 * middle:7.1f} ms  {size / 1000:7.1f} KB  {'ok' if good else 'TOO MUCH'}")
+            print(
+                f"{path:30} {1000 * middle:6.1f} ms, {1000 * statistics.median(worked):6.1f} of the processor  "
+                f"{size / 1000:6.1f} KB  {'ok' if good else 'TOO MUCH'}"
+            )
         history.close()
     return int(failed)
 

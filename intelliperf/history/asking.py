@@ -145,14 +145,26 @@ class Asking:
         found = self._all(query.where(table.c.patch_id == patch).order_by(table.c.id))
         return tuple(rows.to_judgement(row) for row in found)
 
-    def judgements_by_patch(self) -> Mapping[int, tuple[Judgement, ...]]:
-        """Those of all patches in one query, each patch's oldest first."""
-        table, patches, targets = schema.verdicts, schema.patches, schema.targets
-        query = sa.select(table, targets.c.name.label("target")).select_from(table.join(patches).join(targets))
-        found: dict[int, list[Judgement]] = {}
+    def latest_verdicts(self, standing: Standing | None = None) -> Mapping[int, tuple[tuple[int, str], ...]]:
+        """By patch, number and time of the last verdict of each place: what has to be read again where they differ."""
+        table = schema.verdicts
+        query = sa.select(table.c.patch_id, table.c.id, table.c.at).where(table.c.id.in_(_last_verdicts()))
+        if standing is not None:
+            query = query.join(schema.patches).where(schema.patches.c.standing == standing.value)
+        found: dict[int, tuple[tuple[int, str], ...]] = {}
         for row in self._all(query.order_by(table.c.id)):
-            found.setdefault(row["patch_id"], []).append(rows.to_judgement(row))
-        return {number: tuple(judgements) for number, judgements in found.items()}
+            found[row["patch_id"]] = (*found.get(row["patch_id"], ()), (row["id"], row["at"]))
+        return found
+
+    def latest_judgements(self, patches: Sequence[int]) -> Mapping[int, tuple[Judgement, ...]]:
+        """By patch, the last of each place, oldest first."""
+        table, proposed, targets = schema.verdicts, schema.patches, schema.targets
+        last = _last_verdicts().where(table.c.patch_id.in_(patches))
+        query = sa.select(table, targets.c.name.label("target")).select_from(table.join(proposed).join(targets))
+        found: dict[int, tuple[Judgement, ...]] = {}
+        for row in self._all(query.where(table.c.id.in_(last)).order_by(table.c.id)):
+            found[row["patch_id"]] = (*found.get(row["patch_id"], ()), rows.to_judgement(row))
+        return found
 
     def decisions(self, patch: int) -> tuple[Decision, ...]:
         """Oldest first."""
@@ -212,6 +224,11 @@ def equal(table: sa.Table, **values: Any) -> sa.ColumnElement[bool]:
 
 def _at(table: sa.Table, place: Place) -> sa.ColumnElement[bool]:
     return sa.and_(schema.targets.c.name == place.target, equal(table, workload=place.workload, device=place.device))
+
+
+def _last_verdicts() -> sa.Select[Any]:
+    table = schema.verdicts
+    return sa.select(sa.func.max(table.c.id)).group_by(table.c.patch_id, table.c.workload, table.c.device)
 
 
 def _visits() -> sa.Select[Any]:

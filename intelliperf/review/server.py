@@ -21,9 +21,10 @@ from intelliperf.report.html import Content, body
 from intelliperf.review import git, pages
 from intelliperf.review.again import Rejudging
 from intelliperf.review.guard import FORM, Guard
+from intelliperf.review.inbox import Entry, Inbox
 from intelliperf.review.sessions import Session, Sessions, same
 from intelliperf.review.shown import report_of, shown_patch
-from intelliperf.review.views import Entry, by_gain, entry, latest, pull_request
+from intelliperf.review.views import latest, pull_request
 
 PAGE_SIZE = 50
 _LONGEST_REASON = 4_000
@@ -63,6 +64,7 @@ class _Site:
     def __init__(self, reviewing: Reviewing) -> None:
         self._again = Rejudging(reviewing.history)
         self._history = reviewing.history
+        self._inbox = Inbox(reviewing.history)
         self._sessions = reviewing.sessions
         self._secure = reviewing.secure
 
@@ -104,10 +106,8 @@ class _Site:
         chosen = request.query_params
         standing = _standing(chosen.get("standing", Standing.OPEN.value))
         query, target = chosen.get("q", "")[:200], chosen.get("target", "")[:200]
-        judged = self._history.judgements_by_patch()
-        entries = [entry(p, judged.get(p.id or 0, ())) for p in self._history.patches(standing, diffs=False)]
-        targets = sorted({e.target for e in entries})
-        found = by_gain(e for e in entries if _fits(e, query, target, chosen.get("provenance", "")))
+        entries = self._inbox.entries(standing)
+        found = [one for one in entries if _fits(one, query, target, chosen.get("provenance", ""))]
         number = _number(chosen.get("page", "1"))
         values = {
             "entries": found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE],
@@ -116,7 +116,7 @@ class _Site:
             "last": max(1, -(-len(found) // PAGE_SIZE)),
             "earlier": str(request.url.include_query_params(page=number - 1).query),
             "later": str(request.url.include_query_params(page=number + 1).query),
-            "targets": targets,
+            "targets": sorted({one.target for one in entries}),
             "standings": [s.value for s in Standing],
             "standing": standing.value if standing else "any",
             "q": query,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from intelliperf.frozen import record
-from intelliperf.history.records import Decision, Judgement, Patch, Place, Standing, Survey
+from intelliperf.history.records import Decision, Judgement, Patch, Place, Survey
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Report, Scope
 from intelliperf.report import gainfigures, heat, reproduce, wording
 from intelliperf.report.html import Content
@@ -18,52 +17,12 @@ _MOST_OF_EACH = 60  # places, measurements
 _MORE = ("detail", "device", "control", "unseen")  # of a check; older databases lack some
 
 
-@record(frozen=True)
-class Entry:
-    """One line of the inbox."""
-
-    id: int
-    target: str
-    kernel: str
-    formula: str
-    origin: str
-    standing: Standing
-    found_at: str
-    gain: str
-    provenance: str
-    ratio: float  # the lower end of the interval for the whole application, 0 where it is not known
-    risks: tuple[str, ...]
-
-
 def latest(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """The last one of each place."""
     return tuple({judgement.place: judgement for judgement in judgements}.values())
 
 
-def entry(patch: Patch, judgements: Sequence[Judgement]) -> Entry:
-    current = tuple(_judged(judgement) for judgement in latest(judgements))
-    best = _whole(current)
-    return Entry(
-        id=patch.id or 0,
-        target=visible(patch.target, 80),
-        kernel=visible(patch.kernel, 120),
-        formula=visible(patch.formula, 60),
-        origin=visible(patch.origin, 120),
-        standing=patch.standing,
-        found_at=patch.found_at,
-        gain=gainfigures.interval(best) if best is not None else "not known",
-        provenance=best.provenance.value if best is not None else "",
-        ratio=best.low if best is not None else 0.0,
-        risks=risks(current),
-    )
-
-
-def by_gain(entries: Iterable[Entry]) -> list[Entry]:
-    """Measured before modelled, then by what is gained at least; the oldest of equals first."""
-    return sorted(entries, key=lambda e: (e.provenance != Provenance.MEASURED.value, -e.ratio, e.id))
-
-
-def _whole(judged: Iterable[Judged]) -> Measurement | None:
+def whole_gain(judged: Iterable[Judged]) -> Measurement | None:
     """Of the whole application: the worst place of those with the best provenance, as each of them has to gain."""
     found = [m for one in judged if one.accepted for m in one.measurements if m.scope is Scope.APPLICATION]
     measured = [m for m in found if m.provenance is Provenance.MEASURED]
@@ -77,9 +36,9 @@ def content(
 
     `survey`: what the latest night saw at the patch's place, for the heat of lines where the report has none.
     """
-    current = tuple(_judged(judgement) for judgement in latest(judgements)[:_MOST_OF_EACH])
+    current = tuple(judged(judgement) for judgement in latest(judgements)[:_MOST_OF_EACH])
     steps = [attempt for attempt in report.attempts if attempt.accepted] if report is not None else []
-    best = _whole(current)
+    best = whole_gain(current)
     before = heat.before(report) if report is not None else {}
     if not before and survey is not None:
         before = heat.of_counts(((line.file, line.line), line.counters) for line in survey.lines)
@@ -104,7 +63,7 @@ def content(
     )
 
 
-def _judged(judgement: Judgement) -> Judged:
+def judged(judgement: Judgement) -> Judged:
     """Without the codec, as an inbox reads thousands."""
     return Judged(
         place=str(judgement.place),
