@@ -14,7 +14,17 @@ from intelliperf.frozen import record
 from intelliperf.profiling.ranking import without
 from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
-from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, Scope, SourceEvidence, Verdict
+from intelliperf.records import (
+    Application,
+    Candidate,
+    Finding,
+    Geometry,
+    Kernel,
+    KernelProfile,
+    Scope,
+    SourceEvidence,
+    Verdict,
+)
 
 _SHORT_S = 5.0  # a run of an application that takes less is made for each variant of a candidate
 
@@ -201,12 +211,17 @@ def _rescaled(
     changed = dataclasses.replace(
         after,
         dispatches=original.dispatches,
-        geometries=original.geometries,
+        geometries=_geometries(after, original),
         device_time_ns=times,
         share=sum(times) / now_ns,
     )
     others = [dataclasses.replace(p, share=p.share * whole_ns / now_ns) for p in known if p is not own]
     return ApplicationProfile((changed, *others), now_ns, 0)
+
+
+def _geometries(after: KernelProfile, original: KernelProfile) -> tuple[Geometry, ...]:
+    """The application's own, of which fewer may be recorded, unless the version has chosen others."""
+    return original.geometries if set(after.geometries) <= set(original.geometries) else after.geometries
 
 
 def of_kernel(profile: ApplicationProfile, finding: Finding) -> list[KernelProfile]:

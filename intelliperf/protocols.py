@@ -29,6 +29,7 @@ from intelliperf.records import (
 from intelliperf.timeline import Timeline
 
 Progress = Callable[[str], None]
+Plans = tuple[Path, Path]  # of recorded launches (`recordings.image`): of the original and of the candidate
 
 
 @record(frozen=True)
@@ -283,9 +284,12 @@ class Backend(Protocol):
         ...
 
     def time_replayed(
-        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float
     ) -> Timing:
-        """Both built applications, by the launches of a plan alone. `Scope.KERNEL` is all that can be told."""
+        """Both built applications, each by the launches of its plan, which have the same memory.
+
+        `Scope.KERNEL` is all that can be told.
+        """
         ...
 
 
@@ -344,6 +348,11 @@ class Formula(Protocol):
 
         Raises `MissingMetric` where a single formula lacks a quantity; one that asks several leaves those out.
         """
+        ...
+
+    @property
+    def of_process(self) -> tuple[str, ...]:
+        """The names of those formulas that look at the whole process: this one's own, or of those that it asks."""
         ...
 
     def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:

@@ -102,7 +102,8 @@ class RunJudge:
     def stand_in(self, reference: Version, version: Version, kernel: Kernel) -> Application | None:
         logs = self._directory / "replays"
         logs.mkdir(exist_ok=True)
-        return self._judge.stand_in(reference.application, version.application, kernel, logs)
+        reshaped = version.declares.geometry
+        return self._judge.stand_in(reference.application, version.application, kernel, logs, reshaped)
 
     def judge_whole(
         self, candidate: Candidate, findings: Sequence[Finding], reference: Version, final: Version, logs: Path

@@ -120,7 +120,7 @@ def _replay(source: Source, options: ReplayOptions) -> int:
         print(f"  the original leaves again what was recorded{told}")
         candidate = original if other is None else _application(other, recording)
         same = True if other is None else _compared(setting, backend.replayed(candidate, plan), file, source, unsteady)
-        timing = backend.time_replayed(original, candidate, plan, setting.kernel, options.run_timeout)
+        timing = backend.time_replayed(original, candidate, (plan, plan), setting.kernel, options.run_timeout)
         (measured,) = timing.measurements
         before, after = duration(measured.baseline_ns), duration(measured.candidate_ns)
         if other is None:

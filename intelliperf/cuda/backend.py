@@ -36,7 +36,7 @@ from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
-from intelliperf.protocols import ApplicationProfile, Memory, Timing
+from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -195,7 +195,7 @@ class CudaBackend:
         return replaying.launching(application, _program(application), plan)
 
     def time_replayed(
-        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float
     ) -> Timing:
         """Both kernels in one process, in turn by the toss of a coin, by CUPTI's records."""
         if self._comparer is not None:
@@ -205,7 +205,7 @@ class CudaBackend:
         programs = _program(reference), _program(candidate)
         gpu = _watched_gpu()
         with gpu if gpu is not None else contextlib.nullcontext(), watching(gpu) as watch:
-            compared = replaying.timed(candidate, programs, plan, logs, self._sandbox, flush, deadline_s)
+            compared = replaying.timed(candidate, programs, plans, logs, self._sandbox, flush, deadline_s)
         return replaying.timing_of(compared, watch.conditions, flush is not None)
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:

@@ -1,7 +1,8 @@
 """The process in which recorded dispatches are launched again on an NVIDIA GPU: `python -m intelliperf.cuda.player`.
 
-    launch PLAN PROGRAM                       each dispatch once, on restored memory, for whoever watches
-    time PLAN ORIGINAL CANDIDATE RECORDS …    both programs' kernels in turn, until it is clear which is faster
+    launch PLAN PROGRAM               each dispatch once, on restored memory, for whoever watches
+    time PLAN ORIGINAL CANDIDATE …    both programs' kernels in turn, until it is clear which is faster; the candidate's
+                                      in the shapes of --other-plan
 
 It loads the device code out of the programs; no host code of theirs runs. All memory lies at the addresses at which the
 application had it, so that pointers inside buffers hold. Ends with status 124, and why, where that cannot be.
@@ -186,21 +187,23 @@ def launch_each(plan: Path, program: Path) -> None:
 
 
 def time_both(
-    plan: Path, programs: Sequence[Path], clock_of: Callable[[Device], Clock], budget_s: float, repeats: int
+    plans: Sequence[Path], programs: Sequence[Path], clock_of: Callable[[Device], Clock], budget_s: float, repeats: int
 ) -> list[list[tuple[float, float]]]:
-    """Pairs of nanoseconds, all recorded dispatches together; `repeats` such lists."""
+    """Pairs of nanoseconds, all recorded dispatches together; `repeats` such lists. Plans differ in shapes alone."""
     device = Device.open()
-    player = Player(plan, device)
+    player = Player(plans[0], device)
+    launches = [json.loads(plan.read_text())["dispatches"] for plan in plans]
     codes = [player.load(program) for program in programs]
     player.keep_changing()
     for code in codes:
         player.restore_all(player.dispatches[0], code)
     clock = clock_of(device)
 
-    def sample(code: Code) -> pairs.Sample:
+    def sample(side: int) -> pairs.Sample:
         """The last round counts: where an application launches a kernel often, its code is in the caches."""
+        code = codes[side]
         for _ in range(player.rounds):
-            for dispatch in player.dispatches:
+            for dispatch in launches[side]:
                 player.restore_changing(dispatch, code)
                 code.launch(dispatch)
         spent = clock.launched(player.rounds * len(player.dispatches))[-len(player.dispatches) :]
@@ -208,7 +211,7 @@ def time_both(
 
     found = []
     for _ in range(repeats):
-        compared = pairs.compare(lambda: sample(codes[0]), lambda: sample(codes[1]), budget_s, PAIRS)
+        compared = pairs.compare(lambda: sample(0), lambda: sample(1), budget_s, PAIRS)
         found.append([(pair.baseline.kernel_ns, pair.candidate.kernel_ns) for pair in compared.pairs])
     return found
 
@@ -218,6 +221,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("what", choices=("launch", "time"))
     parser.add_argument("plan", type=Path)
     parser.add_argument("programs", type=Path, nargs="+")
+    parser.add_argument("--other-plan", type=Path)
     parser.add_argument("--records", default="")
     parser.add_argument("--cupti", default="")
     parser.add_argument("--passed-over", default="")
@@ -230,7 +234,7 @@ def main(arguments: Sequence[str]) -> int:
             launch_each(given.plan, given.programs[0])
         else:
             found = time_both(
-                given.plan,
+                (given.plan, given.other_plan or given.plan),
                 given.programs,
                 lambda device: Clock(device, given.records, given.cupti, given.passed_over),
                 given.budget,

@@ -15,7 +15,7 @@ from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.profiling.conditions import Conditions, describe
 from intelliperf.profiling.pairs import Comparison, Pair, Sample
-from intelliperf.protocols import Timing
+from intelliperf.protocols import Plans, Timing
 from intelliperf.records import Application, Launcher, Scope
 
 _PLAYER = (sys.executable, "-I", "-m", player.__name__)
@@ -38,7 +38,7 @@ def launching(application: Application, program: Path, plan: Path) -> Applicatio
 def timed(
     application: Application,
     programs: Sequence[Path],
-    plan: Path,
+    plans: Plans,
     logs: Path,
     sandbox: Sandbox,
     flush: native.Flush | None,
@@ -49,8 +49,17 @@ def timed(
     records, out = logs / "records", logs / "pairs.json"
     environment = {**dict(application.environment), **native.trace_environment(records, flush)}
     budget_s = min(_BUDGET_S, deadline_s / 2)
-    words = ["time", str(plan), *map(str, programs), "--records", str(records), "--out", str(out)]
-    words += ["--cupti", str(find_toolkit().cupti_library), "--passed-over", flush.name if flush else ""]
+    words = ["time", str(plans[0]), *map(str, programs), "--other-plan", str(plans[1])]
+    words += [
+        "--records",
+        str(records),
+        "--out",
+        str(out),
+        "--cupti",
+        str(find_toolkit().cupti_library),
+        "--passed-over",
+        flush.name if flush else "",
+    ]
     words += ["--budget", str(budget_s), "--repeats", str(repeats)]
     argv = sandbox.wrap((*_PLAYER, *words), writable=(application.project, logs), names=[*environment])
     completed = run(argv, application.directory, deadline_s, logs, "replay", environment)

@@ -13,7 +13,7 @@ from intelliperf.emulator.buildenvironment import build_environment, shim_direct
 from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
-from intelliperf.protocols import ApplicationProfile, Memory, Timing
+from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -214,9 +214,10 @@ class EmulatorBackend:
         return replace(application, environment=environment, exit_status=0)
 
     def time_replayed(
-        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float
     ) -> Timing:
-        timed = self.time(self.replayed(reference, plan), self.replayed(candidate, plan), kernel, deadline_s)
+        before, after = self.replayed(reference, plans[0]), self.replayed(candidate, plans[1])
+        timed = self.time(before, after, kernel, deadline_s)
         return replace(timed, measurements=tuple(m for m in timed.measurements if m.scope is Scope.KERNEL))
 
     def adopt(self, application: Application, records: Path, exit_status: int, seconds: float) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from intelliperf.frozen import record
 from intelliperf.processes.storage import storage_errors
 from intelliperf.recordings.contents import CHUNK_BYTES, Chunks, RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile
@@ -17,6 +19,15 @@ _MOST_PARTS = 64  # of a buffer that are restored one by one
 _VERSION = 1  # of the plan, as the replaying processes read it
 
 Place = int | str
+
+
+@record(frozen=True)
+class Shape:
+    """Of a launch."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_lds: int
 
 
 def make_ready(source: RecordingFile, directory: Path) -> Path:
@@ -39,6 +50,17 @@ def make_ready(source: RecordingFile, directory: Path) -> Path:
         }
         plan.write_text(json.dumps(text, separators=(",", ":")))
     return plan
+
+
+def reshaped(plan: Path, shapes: Sequence[Shape]) -> Path:
+    """The plan with other shapes for its dispatches, in order, beside it; the memory is the plan's own."""
+    told = json.dumps([[shape.grid, shape.block, shape.dynamic_lds] for shape in shapes])
+    to = plan.with_name(f"plan-{hashlib.sha256(told.encode()).hexdigest()[:16]}.json")
+    text = json.loads(plan.read_text())
+    for dispatch, shape in zip(text["dispatches"], shapes, strict=True):
+        dispatch |= {"grid": shape.grid, "block": shape.block, "dynamic_lds": shape.dynamic_lds}
+    to.write_text(json.dumps(text, separators=(",", ":")))
+    return to
 
 
 class _Image:

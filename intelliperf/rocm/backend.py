@@ -19,7 +19,7 @@ from intelliperf.errors import (
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs
 from intelliperf.profiling.rocprofv3 import Trace, application_profile, collect, find_rocprof, trace
-from intelliperf.protocols import ApplicationProfile, Memory, Timing
+from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -319,7 +319,7 @@ class RocmBackend:
         raise NotReplayable("recorded dispatches are not replayed on AMD hardware yet")
 
     def time_replayed(
-        self, reference: Application, candidate: Application, plan: Path, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float
     ) -> Timing:
         raise NotReplayable("recorded dispatches are not replayed on AMD hardware yet")
 

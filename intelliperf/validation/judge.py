@@ -114,9 +114,11 @@ class Judge:
         if self._replays is not None:
             self._replays.prepare(reference, finding, logs)
 
-    def stand_in(self, reference: Application, version: Application, kernel: Kernel, logs: Path) -> Application | None:
+    def stand_in(
+        self, reference: Application, version: Application, kernel: Kernel, logs: Path, reshaped: bool
+    ) -> Application | None:
         """See `ReplayGate.stand_in`."""
-        return self._replays.stand_in(reference, version, kernel, logs) if self._replays is not None else None
+        return self._replays.stand_in(reference, version, kernel, logs, reshaped) if self._replays is not None else None
 
     def judge_whole(self, case: Case, kernels: Sequence[Kernel]) -> Verdict:
         """All accepted changes together, which the case's candidate holds, on the whole application.

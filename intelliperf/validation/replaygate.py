@@ -17,10 +17,10 @@ from pathlib import Path
 from intelliperf.errors import ApplicationFailed, NotReplayable, ProtocolError, StorageFull
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.protocols import Backend
+from intelliperf.protocols import Backend, Plans
 from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
-from intelliperf.recordings.image import make_ready
+from intelliperf.recordings.image import Shape, make_ready, reshaped
 from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
 from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.calibration import Calibration
@@ -28,6 +28,7 @@ from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.recording import Wanted, deviations, record_dispatches
+from intelliperf.validation.runs.relaunching import Relaunched, relaunched
 from intelliperf.validation.timing import time_refusal
 from intelliperf.validation.trial import Case, Rejection, Trial
 
@@ -86,22 +87,29 @@ class ReplayGate:
         self._expected: dict[str, KernelProfile] = {}
         self.ended: dict[Application, Completed] = {}  # how the recorded run of the original ended
         self.won: dict[str, Won] = {}  # by the kernel's symbol
+        self._launches: dict[Application, Relaunched | NotReplayable | None] = {}  # None: those of the original
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
         """Kernels that candidates are likely to be for."""
         self._expected |= {profile.kernel.symbol: profile for profile in kernels}
 
-    def stand_in(self, reference: Application, version: Application, kernel: Kernel, logs: Path) -> Application | None:
+    def stand_in(
+        self, reference: Application, version: Application, kernel: Kernel, logs: Path, reshaped: bool
+    ) -> Application | None:
         """A program that makes the kernel's recorded launches with the device code of `version`.
 
-        None where nothing of the kernel was recorded, or cannot be replayed.
+        `reshaped`: in shapes of its own, maybe. None where nothing of the kernel was recorded, or cannot be replayed.
         """
         key = reference, kernel.symbol
+        setting = Setting(self._backend, kernel, self._sandbox, logs, self._deadline_s)
         if key not in self._ready and self._path(kernel).exists():
-            setting = Setting(self._backend, kernel, self._sandbox, logs, self._deadline_s)
             self._ready[key] = self._or_why_not(lambda: self._made_ready(setting, reference))
         ready = self._ready.get(key)
-        return self._backend.replayed(version, ready.plan) if isinstance(ready, Ready) else None
+        if not isinstance(ready, Ready):
+            return None
+        with contextlib.suppress(NotReplayable):
+            return self._backend.replayed(version, self._plan_of(setting, version, ready, reshaped))
+        return None
 
     def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
         """`gates` are asked of the replays, before and after their timing: the first alone, then the rest."""
@@ -110,6 +118,7 @@ class ReplayGate:
             ready = self._recording(trial.case)
             return self._judged(trial, ready, gates)
         except NotReplayable as reason:
+            trial.on_recordings = False
             trial.note(NAME, CheckStatus.NOT_RUN, f"{reason}: judged by whole runs")
             return None
 
@@ -133,8 +142,8 @@ class ReplayGate:
 
     def _refuse_the_unfit(self, trial: Trial) -> None:
         self._refuse_where_runs_do(trial.case.reference)
-        if trial.declared.kernels or trial.declared.geometry or trial.static.needs is not Needs.NOTHING:
-            raise NotReplayable("the candidate may launch other kernels or shapes than were recorded")
+        if trial.declared.kernels or trial.static.needs > Needs.GEOMETRY:
+            raise NotReplayable("the candidate may launch other kernels than were recorded")
 
     def _recording(self, case: Case) -> Ready:
         key = case.reference, case.kernel.symbol
@@ -166,6 +175,44 @@ class ReplayGate:
         except NotReplayable as error:
             return error
 
+    def _plans_of(self, trial: Trial, ready: Ready) -> Plans:
+        """Of the baseline and of the candidate. Raises `NotReplayable` as `_plan_of`."""
+        case = trial.case
+        setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, self._deadline_s)
+        before = self._plan_of(setting, case.baseline, ready, case.standing.geometry)
+        same = trial.static.needs is Needs.NOTHING  # its host code is the baseline's, and so are its launches
+        launches = self._launches[case.baseline] if same else self._learnt(setting, trial.application)
+        self._launches[trial.application] = launches
+        return before, self._plan_of(setting, trial.application, ready)
+
+    def _plan_of(self, setting: Setting, version: Application, ready: Ready, may_reshape: bool = False) -> Path:
+        """The recorded launches as the version makes them, which one run of it tells where it may reshape them.
+
+        Raises `NotReplayable` where more than their shapes is its own.
+        """
+        if version not in self._launches:
+            self._launches[version] = self._learnt(setting, version) if may_reshape else None
+        launches = self._launches[version]
+        if launches is None:
+            return ready.plan
+        shapes = launches if isinstance(launches, NotReplayable) else launches[setting.kernel.symbol]
+        if isinstance(shapes, NotReplayable):
+            raise shapes
+        if shapes == tuple(Shape(one.grid, one.block, one.dynamic_lds) for one in ready.recording.dispatches):
+            return ready.plan
+        return reshaped(ready.plan, shapes)
+
+    def _learnt(self, setting: Setting, version: Application) -> Relaunched | NotReplayable:
+        """Of every kernel that was recorded: candidates for others are made upon this one if it wins."""
+        recordings = []
+        for path in sorted(self._recorder.recordings.glob(f"*{SUFFIX}")):
+            with RecordingFile(path) as source:
+                recordings.append(source.recording)
+        try:
+            return relaunched(setting, version, recordings)
+        except NotReplayable as error:
+            return error
+
     def _path(self, kernel: Kernel) -> Path:
         return self._recorder.recordings / f"{file_name(kernel)}{SUFFIX}"
 
@@ -187,9 +234,10 @@ class ReplayGate:
 
     def _judged(self, trial: Trial, ready: Ready, gates: Sequence[Gate]) -> Rejection | None:
         first, *rest = gates
-        mine = self._of_replays(trial, ready)
+        plans = self._plans_of(trial, ready)
+        mine = self._of_replays(trial, ready, plans)
         trial.on_recordings = True
-        for gate in (first, lambda inner: self._time(trial, inner, ready), *rest):
+        for gate in (first, lambda inner: self._time(trial, inner, plans), *rest):
             try:
                 rejection = gate(mine)
             except ApplicationFailed as error:
@@ -204,14 +252,16 @@ class ReplayGate:
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
         gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
         interval = f"95 %: {gain.low:.3g} to {gain.high:.3g}"
+        shaped = ["in shapes that one run of the candidate told"] if plans[1] != ready.plan else []
         told = "; ".join(
-            [ready.describe(), f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
+            [ready.describe(), *shaped, f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
         )
         trial.note(NAME, CheckStatus.PASSED, told)
         trial.replayed = mine
         if mine.checker is not None:
             self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration, mine.proven)
-        self._keep(trial)
+        if plans[1] == ready.plan:
+            self._keep(trial)
         return None
 
     def _keep(self, trial: Trial) -> None:
@@ -221,27 +271,29 @@ class ReplayGate:
         with contextlib.suppress(OSError):  # it can be built again
             shutil.copy(program, kept)
 
-    def _of_replays(self, trial: Trial, ready: Ready) -> Trial:
+    def _of_replays(self, trial: Trial, ready: Ready, plans: Plans) -> Trial:
         case = trial.case
-        reference, baseline = (self._backend.replayed(a, ready.plan) for a in (case.reference, case.baseline))
+        reference = self._backend.replayed(case.reference, ready.plan)
+        baseline = self._backend.replayed(case.baseline, plans[0])
 
         def other_wave() -> tuple[Application, Application] | None:
             sides = case.other_wave()
             if sides is None:
                 return None
-            original, candidate = (self._backend.replayed(side, ready.plan) for side in sides)
-            return original, candidate
+            setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, self._deadline_s)
+            plan = self._plan_of(setting, sides[1], ready, plans[1] != ready.plan)
+            return self._backend.replayed(sides[0], ready.plan), self._backend.replayed(sides[1], plan)
 
         inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None, other_wave=other_wave)
         mine = Trial(inner, trial.declared, trial.static)
-        mine.built = self._backend.replayed(trial.application, ready.plan)
+        mine.built = self._backend.replayed(trial.application, plans[1])
         return mine
 
-    def _time(self, trial: Trial, mine: Trial, ready: Ready) -> Rejection | None:
+    def _time(self, trial: Trial, mine: Trial, plans: Plans) -> Rejection | None:
         case = trial.case
         try:
             mine.timing = self._backend.time_replayed(
-                case.baseline, trial.application, ready.plan, case.kernel, self._deadline_s
+                case.baseline, trial.application, plans, case.kernel, self._deadline_s
             )
         except (ApplicationFailed, ProtocolError) as error:
             return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")

@@ -17,6 +17,7 @@ from intelliperf.records import (
     Application,
     Candidate,
     CheckStatus,
+    Declaration,
     FileEdit,
     Origin,
     OriginKind,
@@ -25,6 +26,7 @@ from intelliperf.records import (
     content_hash,
 )
 from intelliperf.validation.edits.gate import StaticVerdict
+from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.replaygate import NAME, Recorder, ReplayGate
 from intelliperf.validation.trial import Case, Settings, Trial
@@ -108,9 +110,11 @@ class Recorded(patchbench.Bench):
             None,
         )
 
-    def replayed(self, candidate: Application, recorder: Recorder) -> tuple[Outcome | None, str]:
+    def replayed(
+        self, candidate: Application, recorder: Recorder, needs: Needs = Needs.NOTHING
+    ) -> tuple[Outcome | None, str]:
         """By timing alone."""
-        trial = Trial(self.case(), patchbench.NOTHING, StaticVerdict())
+        trial = Trial(self.case(), patchbench.NOTHING, StaticVerdict(needs=needs))
         trial.built = candidate
         rejection = ReplayGate(self.backend, UNCONFINED, recorder, 60.0).judge(trial, [lambda inner: None])
         (check,) = [check for check in trial.checks if check.name == NAME] or [None]
@@ -155,6 +159,37 @@ def test_the_original_replayed_leaves_what_was_recorded_and_a_faster_kernel_wins
     outcome, told = bench.replayed(built, bench.recorder)
     assert outcome is None, told
     assert told.startswith("passed: 3 of 10 dispatches; the original leaves again what was recorded; modelled ")
+
+
+def test_other_shapes_of_launches_are_learnt_in_one_run_and_judged_on_recorded_memory(bench: Recorded) -> None:
+    bench.verdict(("float sum = bias", "float sum = 1 * bias"))  # has the recording made
+    before = bench.runs()
+    verdict = bench.verdict(("rows<<<n / 256, 256>>>", "rows<<<n / 64, 64>>>"), declares=Declaration(geometry=True))
+    assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail
+    assert "on 3 of 10 dispatches recorded" in verdict.detail
+    assert bench.runs() == before + 1
+    verdict = bench.verdict(("rows<<<n / 256, 256>>>", "rows<<<n / 512, 256>>>"), declares=Declaration(geometry=True))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT
+    assert "on 3 of 10 dispatches recorded: dispatch 0" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("list, out, 9)", "list, out, 8)"), "dispatch 9 is handed other arguments than recorded"),
+        (("s < 9", "s < 8"), "9 dispatches instead of 10"),
+        (("const int n = 1024;", "const int n = 1024; if (argc > 0) return 3;"), "0 dispatches instead of 10"),
+    ],
+)
+def test_launches_that_differ_in_more_than_their_shapes_are_left_to_whole_runs(
+    bench: Recorded, change: tuple[str, str], why: str
+) -> None:
+    text = _SOURCE.replace(*change).replace("int main()", "int main(int argc, char**)")
+    built = bench._build("launches", text)
+    assert isinstance(built, Application)
+    outcome, told = bench.replayed(built, bench.recorder, Needs.GEOMETRY)
+    assert outcome is None
+    assert told.startswith("not run: ") and why in told, told
 
 
 @pytest.mark.parametrize(
