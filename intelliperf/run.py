@@ -61,7 +61,7 @@ from intelliperf.records import (
 )
 from intelliperf.search import WORTHWHILE, Agenda, Judge, Located, Target, key_of, ranked
 from intelliperf.whole import Settling, met_recordings_alone
-from intelliperf.wholeprocess import Process, observe
+from intelliperf.wholeprocess import Process, observe, unseen
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 _ON_DEVICE = frozenset({"profile", "locate", "tune", "validate", "confirm", "time"})  # stages that a GPU takes part in
@@ -182,6 +182,8 @@ class Run:
         with self.stage("diagnose"):
             self.findings = ranked(self.observer.diagnosed(profile.kernels, told=True))
             self._process = self.journal.stage("process", Process, self._whole_process)
+        if told := unseen(self._process, self.formula, self.backend):
+            self.note(told)
         narrowed = len({self.formula.of(finding).name for finding in self.findings} | {self.formula.name}) == 1
         self._agenda = Agenda(1.0 if narrowed else WORTHWHILE)
         self._agenda.renew(self.findings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from intelliperf.errors import UsageError
 from intelliperf.frozen import record
 from intelliperf.project.versions import Version
 from intelliperf.protocols import Backend, Formula
@@ -38,6 +39,17 @@ def observe(backend: Backend, formula: Formula, version: Version, deadline_s: fl
             device=timeline.device,
         ),
     )
+
+
+def unseen(process: Process, formula: Formula, backend: Backend) -> str:
+    """What was asked for and cannot be seen, for people. Raises `UsageError` where nothing else was asked for."""
+    asked = formula.of_process
+    if process.time is not None or not asked:
+        return ""
+    why = f"the {backend.name} backend does not trace the host's calls"
+    if asked == (formula.name,):
+        raise UsageError(f"-f {formula.name}: {why}; --backend emulator does")
+    return f"not looked for: {', '.join(asked)}: {why}"
 
 
 def _at_home(finding: ProcessFinding, version: Version) -> ProcessFinding:

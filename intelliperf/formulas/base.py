@@ -140,6 +140,11 @@ class Formula(ABC):
         finding = self.diagnose(profile, device)
         return () if finding is None else (finding,)
 
+    @property
+    def of_process(self) -> tuple[str, ...]:
+        """See `protocols.Formula`."""
+        return ()
+
     def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
         """See `protocols.Formula`."""
         return ()

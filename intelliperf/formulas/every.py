@@ -34,6 +34,11 @@ class Every(Formula):
                 found.append(finding)
         return tuple(sorted(found, key=lambda finding: -finding.gain_ceiling))
 
+    @property
+    def of_process(self) -> tuple[str, ...]:
+        """See `protocols.Formula`."""
+        return tuple(name for formula in self._formulas for name in formula.of_process)
+
     def process_findings(self, timeline: Timeline) -> tuple[ProcessFinding, ...]:
         found = [finding for formula in self._formulas for finding in formula.process_findings(timeline)]
         return tuple(sorted(found, key=lambda finding: -finding.gain_ceiling))

@@ -34,6 +34,11 @@ class ProcessFormula(Formula):
     needs = (Metric.DEVICE_TIME_NS,)
     rules: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def of_process(self) -> tuple[str, ...]:
+        """See `protocols.Formula`."""
+        return (self.name,)
+
     @abstractmethod
     def delay(self, timeline: Timeline) -> Delay | None:
         """None where the calls are as they should be. Whether it costs time is judged after."""

@@ -155,6 +155,7 @@ class Contention:
     watched = Metric.ATOMIC_SERIALIZATION
     knowledge = "none"
     rules = ()
+    of_process: tuple[str, ...] = ()
 
     def findings(self, profile: KernelProfile, device: Device) -> tuple[Finding, ...]:
         if profile.quantity(self.watched).value == 1:

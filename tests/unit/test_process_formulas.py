@@ -2,10 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from intelliperf.errors import UsageError
 from intelliperf.formulas import FORMULAS, find_formula
+from intelliperf.protocols import Backend
+from intelliperf.records import ProcessTime, Provenance
 from intelliperf.timeline import (
     DOWNLOAD,
     KERNEL,
@@ -17,6 +21,7 @@ from intelliperf.timeline import (
     process_ns,
     without,
 )
+from intelliperf.wholeprocess import Process, unseen
 
 WEIGHTS, FIELD, HOST = 0x1000, 0x9000, 0x7F00
 
@@ -40,7 +45,7 @@ def wait(**other: object) -> HostCall:
 
 
 def changed(call: HostCall, **other: object) -> HostCall:
-    return HostCall(**{**call.__dict__, **other})  # type: ignore[arg-type]
+    return HostCall(**{**call.__dict__, **other})
 
 
 def told(name: str, calls: Sequence[HostCall], after_ns: float = 0.0) -> ProcessFinding | None:
@@ -158,3 +163,23 @@ def test_all_formulas_together_tell_the_greatest_first() -> None:
     assert [finding.formula for finding in found][0] == "transfers"
     assert [f.gain_ceiling for f in found] == sorted((f.gain_ceiling for f in found), reverse=True)
     assert found[0].lines == ()
+
+
+class _NoCalls:
+    name = "cuda"
+
+
+@pytest.mark.parametrize("name", ["transfers", "launchOverhead", "deviceIdle"])
+def test_a_formula_whose_calls_a_backend_does_not_trace_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UsageError, match=f"-f {name}: the cuda backend does not trace the host's calls"):
+        unseen(Process(), find_formula(name), cast(Backend, _NoCalls()))
+
+
+def test_a_search_for_everything_says_what_it_did_not_look_for() -> None:
+    backend = cast(Backend, _NoCalls())
+    told = unseen(Process(), find_formula("all"), backend)
+    why = "the cuda backend does not trace the host's calls"
+    assert told == f"not looked for: transfers, launchOverhead, deviceIdle: {why}"
+    seen = ProcessTime(1.0, 1.0, 0.0, 0.0, 1.0, Provenance.MEASURED, Provenance.MODELLED)
+    assert unseen(Process((), seen), find_formula("all"), backend) == ""
+    assert unseen(Process(), find_formula("bankConflict"), backend) == ""
