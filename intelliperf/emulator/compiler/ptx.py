@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
-from intelliperf.emulator.compiler import ptxarithmetic, ptxcompare, ptxconvert, ptxmemory, ptxwarp
+from intelliperf.emulator.compiler import ptxarithmetic, ptxbits, ptxcompare, ptxconvert, ptxmemory, ptxwarp
 from intelliperf.emulator.compiler.ptxwriter import Unknown, Writer, slot, type_of
 
 __all__ = ["Unknown", "ptx_function"]
 
 # What says how exactly, which is at least as exact here.
-_HINTS = frozenset({"approx", "ftz", "full", "noftz", "wrap", "rn"})
+_HINTS = frozenset({"approx", "ftz", "full", "noftz", "rn"})
 _NO_EFFECT = frozenset(
     {
         "prefetch",
@@ -29,7 +29,7 @@ _NO_EFFECT = frozenset(
     }  # whose hints nothing looks at
 )
 _MEMORY = frozenset(ptxmemory.HANDLERS)
-_FAMILIES = (ptxarithmetic, ptxcompare, ptxconvert, ptxmemory, ptxwarp)
+_FAMILIES = (ptxarithmetic, ptxbits, ptxcompare, ptxconvert, ptxmemory, ptxwarp)
 _HANDLERS = {name: handler for family in _FAMILIES for name, handler in family.HANDLERS.items()}
 _OPERAND = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|[^,\s]+")
 _REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)$")

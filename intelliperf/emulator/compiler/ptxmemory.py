@@ -9,7 +9,9 @@ from intelliperf.emulator.compiler.ptxwriter import FLOATS, Unknown, Writer, is_
 _PLACE = re.compile(r"\[\s*([\w%$.]+)\s*(?:\+\s*(-?\w+|\$\d+))?\s*\]$")
 _READ_AGAIN = frozenset({"volatile", "relaxed", "acquire", "release", "mmio"})
 _FENCE_BLOCK, _FENCE_ACQUIRE, _FENCE_RELEASE = 1, 4, 8  # FenceCode of runtime/abi.h
-_ORDERS = frozenset({"relaxed", "acquire", "release", "acq_rel", "weak", "gpu", "sys", "cta", "volatile", "mmio"})
+_ORDERS = frozenset(
+    {"relaxed", "acquire", "release", "acq_rel", "weak", "gpu", "sys", "cluster", "cta", "volatile", "mmio"}
+)
 _CACHES = frozenset({"nc", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "noftz", "vec"})
 _SPACES = frozenset({"global", "shared", "shared::cta", "local", "const", "generic"})
 _ATOMICS = {"add": "add", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap",

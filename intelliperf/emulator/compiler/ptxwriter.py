@@ -13,6 +13,10 @@ _WIDTHS = {"pred": "i1", **FLOATS}
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?")
 _REAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 _INDEX = re.compile(r"(n?tid|n?ctaid)\.([xyz])")
+# A launch has no clusters here, so that each block is one: its position is the block's, within it there is one block.
+_CLUSTER_INDEX = re.compile(r"(n?clusterid|cluster_n?ctaid)\.([xyz])")
+_CLUSTER = {"clusterid": "ctaid", "nclusterid": "nctaid", "cluster_ctaid": 0, "cluster_nctaid": 1}
+_CONSTANTS = {"cluster_ctarank": 0, "cluster_nctarank": 1, "is_explicit_cluster": 0}
 _INDEX_OFFSETS = {"ctaid": 0, "ntid": 16, "nctaid": 32}  # in runtime/abi.h's Grid
 # Registers of the device: the runtime's function, what it returns and how much of that is the register.
 _SPECIAL = {
@@ -145,6 +149,11 @@ class Writer:
         raise Unknown(operand)
 
     def _special(self, name: str, wanted: str) -> str:
+        if found := _CLUSTER_INDEX.fullmatch(name):
+            meaning = _CLUSTER[found[1]]
+            return str(meaning) if isinstance(meaning, int) else self._special(f"{meaning}.{found[2]}", wanted)
+        if name in _CONSTANTS:
+            return str(_CONSTANTS[name])
         if found := _INDEX.fullmatch(name):
             axis = 4 * "xyz".index(found[2])
             if found[1] == "tid":
