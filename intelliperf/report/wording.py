@@ -200,12 +200,19 @@ def headline(report: Report) -> str:
         name, detail = outcome(given[-1])
         return f"patch refused: {name}: {detail}"
     if report.finding is not None:
-        return (
-            f"{report.ending.value}: {finding_in_short(report.diagnoses[0])}"
-            if report.diagnoses
-            else report.finding.sentence
-        )
+        return f"{report.ending.value}: {_main_finding(report)}" if report.diagnoses else report.finding.sentence
     return f"{report.ending.value}: {process_in_short(report)}" if report.process else str(report.ending.value)
+
+
+def _main_finding(report: Report) -> str:
+    """The first diagnosis; where the application would hardly feel its end, that stands first, with what it would."""
+    first = report.diagnoses[0]
+    told, ceiling = finding_in_short(first), first.finding.gain_ceiling
+    if ceiling >= _WORTH_A_HEADLINE:
+        return told
+    longest = max(report.other_time, key=lambda other: other.share, default=None)
+    elsewhere = f" ({percent(longest.share)}: {longest.what})" if longest is not None and longest.share >= 0.5 else ""
+    return f"no kernel limits the application{elsewhere}; at most {ceiling:.4g}x is in {told}"
 
 
 def process_in_short(report: Report) -> str:

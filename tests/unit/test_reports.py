@@ -17,6 +17,7 @@ from intelliperf.project.journal import Journal
 from intelliperf.records import (
     Check,
     CheckStatus,
+    Diagnosis,
     Ending,
     Origin,
     OriginKind,
@@ -225,6 +226,21 @@ def test_shares_are_rounded_so_that_they_add_up_to_the_whole(report: Report) -> 
     assert round(sum(shown), 6) == 100.0
     assert max(abs(a - b) for a, b in zip(shown, (33.33, 33.33, 33.29, 0.04), strict=True)) < 0.1
     assert "| copies to the device | 2 times | 1 µs modelled | 33.3 % |" in summary(whole)
+
+
+def test_a_bottleneck_that_the_application_does_not_feel_is_no_headline(report: Report) -> None:
+    assert report.finding is not None
+    large = Diagnosis(dataclasses.replace(report.finding, gain_ceiling=2.0), ())
+    found = dataclasses.replace(
+        report, ending=Ending.DIAGNOSED, accepted=None, measurements=(), attempts=(), diagnoses=(large,)
+    )
+    assert wording.headline(found).startswith("diagnosed: atomicContention in ")
+    small = Diagnosis(dataclasses.replace(report.finding, gain_ceiling=1.005), ())
+    copies = OtherTime("copies to the device", 6, 4e6, 0.988, Provenance.MODELLED)
+    told = wording.headline(dataclasses.replace(found, diagnoses=(small,), other_time=(copies,)))
+    assert told.startswith(
+        "diagnosed: no kernel limits the application (99 %: copies to the device); at most 1.005x is in "
+    )
 
 
 def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report) -> None:
