@@ -44,6 +44,29 @@ def overlay_flags(source: Path, flags: Sequence[str], directory: Path, *, emulat
     return ("-ivfsoverlay", str(_store(changed)))
 
 
+def lenient_overlay(source: Path, flags: Sequence[str], directory: Path) -> tuple[str, ...]:
+    """Flags that let the host side take unmarked functions of the user's files in kernels; after `overlay_flags`.
+
+    nvcc's host side does not look into kernels, so that programs mark a function for the device only where
+    `__CUDA_ARCH__` is defined. Lines stay what they are by `#line`, columns and offsets of includes do not.
+    """
+    changed = {
+        path: unmarked_everywhere(host_constraints(join_marks(text)))
+        for path, text in _files(directory / source, _include_directories(flags, directory))
+    }
+    return ("-ivfsoverlay", str(_store(changed)))
+
+
+def unmarked_everywhere(text: str) -> str:
+    """`text` with unmarked functions for both sides, those of the headers that it includes left as they are."""
+    out = ["SIMT_UNMARKED_EVERYWHERE\n#line 1\n"]
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        if _INCLUDE.match(line):
+            line = f"SIMT_UNMARKED_ON_THE_HOST\n{line.rstrip()}\nSIMT_UNMARKED_EVERYWHERE\n#line {number + 1}\n"
+        out.append(line)
+    return "".join((*out, "\nSIMT_UNMARKED_ON_THE_HOST\n"))
+
+
 def library_overlay(directory: Path, folders: Sequence[str]) -> tuple[str, ...]:
     """As `overlay_flags` on the emulator, for all headers of a library below `directory`; made once per version."""
     entries = [directory / folder for folder in folders]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.spelling import unmarked_everywhere
 from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.emulator.compiler.unit import prerequisites
 from intelliperf.emulator.driver import main
@@ -101,3 +102,19 @@ def test_a_call_of_an_absent_library_is_named_with_its_caller() -> None:
 
 def test_prerequisites_of_a_make_rule_are_unescaped() -> None:
     assert prerequisites("unit: a.hip \\\n  my\\ dir/b.h c$$d.h\n") == ("a.hip", "my dir/b.h", "c$d.h")
+
+
+def test_headers_stay_outside_of_what_makes_unmarked_functions_the_devices_too() -> None:
+    text = '#pragma once\n#include <vector>\nint f();\n  #  include "own.h"\nint g();\n'
+    seen = unmarked_everywhere(text)
+    begin, end = "SIMT_UNMARKED_EVERYWHERE", "SIMT_UNMARKED_ON_THE_HOST"
+    depth, number, shown = 0, 0, {}
+    for line in seen.splitlines():
+        depth += {begin: 1, end: -1}.get(line, 0)
+        if line.startswith("#line "):
+            number = int(line.split()[1]) - 1
+        else:
+            number += 1
+            shown[line.strip()] = (number, depth)
+    assert (shown["int f();"], shown["int g();"]) == ((3, 1), (5, 1))
+    assert (shown["#include <vector>"][1], shown['#  include "own.h"'][1], depth) == (0, 0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from intelliperf.dropins.frontend import (
     host_driver,
 )
 from intelliperf.dropins.headers import search_order
+from intelliperf.dropins.spelling import lenient_overlay
 from intelliperf.dropins.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.emulator.compiler.cache import compile_cached
 from intelliperf.emulator.compiler.device import COMPILE_DEADLINE_S
@@ -26,6 +28,10 @@ from intelliperf.emulator.container import module_text
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import output_of
 
+# What clang's host side refuses in a kernel: a function that is for the device only where __CUDA_ARCH__ is defined.
+_HOST_SIDE_ALONE = re.compile(
+    r"(?:reference to __host__ function '.*' in|call to __host__ function from) __(?:global|device)__"
+)
 _HOST_LINES = ("-gline-tables-only",)  # which line of the host asks for what, see `emulator.hostcalls`
 
 
@@ -95,22 +101,34 @@ class Build:
         try:
             compiled = compile_cached(unit, output, self.toolchain)
         except CompilerMessage as message:
-            refused = [where for where in unit.libraries() if where.is_in(str(message))]
-            if not refused:
-                raise
-            unit = self.unit(source, standins=True)
-            compiled = self._compile_with_standins(unit, output, message)
-            sys.stderr.write(f"{source.path}: warning: not as {refused[0]} has it; compiled with our stand-in\n")
+            unit, compiled = self._compile_otherwise(source, unit, output, message)
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
         self._log(unit, compiled, output)
 
-    def _compile_with_standins(self, unit: Unit, output: Path, first: CompilerMessage) -> Compiled:
-        """Raises what the real headers led to, if the stand-ins do no better."""
+    def _compile_otherwise(
+        self, source: Source, unit: Unit, output: Path, first: CompilerMessage
+    ) -> tuple[Unit, Compiled]:
+        """With our stand-ins, or with a host side that takes what nvcc's takes; the unit is the one to read later.
+
+        Raises the first message if neither applies or if that does no better.
+        """
+        refused = [where for where in unit.libraries() if where.is_in(str(first))]
+        if refused:
+            warning = f"{source.path}: warning: not as {refused[0]} has it; compiled with our stand-in\n"
+            unit = tried = self.unit(source, standins=True)
+        elif source.language == "cuda" and _HOST_SIDE_ALONE.search(str(first)):
+            warning = ""
+            seen = lenient_overlay(unit.source, self.command.front, self.directory)
+            tried = replace(unit, flags=(*unit.flags, *seen))
+        else:
+            raise first
         try:
-            return compile_cached(unit, output, self.toolchain)
+            compiled = compile_cached(tried, output, self.toolchain)
         except CompilerMessage as second:
             raise first from second
+        sys.stderr.write(warning)
+        return unit, compiled
 
     def _compile_module(self, source: Source) -> None:
         """`--genco`, `-cubin` and their like: device code alone, in the form that the runtime loads."""

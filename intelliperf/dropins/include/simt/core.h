@@ -50,3 +50,13 @@
 #define SIMT_CONSTRAINT_l "l"
 #define SIMT_CONSTRAINT_f "x"
 #define SIMT_CONSTRAINT_d "x"
+
+// Round what the user's files declare where the host side has to take unmarked functions in kernels, as nvcc's does
+// (dropins/spelling.py).
+#if defined(__CUDA_ARCH__)
+#define SIMT_UNMARKED_EVERYWHERE
+#define SIMT_UNMARKED_ON_THE_HOST
+#else
+#define SIMT_UNMARKED_EVERYWHERE _Pragma("clang force_cuda_host_device begin")
+#define SIMT_UNMARKED_ON_THE_HOST _Pragma("clang force_cuda_host_device end")
+#endif
