@@ -240,6 +240,7 @@ def test_the_null_device_is_not_replaced(shell: Shell, tmp_path: Path) -> None:
         (["hipconfig", "--platform"], ["amd"]),
         (["rocm_agent_enumerator"], ["gfx942"]),
         (["nvidia-smi", "-L"], ["GPU 0: NVIDIA H100"]),
+        (["__nvcc_device_query"], ["90"]),
         (["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], ["NVIDIA H100 80GB HBM3, 9.0"]),
     ],
 )

@@ -80,7 +80,7 @@ esac
 query='' plain='' bare=''
 for word in "$@"; do
   case "$word" in
-    -L|--list-gpus) echo "GPU 0: $name (UUID: GPU-00000000-0000-0000-0000-000000000000)"; exit 0 ;;
+    -L|--list-gpus) echo "GPU 0: $name (UUID: GPU-494e5445-4c4c-4950-4552-462d53494d54)"; exit 0 ;;
     --query-gpu=*) query=${word#*=} ;;
     --format=*) case "$word" in *noheader*) plain=1 ;; esac; case "$word" in *nounits*) bare=1 ;; esac ;;
   esac
@@ -111,6 +111,12 @@ echo "$line"
 """
 
 
+# The toolkit's own, which makefiles ask for the architecture of the GPU at hand: `90`.
+_DEVICE_QUERY = """#!/bin/sh
+"${0%/*}/nvidia-smi" --query-gpu=compute_cap --format=csv,noheader | tr -d .
+"""
+
+
 def script_programs() -> dict[str, str]:
     """Text by program name."""
     return {
@@ -118,5 +124,6 @@ def script_programs() -> dict[str, str]:
         "rocm_agent_enumerator": _ENUMERATOR,
         "rocminfo": _ROCMINFO,
         "nvidia-smi": _nvidia_smi(),
+        "__nvcc_device_query": _DEVICE_QUERY,
         "amdgpu-arch": f"#!/bin/sh\n{_ARCHITECTURE}printf '%s\\n' \"$architecture\"\n",
     }
