@@ -133,6 +133,26 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cub
 cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* const a[], cudaDataType atype, int lda, const void* const b[], cudaDataType btype, int ldb, const void* beta, void* const c[], cudaDataType ctype, int ldc, int batches, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* a, cudaDataType atype, int lda, long long int stridea, const void* b, cudaDataType btype, int ldb, long long int strideb, const void* beta, void* c, cudaDataType ctype, int ldc, long long int stridec, int batches, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
 SIMT_C_END
+#if defined(__cplusplus)
+// The forms of cuBLAS 10, in which the type of the sum stands for how it is computed.
+namespace __simt {
+inline cublasComputeType_t computed_in(cudaDataType type) {
+  return type == CUDA_R_16F                          ? CUBLAS_COMPUTE_16F
+         : type == CUDA_R_32I                        ? CUBLAS_COMPUTE_32I
+         : type == CUDA_R_64F || type == CUDA_C_64F ? CUBLAS_COMPUTE_64F
+                                                     : CUBLAS_COMPUTE_32F;
+}
+}  // namespace __simt
+static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* a, cudaDataType atype, int lda, const void* b, cudaDataType btype, int ldb, const void* beta, void* c, cudaDataType ctype, int ldc, cudaDataType compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmEx(handle, transa, transb, m, n, k, alpha, a, atype, lda, b, btype, ldb, beta, c, ctype, ldc, __simt::computed_in(compute), algorithm);
+}
+static inline cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* const a[], cudaDataType atype, int lda, const void* const b[], cudaDataType btype, int ldb, const void* beta, void* const c[], cudaDataType ctype, int ldc, int batches, cudaDataType compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmBatchedEx(handle, transa, transb, m, n, k, alpha, a, atype, lda, b, btype, ldb, beta, c, ctype, ldc, batches, __simt::computed_in(compute), algorithm);
+}
+static inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const void* alpha, const void* a, cudaDataType atype, int lda, long long int stridea, const void* b, cudaDataType btype, int ldb, long long int strideb, const void* beta, void* c, cudaDataType ctype, int ldc, long long int stridec, int batches, cudaDataType compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx(handle, transa, transb, m, n, k, alpha, a, atype, lda, stridea, b, btype, ldb, strideb, beta, c, ctype, ldc, stridec, batches, __simt::computed_in(compute), algorithm);
+}
+#endif
 // The names with a version in them, which cuBLAS's own header defines the plain ones to.
 #define cublasCreate_v2 cublasCreate
 #define cublasDestroy_v2 cublasDestroy

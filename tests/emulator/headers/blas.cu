@@ -104,6 +104,11 @@ void mixed(cudaDataType type, double error, const char* what) {
                                     k * n, &zero, dc, type, m, m * n, batches, CUBLAS_COMPUTE_32F,
                                     CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS, what);
   const auto out = host(dc, m * n * batches);
+  T* old = device(std::vector<T>(m * n, T(0.0f)));
+  expect(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, da, type, m, db, type, k, &zero, old, type, m,
+                      CUDA_R_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS, "the form of cuBLAS 10");
+  const auto same = host(old, m * n);
+  for (int i = 0; i < m * n; ++i) expect(float(same[i]) == float(out[i]), "both forms agree");
   for (int batch = 0; batch < batches; ++batch)
     for (int i = 0; i < m; i += 3) {
       double wanted = 0;
