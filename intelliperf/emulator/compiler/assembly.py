@@ -43,7 +43,8 @@ def translate_assembly(ir: str) -> str:
         if f"@{name}" in added:
             declarations[name] = f"@{name} = external global {kind}"
     known = re.compile(r"^(?:declare [^\n]*)?@([\w.]+)(?:\(| = )", re.MULTILINE)
-    missing = [text for name, text in declarations.items() if name not in set(known.findall(ir))]
+    there = set(known.findall(changed))
+    missing = [text for name, text in declarations.items() if name not in there]
     return "\n".join((changed, *missing, *written, ""))
 
 
