@@ -182,11 +182,16 @@ def parse_hello(message: Object) -> Hello:
     )
 
 
-def parse_message(message: Object, allocations: tuple[Allocation, ...] | None = None) -> Message | Copied:
-    """`allocations`: those of a dispatch where they are known already, whatever the message says."""
+def parse_message(message: Object, allocations: tuple[Allocation, ...] | None = None) -> Message | Copied | Hello:
+    """`allocations`: those of a dispatch where they are known already, whatever the message says.
+
+    A hello is said again once the program has loaded more code.
+    """
     kind = _text(message, "type")
     if kind == "dispatch":
         return _dispatch(message, allocations)
+    if kind == "hello":
+        return parse_hello(message)
     if kind == "transfer":
         return Transfer(_text(message, "operation"), _natural(message, "bytes"))
     if kind == "copied":

@@ -87,10 +87,10 @@ class _Parser:
     _LIMIT, _LONGEST_BYTES = 256, 1 << 16  # of what is kept
 
     def __init__(self) -> None:
-        self._messages: dict[bytes, Message | Copied] = {}
+        self._messages: dict[bytes, Message | Copied | Hello] = {}
         self._allocations: dict[bytes, tuple[Allocation, ...]] = {}
 
-    def parse(self, body: bytes) -> Message | Copied:
+    def parse(self, body: bytes) -> Message | Copied | Hello:
         numbers = self._NUMBERED.match(body)
         rest = body if numbers is None else body[numbers.end() :]
         known = self._messages.get(rest)
@@ -101,7 +101,7 @@ class _Parser:
             return replace(known, index=int(numbers[1]), nth=int(numbers[2]))
         return known
 
-    def _new(self, body: bytes) -> Message | Copied:
+    def _new(self, body: bytes) -> Message | Copied | Hello:
         """Arguments often change from launch to launch, and allocations seldom."""
         split = body.rfind(self._ALLOCATIONS)
         if split < 0:
@@ -138,13 +138,14 @@ class Channel:
         taken, self._descriptors = tuple(self._descriptors), []
         return hello, taken
 
-    def next(self, deadline: Deadline) -> Message:
+    def next(self, deadline: Deadline) -> Message | Hello:
+        """A hello that is said again: the program has loaded more code since."""
         message = self._next(deadline)
         if isinstance(message, Copied):
             raise ProtocolError("a copy of a buffer that nobody asked for")
         return message
 
-    def _next(self, deadline: Deadline) -> Message | Copied:
+    def _next(self, deadline: Deadline) -> Message | Copied | Hello:
         message = self._parser.parse(self._receive(deadline))
         if self._descriptors:
             raise ProtocolError("descriptors outside the hello message")

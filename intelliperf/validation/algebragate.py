@@ -390,7 +390,9 @@ class AlgebraGate:
     def _symbolic(self, trial: Trial, field_: Field, proof: Proof) -> Proof:
         """Once more with unknowns for what the host uploads: is it the same function, or the same number by chance?"""
         observer = proof.observer
-        if observer is None or any(a.level is not Level.EQUAL for a in observer.accounts.values()):
+        if observer is None or not observer.accounts:
+            return proof
+        if any(a.level is not Level.EQUAL for a in observer.accounts.values()):
             return proof
         calibration, _ = self._reference.calibration(trial)
         other = self._run(trial, field_, {}, calibration, symbolic=True)

@@ -175,3 +175,18 @@ def test_a_kernel_by_a_decorator_of_the_project_is_known_where_it_was_launched()
     sources = {**PROJECT, "app/kernels.py": text}
     assert examine(candidate, sources, set(sources), "second", None, Path("/x/app/kernels.py")).refusal == ""
     assert examine(candidate, sources, set(sources), "first", None, Path("/x/app/kernels.py")).refusal
+
+
+def test_an_access_may_pass_by_caches_and_a_load_may_not_ask_for_the_innermost() -> None:
+    def stored(modifier: str) -> StaticVerdict:
+        return edited(
+            "app/kernels.py", "ACT(gelu(x)), mask=o < n)", f"ACT(gelu(x)), mask=o < n, cache_modifier={modifier})"
+        )
+
+    assert stored('".cg"').refusal == "" and stored('".wt"').refusal == ""
+    assert "which caches" in stored("B").refusal
+    loads = "x = tl.load(p + o, mask=o < n)\n    tl.store(q + o, ACT"
+    innermost = loads.replace("o < n)\n", 'o < n, cache_modifier=".ca")\n')
+    assert "which caches" in edited("app/kernels.py", loads, innermost).refusal
+    past = loads.replace("o < n)\n", 'o < n, cache_modifier=".cv")\n')
+    assert edited("app/kernels.py", loads, past).refusal == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intelliperf.python.site.intelliperf_presented.numbers import Function, multiples, quantities
+from intelliperf.python.site.intelliperf_presented.numbers import Function, multiples, only_read, quantities
 
 # As Triton 3.9 prints it, without most of what has nothing to do with the numbers.
 TTIR = """\
@@ -63,3 +63,34 @@ def test_what_the_jit_took_a_number_for_and_what_the_kernel_compares_with_are_kn
 def test_nothing_is_said_where_the_arguments_are_not_those_of_the_code_object() -> None:
     assert quantities(Function(TTIR, "work"), TYPES[:-1]) == []
     assert quantities(Function("", "work"), TYPES) == []
+
+
+POINTERS = """\
+module {
+  tt.func public @copy(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %c: !tt.ptr<f32>, %n: i32) attributes {noinline = false} {
+    %0 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+    %1 = tt.splat %a : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %2 = tt.addptr %1, %0 : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    %3 = tt.splat %b : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %4:2 = scf.for %k = %c0 to %n step %c1 iter_args(%from = %2, %to = %3) -> (tensor<128x!tt.ptr<f32>>, tensor<128x!tt.ptr<f32>>)  : i32 {
+      %5 = tt.load %from : tensor<128x!tt.ptr<f32>>
+      tt.store %to, %5 : tensor<128x!tt.ptr<f32>>
+      scf.yield %from, %to : tensor<128x!tt.ptr<f32>>, tensor<128x!tt.ptr<f32>>
+    }
+    %6 = tt.atomic_rmw fadd, acq_rel, gpu, %c, %f, %true : (!tt.ptr<f32>, f32, i1) -> f32
+    tt.return
+  }
+}
+"""  # noqa: E501
+COPIED = ("float*", "float*", "float*", "int32")
+
+
+def test_what_nothing_is_stored_through_is_found_also_where_a_loop_carries_it() -> None:
+    assert only_read(Function(POINTERS, "copy"), COPIED) == [0]
+    assert only_read(Function(POINTERS, "copy"), COPIED[:-1]) == []
+
+
+def test_nothing_is_known_of_pointers_that_a_branch_chooses() -> None:
+    branch = "    %7 = scf.if %true -> (!tt.ptr<f32>) {\n"
+    chosen = POINTERS.replace("    %6 =", branch + "    %6 =")
+    assert only_read(Function(chosen, "copy"), COPIED) == []

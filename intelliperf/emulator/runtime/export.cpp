@@ -28,6 +28,7 @@ struct Session {
   std::map<uint64_t, const Allocation*> staging;  // by the id of what lies outside the arena: its copy there
   std::map<uint32_t, std::string> reached;  // by module: what was told of it last
   uint64_t dispatches = 0;
+  size_t modules = 0;  // of which the parent was told
   bool ended = false;
   pid_t owner = getpid();  // a forked child says nothing
 };
@@ -99,6 +100,7 @@ Session* open_session() {
   if (arena().descriptor < 0) wire_leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
   wire_at_leave([] { finish_records(false, kExitParentGone); });
   made->socket = wire_connect(path);
+  made->modules = modules().size();
   wire_send(made->socket, hello(), arena().descriptor);
   return made;
 }
@@ -106,6 +108,13 @@ Session* open_session() {
 Session* session() {
   static Session* const instance = open_session();
   return instance;
+}
+
+// Code that is compiled as the program runs comes after the first hello.
+void tell_new_modules(Session& s) {
+  if (modules().size() == s.modules) return;
+  s.modules = modules().size();
+  wire_send(s.socket, hello());
 }
 
 bool is_target(const Session& s, const std::string& kernel) {
@@ -238,6 +247,7 @@ bool export_awaits(const Kernel& kernel) {
 void export_begins(const LaunchRequest& request) {
   Session* s = session();
   if (!s || !s->before || !is_target(*s, request.kernel->name)) return;
+  tell_new_modules(*s);
   JsonWriter json;
   write_launch(json, *s, request, true, 0);
   json.key("before").boolean(true).key("cooperative").boolean(request.cooperative);
@@ -251,6 +261,7 @@ void export_begins(const LaunchRequest& request) {
 void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration) {
   Session* s = session();
   if (!s) return;
+  tell_new_modules(*s);
   const bool target = shown && is_target(*s, request.kernel->name);
   JsonWriter json;
   write_launch(json, *s, request, target, status);

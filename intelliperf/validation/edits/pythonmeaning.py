@@ -168,6 +168,10 @@ def _literal(call: ast.Call, name: str, otherwise: str) -> str:
     return str(value.value) if isinstance(value, ast.Constant) else ast.unparse(value)
 
 
+# What an access may say anew: it goes by fewer caches than one that says nothing, or is kept in them for less long.
+_PAST_CACHES = {"load": frozenset((".cg", ".cv")), "store": frozenset((".wb", ".cg", ".cs", ".wt"))}
+
+
 def _memory_words(after: Facts, keywords: Collection[str]) -> str:
     for _, call, word in after.calls:
         if word not in ("load", "store"):
@@ -178,7 +182,8 @@ def _memory_words(after: Facts, keywords: Collection[str]) -> str:
             text = ast.unparse(keyword)
             if keyword.arg == "volatile" and text not in keywords:
                 return f"line {call.lineno}: a volatile access is not an atomic one, and the original has none: {text}"
-            if keyword.arg == "cache_modifier" and text not in keywords:
+            outer = _literal(call, "cache_modifier", "") in _PAST_CACHES[word]
+            if keyword.arg == "cache_modifier" and text not in keywords and not outer:
                 return f"line {call.lineno}: which caches an access goes by can change what it reads: {text}"
     return ""
 

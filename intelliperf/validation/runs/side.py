@@ -144,7 +144,8 @@ class Side:
 
     def _message(self, deadline: Deadline) -> Message:
         try:
-            message = self._connected().next(deadline)
+            while isinstance(message := self._connected().next(deadline), Hello):
+                self.hello = message
             if self._reached is not None and self.hello is not None and isinstance(message, Dispatch):
                 self._reached.listen(self.hello, message)
             return message

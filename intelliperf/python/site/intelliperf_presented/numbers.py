@@ -34,6 +34,13 @@ _DIVIDING = _words(
 )
 _BOUNDED = frozenset(("tt.make_tensor_descriptor", "tt.make_tensor_ptr"))  # they mask by the shape
 _OPEN = _words("tt.call cf.br cf.cond_br scf.yield scf.while scf.condition tt.return")
+# Of a pointer's operations, those that only lead to others, and those that only read.
+_LEADING = _words(
+    "tt.addptr tt.splat tt.expand_dims tt.broadcast tt.reshape tt.trans ttg.convert_layout scf.for scf.yield"
+)
+_READING = frozenset(("tt.load",))
+_CHOOSING = _words("scf.if scf.while scf.index_switch cf.br cf.cond_br arith.select")
+_CARRIED = re.compile(rf"({_NAME}) = ({_NAME})")
 _INTEGERS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
 _FLOATS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 _GRID_SIZE = "tt.get_num_programs"
@@ -76,10 +83,12 @@ class Function:
         self.arguments = [(name, kind, more or "") for name, kind, more in _ARGUMENT.findall(head)]
         self.constants: dict[str, int] = {}
         self.reads_grid = False
+        self.chooses_pointers = False  # on a way that is not followed
         self.compared: set[int] = set()  # with these, or divided by them: where it may do something else
         self._users: dict[str, list[_Operation]] = {}
         for operation in _operations(body):
             self.reads_grid |= operation.name == _GRID_SIZE
+            self.chooses_pointers |= operation.name in _CHOOSING and "!tt.ptr" in operation.text
             found = _CONSTANT.search(operation.text) if operation.name == "arith.constant" else None
             if found and operation.result:
                 self.constants[operation.result] = int(found[1]) if found[1].lstrip("-").isdigit() else 0
@@ -100,6 +109,24 @@ class Function:
                     seen.add(operation.result)
                     pending.append((operation.result, now))
         return uses
+
+    def only_reads(self, argument: str) -> bool:
+        """Whether nothing is stored through a pointer, as far as the IR shows where it leads."""
+        if self.chooses_pointers:
+            return False
+        pending, seen = [argument], {argument}
+        while pending:
+            name = pending.pop()
+            for operation in self._users.get(name, ()):
+                if operation.name not in _LEADING | _READING:
+                    return False
+                if operation.name in _READING:
+                    continue
+                carried = {inside for inside, outside in _CARRIED.findall(operation.text) if outside == name}
+                fresh = (carried | {operation.result} if operation.result else carried) - seen
+                seen |= fresh
+                pending.extend(one for one in fresh if one)
+        return True
 
     def _pass(self, operation: _Operation, name: str, added: int | None, uses: Uses) -> tuple[bool, int | None]:
         """Whether the result is made of the number, and what was added to it; None: it is another one."""
@@ -180,6 +207,14 @@ def quantities(function: Function, parameters: Sequence[str]) -> list[dict[str, 
         facts = function.uses(name).facts()
         found.append({"parameter": index, "offset": 0, "bytes": size, "encoding": encoding, **facts})
     return found
+
+
+def only_read(function: Function, parameters: Sequence[str]) -> list[int]:
+    """Arguments that are pointers which the kernel stores nothing through."""
+    if len(function.arguments) != len(parameters):
+        return []
+    pointers = (index for index, (_, kind, _) in enumerate(function.arguments) if kind.startswith("!tt.ptr"))
+    return [index for index in pointers if function.only_reads(function.arguments[index][0])]
 
 
 def multiples(function: Function) -> dict[int, int]:

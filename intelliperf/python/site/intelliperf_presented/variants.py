@@ -37,7 +37,8 @@ class Variant:
         """The metadata that the code object itself lacks. `ttir`: the kernel's IR, where there is some."""
         function = numbers.Function(ttir, self.symbol)
         parameters = arguments.described(self.types, self.names)
-        known = numbers.quantities(function, [str(one["type"]) for one in parameters[: -len(arguments.SCRATCH)]])
+        types = [str(one["type"]) for one in parameters[: -len(arguments.SCRATCH)]]
+        known = numbers.quantities(function, types)
         if known:
             for index, multiple in numbers.multiples(function).items():
                 parameters[index]["multiple"] = multiple
@@ -53,6 +54,7 @@ class Variant:
                     "parameters": parameters,
                     "quantities": known,
                     "constants": sorted(one for one in function.compared if 1 < one < _LARGEST_CONSTANT),
+                    "only_read": numbers.only_read(function, types),
                     "reads_grid": function.reads_grid,
                     "tiles": sorted({1, *(int(value) for value in self.constants.values() if _is_a_size(value))}),
                 }
