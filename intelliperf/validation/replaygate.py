@@ -24,7 +24,7 @@ from intelliperf.recordings.image import Shape, make_ready, reshaped
 from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
 from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.calibration import Calibration
-from intelliperf.validation.edits.hostcode import Needs
+from intelliperf.validation.edits.hostcode import Host, Needs, compare
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.recording import Wanted, deviations, record_dispatches
@@ -88,6 +88,9 @@ class ReplayGate:
         self.ended: dict[Application, Completed] = {}  # how the recorded run of the original ended
         self.won: dict[str, Won] = {}  # by the kernel's symbol
         self._launches: dict[Application, Relaunched | NotReplayable | None] = {}  # None: those of the original
+        self._hosts: list[
+            tuple[Application, Host, Application]
+        ] = []  # of baselines and candidates that reshape launches
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
         """Kernels that candidates are likely to be for."""
@@ -180,10 +183,24 @@ class ReplayGate:
         case = trial.case
         setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, self._deadline_s)
         before = self._plan_of(setting, case.baseline, ready, case.standing.geometry)
-        same = trial.static.needs is Needs.NOTHING  # its host code is the baseline's, and so are its launches
-        launches = self._launches[case.baseline] if same else self._learnt(setting, trial.application)
+        same = case.baseline if trial.static.needs is Needs.NOTHING else self._of_same_host(trial)
+        launches = self._launches[same] if same is not None else self._learnt(setting, trial.application)
         self._launches[trial.application] = launches
+        if same is None and trial.static.host is not None:
+            self._hosts.append((case.baseline, trial.static.host, trial.application))
         return before, self._plan_of(setting, trial.application, ready)
+
+    def _of_same_host(self, trial: Trial) -> Application | None:
+        """An earlier candidate with this one's host code, whose launches are the same then."""
+        host, reading = trial.static.host, trial.case.reading
+        if host is None or reading is None:
+            return None
+        for baseline, other, application in self._hosts:
+            if baseline != trial.case.baseline or other.raw.keys() != host.raw.keys():
+                continue
+            if compare(reading.compiler, other, host, reading.words_elsewhere).needs is Needs.NOTHING:
+                return application
+        return None
 
     def _plan_of(self, setting: Setting, version: Application, ready: Ready, may_reshape: bool = False) -> Path:
         """The recorded launches as the version makes them, which one run of it tells where it may reshape them.

@@ -168,6 +168,13 @@ def test_other_shapes_of_launches_are_learnt_in_one_run_and_judged_on_recorded_m
     assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail
     assert "on 3 of 10 dispatches recorded" in verdict.detail
     assert bench.runs() == before + 1
+    again = bench.verdict(
+        ("rows<<<n / 256, 256>>>", "rows<<<n / 64, 64>>>"),
+        ("at->value", "2 * at->value"),
+        declares=Declaration(geometry=True),
+    )
+    assert again.outcome is Outcome.WRONG_OUTPUT
+    assert bench.runs() == before + 1  # launched as the one before, whose host code it has
     verdict = bench.verdict(("rows<<<n / 256, 256>>>", "rows<<<n / 512, 256>>>"), declares=Declaration(geometry=True))
     assert verdict.outcome is Outcome.WRONG_OUTPUT
     assert "on 3 of 10 dispatches recorded: dispatch 0" in verdict.detail

@@ -17,7 +17,7 @@ from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
-from intelliperf.validation.edits.hostcode import HostDifference, Needs, compare
+from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, compare
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.tokens import Token, oddity, tokens
@@ -40,6 +40,7 @@ class StaticVerdict:
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
+    host: Host | None = None  # the candidate's, where it was compiled
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def _compiled(
         restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
+        host=new,
     )
 
 
