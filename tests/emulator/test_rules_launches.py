@@ -157,6 +157,8 @@ int main() {
         ("halves<<<blocks, threads>>>(", "hipLaunchKernelGGL(halves, dim3(blocks), dim3(threads), 0, 0, ",
          "threads = 48;", "threads = 64;"),
         ("(count + threads - 1) / threads", "1 + (count - 1) / threads", "threads = 48;", "threads = 64;"),
+        ("__global__ void halves", "__device__ int unused() { return blockDim.x; }\n__global__ void halves",
+         "threads = 48;", "threads = 64;"),
     ],
 )  # fmt: skip
 def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str, before: str, after: str) -> None:
@@ -200,8 +202,8 @@ def test_blocks_that_are_mostly_started_grow_as_far_as_every_unit_has_some(
          "the grid is not count-7 divided by threads"),
         ("  float *in, *out, host[count];", "  float *in, *out, host[count + threads];", "threads is also used"),
         ("__global__ void halves", "__global__ void __launch_bounds__(48) halves", "has bounds for its blocks"),
-        ("__global__ void halves", "struct S { __device__ operator int() { return threadIdx.x; } };\n"
-         "__global__ void halves", "uses threadIdx"),
+        ("  float x = in[i];", "  struct S { __device__ operator int() const { return blockDim.x; } };\n"
+         "  float x = in[i] + S();", "uses blockDim"),
         ("__global__ void halves", "extern __shared__ float all[];\n__global__ void halves", "LDS of any size"),
         ("threads = 48;", "threads = 24 * 2;", "is not written as a number"),
         ("const int threads = 48;", "int threads = 48; ++threads;", "is not a constant"),

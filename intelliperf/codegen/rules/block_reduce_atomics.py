@@ -9,11 +9,14 @@ leading `if (…) return;` becomes a guard around the rest of the kernel.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
+from intelliperf.codegen.rules.fewer_blocks import cap_launches, walk_elements, walk_of
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
@@ -31,7 +34,7 @@ from intelliperf.codegen.rules.wrappers import Atomic, atomics
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import without_comments
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import AccessKind, SourceEvidence
+from intelliperf.records import AccessKind, Declaration, SourceEvidence
 
 _INTEGER_LIMITS = {
     "int": ("2147483647", "-2147483647 - 1"),
@@ -67,12 +70,16 @@ class BlockReduceAtomics:
     name = "block_reduce_atomics"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        return problem.rewrite_lines(
+        capped: list[int] = []
+        made = problem.rewrite_lines(
             "Reduce over the block in registers and LDS, then issue one atomic per block",
-            lambda evidence: [self._line(problem, evidence)],
+            lambda evidence: [self._line(problem, evidence, capped)],
         )
+        if not capped:
+            return made
+        return replace(made, declares=Declaration(geometry=True, reason=f"{capped[0]} blocks walk over the elements"))
 
-    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+    def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int]) -> str:
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
         seen = atomics(problem, evidence)
@@ -87,8 +94,11 @@ class BlockReduceAtomics:
         spans = {(plan.region.start_offset, plan.region.end_offset, plan.guard is None) for plan in plans}
         if len(spans) != 1:
             raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-        _apply(problem, place, plans[0], seen[0], types)
         rounding = " (reassociates floating-point additions: results differ by rounding)" if types & FLOATS else ""
+        with contextlib.suppress(NotApplicable), problem.all_or_nothing():
+            capped.append(_apply_walking(problem, place, plans[0], seen, types))
+            return f"{function} at {place}, by {capped[0]} blocks that walk over the elements{rounding}"
+        _apply(problem, place, plans[0], seen[0], types)
         return f"{function} at {place}{rounding}"
 
 
@@ -305,34 +315,56 @@ def _contribution(function: str, name: str, element: str, cast: bool) -> tuple[s
     return f"{name} = {function.removeprefix('atomic').lower()}({name}, static_cast<{element}>(", "))"
 
 
+def _apply_walking(problem: Problem, place: Place, plan: Plan, seen: Sequence[Atomic], types: set[str]) -> int:
+    """With a grid that fills the device; returns how many blocks that is. Raises `NotApplicable`."""
+    kernel = _kernel_of(place, plan.call)
+    others = [node for node in kernel.walk() if node.kind == "CallExpr" and "tomic" in callee_name(node)]
+    if len(others) != 1 or len(place.functions) != 1:
+        raise NotApplicable(f"{place}: the kernel has other atomics, too, or several instantiations")
+    walk = walk_of(problem, place, kernel)
+    most = cap_launches(problem, place, kernel)
+    declared, flush = _collect(problem, place, plan, seen[0], types)
+    walk_elements(problem, problem.source(place.path), place, kernel, walk, (declared, flush))
+    return most
+
+
 def _apply(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: set[str]) -> None:
     source = problem.source(place.path)
-    call = plan.call
-    function = callee_name(call)
-    if callee(call) is None or call.in_macro or plan.region.in_macro:
-        raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
-    identity = _identity(place, function, types)
-    dialect = problem.dialect
-    helper = declare(
-        problem,
-        source,
-        call.start_offset,
-        "block_" + snake_case(function),
-        lambda name: block_atomic(name, function, identity, dialect),
-    )
-    address, operand = atomic.address, atomic.operand
-    if plan.region is call:
-        source.replace(call.start_offset, call.end_offset, f"{helper}({address}, {operand})")
+    if plan.region is plan.call:
+        helper = _helper(problem, place, plan, types)
+        source.replace(plan.call.start_offset, plan.call.end_offset, f"{helper}({atomic.address}, {atomic.operand})")
         return
-    part = unused_name(problem, "block_part")
-    cast = call.children[2].bare().canonical != element_type(call)
-    before, after = _contribution(function, part, plan.element, cast)
-    source.replace(call.start_offset, call.end_offset, f"{before}{operand}{after}")
-    declared = f"{plan.element} {part} = {identity};  // this thread's share of *({address})\n"
-    flush = f"{helper}({address}, {part});"
+    declared, flush = _collect(problem, place, plan, atomic, types)
     if plan.guard is not None:
         enclose_rest(source, str(place), plan.guard, plan.region.end_offset - 1, (declared, flush))
         return
     indent = source.indentation(plan.region.start_offset)
     source.insert(plan.region.start_offset, declared + indent)
     source.insert(statement_end(source, plan.region), f"\n{indent}{flush}")
+
+
+def _collect(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: set[str]) -> tuple[str, str]:
+    """The thread's share instead of the atomic: its declaration, and what adds up the block's shares."""
+    call = plan.call
+    helper = _helper(problem, place, plan, types)
+    part = unused_name(problem, "block_part")
+    cast = call.children[2].bare().canonical != element_type(call)
+    before, after = _contribution(callee_name(call), part, plan.element, cast)
+    problem.source(place.path).replace(call.start_offset, call.end_offset, f"{before}{atomic.operand}{after}")
+    declared = f"{plan.element} {part} = {_identity(place, callee_name(call), types)};"
+    return f"{declared}  // this thread's share of *({atomic.address})\n", f"{helper}({atomic.address}, {part});"
+
+
+def _helper(problem: Problem, place: Place, plan: Plan, types: set[str]) -> str:
+    """The name of the device function that combines a block's shares."""
+    call, function, dialect = plan.call, callee_name(plan.call), problem.dialect
+    if callee(call) is None or call.in_macro or plan.region.in_macro:
+        raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
+    identity = _identity(place, function, types)
+    return declare(
+        problem,
+        problem.source(place.path),
+        call.start_offset,
+        "block_" + snake_case(function),
+        lambda name: block_atomic(name, function, identity, dialect),
+    )

@@ -239,6 +239,18 @@ def scaled_grid(source: Source, launch: Launch, factor: int) -> None:
     source.replace(grid.start_byte, grid.end_byte, _times(grid, factor))
 
 
+def capped_grid(source: Source, launch: Launch, most: int) -> None:
+    """Write the launch with at most so many blocks, of a grid of one dimension. Raises `NotApplicable`."""
+    grid = launch.grid
+    function = grid.child_by_field_name("function")
+    if grid.type == "call_expression" and function is not None and text_of(function) == "dim3":
+        (grid,) = _field(grid, "arguments").named_children
+    elif grid.type == "call_expression" or (grid.type == "identifier" and _is_dim3(launch, text_of(grid))):
+        raise NotApplicable(f"{launch}: the grid ({text_of(grid)}) is not written as a number")
+    text = text_of(grid) if grid.type == "identifier" else f"({text_of(grid)})"
+    source.replace(grid.start_byte, grid.end_byte, f"({text} < {most} ? {text} : {most})")
+
+
 def _times(node: Node, factor: int) -> str:
     plain = node.type in ("identifier", "number_literal", "parenthesized_expression", "field_expression")
     return f"{text_of(node)} * {factor}" if plain else f"({text_of(node)}) * {factor}"

@@ -16,6 +16,7 @@ import tree_sitter
 
 from intelliperf.codegen.rules.blocks import Launch, Program, definitions, is_changed, text_of, walk
 from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
 from intelliperf.codegen.rules.statements import callee_name
@@ -29,6 +30,7 @@ LARGER = (256, 128, 64)
 BLOCKS_PER_UNIT = 4  # so that no unit waits for the last ones
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
 _EFFECTS = ("CallExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "ArraySubscriptExpr", "CompoundAssignOperator")
+_BY_FUNCTIONS = ("UserDefinedConversion", "ConstructorConversion")  # casts
 _COORDINATES = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim|hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz])\b")
 _NUMBER = re.compile(r"(\d+)[uUlL]*")
 
@@ -43,7 +45,7 @@ class WholeWaves:
         here = dataclasses.replace(problem.task.evidence[0], file=kernel_at.file, line=kernel_at.line)
         place = problem.place(here)
         kernel = kernel_of(place)
-        limit = _limit(problem, place, kernel)
+        limit = element_limit(problem, place, kernel)
         program = Program(problem.task.sources)
         with problem.all_or_nothing():
             changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
@@ -58,7 +60,7 @@ class WholeWaves:
         )
 
 
-def _limit(problem: Problem, place: Place, kernel: Node) -> int:
+def element_limit(problem: Problem, place: Place, kernel: Node) -> int:
     """Which of the kernel's parameters limits the numbers of its elements."""
     check_relabelling(problem, place, kernel)
     _check_surroundings(problem, place, kernel)
@@ -87,6 +89,7 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
     header = problem.source(place.path).code(kernel.start_offset, name.offset) if name is not None else ""
     if "launch_bounds" in header or "flat_work_group_size" in header:
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
+    objects = any(_makes_or_asks_object(node) for node in kernel.everything())
     for text in problem.task.sources.values():
         if re.search(r"extern\s+__shared__", without_comments(text)):
             raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
@@ -94,8 +97,13 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
             body = outline.encoded(text)[region.start : region.end]
             inside = without_comments(body.decode("utf-8", "surrogateescape"))
             used = _COORDINATES.search(inside)
-            if used and not region.is_kernel:
+            if used and not region.is_kernel and objects:
                 raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")
+
+
+def _makes_or_asks_object(node: Node) -> bool:
+    """Whether functions are called that no `CallExpr` names: methods, operators, constructors, conversions."""
+    return node.kind in (*METHOD_CALLS, "CXXConstructExpr", "CXXNewExpr") or node.cast in _BY_FUNCTIONS
 
 
 def _guarded_by(kernel: Node, statement: Node, last: bool) -> str | None:
@@ -174,16 +182,10 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
     new = _better(problem, old)
     if new == old:
         return old, new
-    block, grid = _single(launch.block), _single(launch.grid)
+    block = _single(launch.block)
     size = text_of(block)
     written = [block] if block.type == "number_literal" else _own_values(launch, size)
-    if grid.type == "identifier":
-        (grid,) = _own_values(launch, text_of(grid))
-    shape = re.sub(r"\s+", "", text_of(grid))
-    covered = re.sub(r"\s+", "", text_of(launch.arguments[limit]))
-    rounded = (f"({covered}+{size}-1)/{size}", f"({covered}-1)/{size}+1", f"1+({covered}-1)/{size}")
-    if shape not in rounded:
-        raise NotApplicable(f"{launch}: the grid is not {covered} divided by {size} and rounded up")
+    grid, covered = covering_grid(launch, limit)
     if block.type == "number_literal":
         if re.search(rf"\b{size}\b", covered):
             raise NotApplicable(f"{launch}: {size} is the number of elements, too")
@@ -195,6 +197,24 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
             raise NotApplicable(f"{launch}: the block size is not written as a number")
         source.replace(node.start_byte, node.end_byte, text_of(node).replace(literal[1], str(new)))
     return old, new
+
+
+def covering_grid(launch: Launch, limit: int) -> tuple[tree_sitter.Node, str]:
+    """The grid's value, which is the limit's argument, as written, by the block size, rounded up.
+
+    Raises `NotApplicable` where it is something else.
+    """
+    grid, size = _single(launch.grid), text_of(_single(launch.block))
+    if grid.type == "identifier":
+        (grid,) = _own_values(launch, text_of(grid))
+    shape = re.sub(r"\s+", "", text_of(grid))
+    covered = re.sub(r"\s+", "", text_of(launch.arguments[limit]))
+    rounded = [f"({covered}+{size}-1)/{size}", f"({covered}-1)/{size}+1", f"1+({covered}-1)/{size}"]
+    if literal := _NUMBER.fullmatch(size):
+        rounded.append(f"({covered}+{int(literal[1]) - 1})/{size}")
+    if shape not in rounded:
+        raise NotApplicable(f"{launch}: the grid is not {covered} divided by {size} and rounded up")
+    return grid, covered
 
 
 def _better(problem: Problem, old: int) -> int:
