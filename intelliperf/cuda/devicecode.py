@@ -108,7 +108,7 @@ class Device:
         wanted = _Allocation(type=_PINNED, location=_Location(_ON_DEVICE, self._ordinal.value))
         granularity = ctypes.c_size_t()
         self.call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(wanted), 0)
-        for base, size in _joined(ranges, max(_SPAN_BYTES, granularity.value)):
+        for base, size in spans_of(ranges, granularity.value):
             got = ctypes.c_uint64()
             arguments = ctypes.byref(got), ctypes.c_size_t(size), ctypes.c_size_t(0), ctypes.c_uint64(base)
             self.call("cuMemAddressReserve", *arguments, ctypes.c_uint64(0))
@@ -198,6 +198,11 @@ class Code:
         value = ctypes.c_int()
         self.device.call("cuFuncGetAttribute", ctypes.byref(value), which, self.function)
         return value.value
+
+
+def spans_of(ranges: Sequence[tuple[int, int]], granularity: int = 1) -> list[tuple[int, int]]:
+    """What of the addresses is reserved for the ranges."""
+    return _joined(ranges, max(_SPAN_BYTES, granularity))
 
 
 def _joined(ranges: Sequence[tuple[int, int]], granularity: int) -> list[tuple[int, int]]:

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, device_images
+from intelliperf.cuda import holding
+from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, device_images, spans_of
 from intelliperf.profiling import pairs
 
 NOT_REPLAYABLE = 124
@@ -36,16 +37,21 @@ Memory = Mapping[str, Any]
 class Player:
     """The plan's memory on the device, and the launches of one or two programs on it."""
 
-    def __init__(self, plan: Path, device: Device) -> None:
+    def __init__(self, plan: Path) -> None:
+        """First of all that the process does with the driver, which takes addresses of its own as it starts."""
         self._plan = json.loads(plan.read_text())
-        self._device = device
         self.dispatches: list[Mapping[str, Any]] = self._plan["dispatches"]
+        ranges = ranges_of(self.dispatches)
+        held = holding.hold_or_start_anew(spans_of(ranges))
+        self.device = self._device = Device.open()
         self.rounds = 1 if self._plan["launched"] == len(self.dispatches) else 2
         self._image = _mapped(Path(self._plan["image"]))
         self._kept: dict[str, int] = {}  # content by what it is → a copy on the device
         self._refuse_host_memory()
+        if held:
+            holding.release(spans_of(ranges))
         try:
-            device.occupy(ranges_of(self.dispatches))
+            self._device.occupy(ranges)
         except Failed as error:
             raise NotHere(f"the recorded device memory cannot lie where it lay: {error}") from error
 
@@ -178,7 +184,7 @@ class Clock:
 
 
 def launch_each(plan: Path, program: Path) -> None:
-    player = Player(plan, Device.open())
+    player = Player(plan)
     code = player.load(program)
     for dispatch in player.dispatches:
         player.restore_all(dispatch, code)
@@ -190,14 +196,13 @@ def time_both(
     plans: Sequence[Path], programs: Sequence[Path], clock_of: Callable[[Device], Clock], budget_s: float, repeats: int
 ) -> list[list[tuple[float, float]]]:
     """Pairs of nanoseconds, all recorded dispatches together; `repeats` such lists. Plans differ in shapes alone."""
-    device = Device.open()
-    player = Player(plans[0], device)
+    player = Player(plans[0])
     launches = [json.loads(plan.read_text())["dispatches"] for plan in plans]
     codes = [player.load(program) for program in programs]
     player.keep_changing()
     for code in codes:
         player.restore_all(player.dispatches[0], code)
-    clock = clock_of(device)
+    clock = clock_of(player.device)
 
     def sample(side: int) -> pairs.Sample:
         """The last round counts: where an application launches a kernel often, its code is in the caches."""

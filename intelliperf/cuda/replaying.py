@@ -18,7 +18,9 @@ from intelliperf.profiling.pairs import Comparison, Pair, Sample
 from intelliperf.protocols import Plans, Timing
 from intelliperf.records import Application, Launcher, Scope
 
-_PLAYER = (sys.executable, "-I", "-m", player.__name__)
+# Of the environment nothing reaches it, and so not where Python looks for modules.
+_START = f"import sys, runpy; sys.path[:] = {sys.path!r}; runpy.run_module({player.__name__!r}, run_name='__main__')"
+_PLAYER = (sys.executable, "-I", "-c", _START)
 _BUDGET_S = 10.0  # of timing; a clear answer takes a fraction of a second
 
 
