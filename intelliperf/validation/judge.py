@@ -30,6 +30,7 @@ from intelliperf.sentences import counted
 from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.alsorun import also_run
+from intelliperf.validation.buffers.tolerance import loosest
 from intelliperf.validation.calibration import BASE, OTHER_POISON, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.gate import StaticVerdict, examine
@@ -287,8 +288,8 @@ class Judge:
 
     def _output_tolerance(self, trial: Trial) -> float:
         calibration, _ = self._reference.calibration(trial)
-        rtol = max((a.rtol for a in calibration.allowances.values()), default=0.0)
-        return max(rtol, self._settings.tolerance.rtol or 0.0)
+        unsure = trial.checker.unsure if trial.checker is not None else ()
+        return max(loosest(calibration.allowances, unsure), self._settings.tolerance.rtol or 0.0)
 
     def _orders(self, trial: Trial) -> Rejection | None:
         """The same buffers must come out under other orders and from other garbage."""

@@ -16,7 +16,7 @@ from intelliperf.protocols import Backend, KeepsTraces
 from intelliperf.records import CheckStatus
 from intelliperf.sentences import counted
 from intelliperf.validation.buffers.output import OutputModel
-from intelliperf.validation.buffers.tolerance import Allowance
+from intelliperf.validation.buffers.tolerance import Allowance, loosest
 from intelliperf.validation.calibration import BASE, POISON, Calibration, Masks
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.replaygate import ReplayGate, Won
@@ -78,8 +78,8 @@ class WholeGate:
         base, ended = followed.ended[BASE], followed.ended[_TOGETHER]
         earlier = self._replays.ended.get(trial.case.reference)
         output = OutputModel.learn(base, [earlier] if earlier is not None else [])
-        allowed = [self._settings.tolerance.rtol or 0.0, *(a.rtol for a in checker.calibration.allowances.values())]
-        difference = output.difference(ended, max(allowed))
+        apart = loosest(checker.calibration.allowances, checker.unsure)
+        difference = output.difference(ended, max(self._settings.tolerance.rtol or 0.0, apart))
         if difference is not None:
             return difference
         backend = self._backend

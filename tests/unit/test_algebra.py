@@ -14,7 +14,7 @@ from intelliperf.validation.algebrawords import less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
 from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
-from intelliperf.validation.buffers.tolerance import by_operations
+from intelliperf.validation.buffers.tolerance import by_operations, loosest
 
 FIELD = Field(3153)
 _FLOAT = 1 << 32
@@ -144,6 +144,15 @@ def test_a_sum_of_millions_of_floats_gives_no_evidence_rather_than_a_refusal() -
     few, many = by_operations(FLOAT32, 10_000), by_operations(FLOAT32, 10_000_000)
     assert few.unsure == 0.0
     assert many.unsure > many.rtol
+
+
+def test_a_printed_sum_is_held_to_no_more_than_the_buffer_that_it_is_of() -> None:
+    many = by_operations(FLOAT32, 10_000_000)
+    sums, other = ("device", 1, ""), ("device", 2, "")
+    assert loosest({sums: many}, ()) == many.rtol
+    assert loosest({sums: many}, {sums}) == many.unsure
+    assert loosest({sums: many}, {other}) == many.rtol
+    assert loosest({}, {other}) == 0.0
 
 
 def test_numbers_that_are_the_same_to_the_bit_are_counted_as_the_long_way_counts_them() -> None:

@@ -15,9 +15,10 @@ fewer than `FEW` noisy elements it is 16.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from intelliperf.validation.buffers.elements import (
     Scalar,
     round_to_bfloat,
 )
+
+K = TypeVar("K", bound=Hashable)
 
 FACTOR = 8.0
 FACTOR_FEW = 16.0
@@ -97,6 +100,16 @@ class Allowance:
             Steadiness.ERRATIC: "not comparable",
         }
         return words[self.steadiness]
+
+
+def loosest(allowances: Mapping[K, Allowance], unsure: Collection[K]) -> float:
+    """Relative: how far apart floats may be that are printed of these buffers.
+
+    `unsure`: those whose sums err by more than any tolerance in the original, so that the candidate's were not held to
+    it. The printed sum is no more evidence than the sum itself.
+    """
+    erring = [allowances[key].unsure for key in unsure if key in allowances]
+    return max([*(allowance.rtol for allowance in allowances.values()), *erring], default=0.0)
 
 
 @dataclass(frozen=True)
