@@ -49,6 +49,7 @@ class Check:
     device: str = ""  # where it ran, in words; empty where it takes no device
     control: str = ""  # what it was shown to reject in this very run; empty where nothing was planted
     unseen: str = ""  # what it did not look at, although it ran; empty where it saw all that there was
+    seconds: float | None = None  # its gate's wall time; None where it did not run, or another check of it has it
 
 
 class Strength(str, Enum):

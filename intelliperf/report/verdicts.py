@@ -36,6 +36,7 @@ class Gate:
     device: str  # where it ran; empty where it takes no device
     control: str  # what it was shown to reject in this run; empty where nothing was planted
     unseen: str  # what it did not look at, although it ran
+    seconds: float | None  # of wall time; null where it did not run, or where its time stands with another check
 
 
 @record(frozen=True)
@@ -134,7 +135,7 @@ def _judged(attempt: Attempt, verdict: Verdict) -> Judged:
 
 
 def _gate(check: Check) -> Gate:
-    return Gate(check.name, check.status, check.detail, check.device, check.control, check.unseen)
+    return Gate(check.name, check.status, check.detail, check.device, check.control, check.unseen, check.seconds)
 
 
 def _gain(measurement: Measurement) -> Gain:

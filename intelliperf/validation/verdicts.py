@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import monotonic
 
 from intelliperf.records import (
     DEFERRED,
@@ -38,10 +39,18 @@ def through(
             trial.note(name, CheckStatus.NOT_RUN, NEEDLESS if rejection is not None else DEFERRED)
             continue
         trial.case.begun(name, number, len(gates))
+        noted, begun_s = len(trial.checks), monotonic()
         rejection = gate(trial)
         if rejection is not None:
             trial.note(name, CheckStatus.FAILED, rejection.detail)
+        _timed(trial.checks, noted, monotonic() - begun_s)
     return rejection
+
+
+def _timed(checks: list[Check], first: int, seconds: float) -> None:
+    """One gate's time, on the first check that it noted. Gates within a gate have theirs beside its own."""
+    if len(checks) > first:
+        checks[first] = replace(checks[first], seconds=round(seconds, 2))
 
 
 def note_reached(trial: Trial) -> None:
