@@ -47,7 +47,10 @@ class Unit:
 
 
 def logged_units(log: Path) -> tuple[Unit, ...]:
-    """Each distinct compilation in the log; none where there is no log."""
+    """Each distinct compilation in the log; none where there is no log.
+
+    A build system's trials, whose sources it has removed with their directory, are left out.
+    """
     if not log.is_file():
         return ()
     found: dict[Unit, None] = {}
@@ -55,6 +58,8 @@ def logged_units(log: Path) -> tuple[Unit, ...]:
         entry = json.loads(line)
         directory = Path(entry["directory"])
         source = (directory / entry["source"]).resolve()
+        if not directory.is_dir() and not source.exists():
+            continue
         found[Unit(source, entry["language"], directory, tuple(entry["reader_flags"]))] = None
     return tuple(found)
 
@@ -78,6 +83,8 @@ class Compiler:
     def run(self, words: tuple[str, ...], directory: Path, limit: int = _OUTPUT_LIMIT_BYTES) -> str:
         """What it writes to standard output. Raises `Unreadable`."""
         argv = (*self._driver, *words)
+        if not directory.is_dir():
+            raise Unreadable(f"the directory of a compilation is gone: {directory}")
         with process.scratch_logs() as logs:
             done = process.run(argv, directory, _DEADLINE_S, logs, "read", self._environment, limit)
             if not done.ok:
