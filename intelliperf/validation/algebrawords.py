@@ -38,6 +38,12 @@ def less_exact(account: Account) -> str:
     return f"{times} ({_ulp(candidate)} ulp against {_ulp(original)})"
 
 
+def unseen(account: Account, why: str) -> str:
+    """Of a candidate whose own exact values are not known."""
+    errs = f"it errs by {_ulp(account.off_by)} ulp, the original by {_ulp(account.errors[0])}"
+    return f"{why}, and {errs}; {account.different:,} of {account.elements:,} differ"
+
+
 def said(account: Account) -> str:
     if account.level is not Level.DIFFERENT and not account.exact_enough:
         return less_exact(account)

@@ -55,7 +55,7 @@ def test_a_block_reduction_is_the_same_real_number_and_errs_less(bench):
     assert verdict.strength is Strength.SAME_NUMBERS
     assert "the same real numbers in its one output (checked in a secret field, no tolerance)" in verdict.proof
     assert not any("tolerance" in item for item in verdict.left_open), verdict.left_open
-    (function,) = (check for check in verdict.checks if check.name == "same function of the inputs")
+    (function,) = (check for check in verdict.checks if check.name == "same arithmetic on unknowns")
     assert function.status is CheckStatus.PASSED
 
 

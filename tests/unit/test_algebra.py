@@ -160,3 +160,15 @@ def test_numbers_that_are_the_same_to_the_bit_are_counted_as_the_long_way_counts
     short, long = compare(FIELD, one, one), compare(FIELD, one, one, np.zeros(16, dtype=bool))
     assert short == long
     assert short.elements == 4 and short.level is Level.EQUAL and short.relative > 0
+
+
+def test_a_candidate_that_hides_its_exact_values_must_be_as_exact_as_the_original_all_the_same() -> None:
+    original = shaded([1.0, 3.0], [1.0 + 2**-25, 3.0 - 2**-24])
+    cut = compare(FIELD, original, shaded([1.0 - 2**-18, 3.0 - 2**-17]))
+    near = compare(FIELD, original, shaded([1.0 + 2**-23, 3.0]))
+    assert cut.off_by > 30 > near.off_by
+    assert not doubts(state(), state(lost=1)).explains(cut)
+    assert doubts(state(), state(lost=1)).explains(near)
+    assert doubts(state(lost=1), state(lost=1)).explains(cut)
+    assert doubts(state(undecided=1), state(lost=1)).explains(cut)
+    assert not doubts(state(), state(undecided=1)).explains(cut)

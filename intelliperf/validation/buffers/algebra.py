@@ -88,6 +88,7 @@ class Account:
     worst: Worst | None = None
     erring: int = 0  # those in which either program errs
     squares: tuple[float, float] = (0.0, 0.0)  # of the errors in ulp, summed: the original's, the candidate's
+    off: tuple[int, float] = (0, 0.0)  # of the candidate from the original's exact values: how many, squares in ulp
     largest: tuple[float, float] = (0.0, 0.0)  # in ulp
     relative: float = 0.0  # how far apart the two may come out, as `tolerance.allowed` measures it
     kinds: frozenset[str] = frozenset()
@@ -101,6 +102,7 @@ class Account:
             worst,
             self.erring + other.erring,
             (self.squares[0] + other.squares[0], self.squares[1] + other.squares[1]),
+            (self.off[0] + other.off[0], self.off[1] + other.off[1]),
             (max(self.largest[0], other.largest[0]), max(self.largest[1], other.largest[1])),
             max(self.relative, other.relative),
             self.kinds | other.kinds,
@@ -122,6 +124,16 @@ class Account:
     def exact_enough(self) -> bool:
         original, candidate = self.errors
         return candidate <= _FACTOR * original + _OFFSET_ULP
+
+    @property
+    def off_by(self) -> float:
+        """Root of the mean square, in ulp, of the candidate's distance from what the original is exactly."""
+        return float((self.off[1] / max(1, self.off[0])) ** 0.5)
+
+    @property
+    def exact_unseen(self) -> bool:
+        """Is the candidate as near to the original's exact values as it must be, whatever its shadows say?"""
+        return self.off_by <= _FACTOR * self.errors[0] + _OFFSET_ULP
 
 
 NOTHING = Account()
@@ -303,10 +315,11 @@ def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | N
     with np.errstate(invalid="ignore", over="ignore"):
         errors = [np.where(special, 0.0, np.abs(one.value - one.exact - one.rest)) for one in (o, c)]
         gap = np.abs((o.exact - c.exact) + (o.rest - c.rest))
+        away = np.where(special, 0.0, np.abs(c.value - o.exact - o.rest))
     # Where both are finite but the exact values are not (an overflow that was divided away), nothing is known of these.
     unknown = ~(np.isfinite(o.exact) | np.isfinite(c.exact))
     gap = np.where(same_special | unknown, 0.0, np.where(special | ~np.isfinite(gap), np.inf, gap))
-    errors = [np.where(np.isfinite(error), error, 0.0) for error in errors]
+    *errors, away = (np.where(np.isfinite(error), error, 0.0) for error in (*errors, away))
     unit = ulps(kind, o.value)
     scale = _scale(o.exact)
     near = np.maximum(np.maximum(errors[0], unit), ulps(kind, np.array([scale * _SCALE_SHARE])))
@@ -325,6 +338,7 @@ def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | N
         worst=_worst(o, c, gap / np.maximum(errors[0], unit), different),
         erring=int(np.count_nonzero((errors[0] > 0) | (errors[1] > 0))),
         squares=(float(np.sum(in_ulps[0] ** 2)), float(np.sum(in_ulps[1] ** 2))),
+        off=(int(np.count_nonzero((away > 0) | (errors[0] > 0))), float(np.sum((away / steps) ** 2))),
         largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
         relative=_apart(kind, o, errors, scale),
         kinds=frozenset({kind}),
