@@ -2,7 +2,8 @@
 
     python benchmarks/same_source.py [variants] [programs...]
 
-The programs are the zoo's, by default; each is formatted anew for every variant, from a printed seed.
+The programs are the examples', the zoo's and those for rules, by default; each is formatted anew for every variant,
+from a printed seed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,13 +29,13 @@ from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
 from intelliperf.validation.runs.side import Run
 
-PROGRAMS = Path(__file__).parents[1] / "tests" / "zoo" / "programs"
+_ROOT = Path(__file__).parents[1]
+_FOLDERS = ("examples/*", "tests/zoo/programs", "benchmarks/rules/programs", "benchmarks/rules/fresh")
 _DEADLINE_S = 300.0
-_VARIANTS = 500
 _CODE = re.compile(r'("(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/)', re.DOTALL)
 _BREAKS = re.compile(r"([;{}])(?=[ \t]*\S)")
 
@@ -98,8 +100,14 @@ def built(directory: Path, program: Path, text: str) -> Application:
     return Application((str(directory / "app"),), directory, directory)
 
 
-def compared(root: Path, original: Application, variant: Application, number: int) -> str:
-    """What is wrong; empty where nothing is."""
+@dataclass(frozen=True)
+class Compared:
+    wrong: str  # empty where nothing is
+    launches: int
+    buffers: int
+
+
+def compared(root: Path, original: Application, variant: Application, number: int) -> Compared:
     field_ = Field.drawn()
     free: Calibration = _Free()  # type: ignore[assignment]
     observer = SameBytes(AlgebraObserver(free, field_))
@@ -109,8 +117,14 @@ def compared(root: Path, original: Application, variant: Application, number: in
     setting = Setting(EmulatorBackend(root / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)
     runs = Run("original", original, options), Run("variant", variant, options)
     followed = follow(setting, runs, Rule(lambda d: d.target), observer)
+    return Compared(_wrong(followed, observer), followed.syncs, observer.buffers)
+
+
+def _wrong(followed: Followed, observer: SameBytes) -> str:
     if "variant" in followed.divergences:
         return followed.divergences["variant"].detail
+    if not followed.syncs:
+        return "nothing was launched"
     levels = {account.level for account in observer.algebra.accounts.values()}
     if levels - {Level.EQUAL}:
         return f"levels {sorted(level.name for level in levels)}"
@@ -122,23 +136,31 @@ def variants(programs: list[Path], count: int) -> Iterator[tuple[Path, int]]:
         yield programs[number % len(programs)], number
 
 
+def _found() -> Iterator[Path]:
+    """Programs of one file."""
+    for folder in _FOLDERS:
+        paths = [path for path in _ROOT.glob(f"{folder}/*") if path.suffix in (".hip", ".cu")]
+        beside = Counter(path.parent for path in paths)
+        yield from (path for path in paths if beside[path.parent] == 1 or not folder.startswith("examples"))
+
+
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else _VARIANTS
-    found = sorted(path for kind in ("*.hip", "*.cu") for path in PROGRAMS.glob(kind))
-    programs = [Path(name).resolve() for name in sys.argv[2:]] or found
-    wrong = 0
+    programs = [Path(name).resolve() for name in sys.argv[2:]] or sorted(_found())
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else len(programs)
+    wrong = launches = buffers = 0
     with tempfile.TemporaryDirectory(prefix="intelliperf-same-") as name:
         root = Path(name)
         originals: dict[Path, Application] = {}
         for program, number in variants(programs, count):
             if program not in originals:
-                originals[program] = built(root / program.name / "original", program, program.read_text())
-            variant = built(root / program.name / str(number), program, formatted(program.read_text(), number))
-            said = compared(root, originals[program], variant, number)
-            wrong += bool(said)
-            if said:
-                print(f"{program.name}, seed {number}: {said}")
-    print(f"{wrong} of {count} formattings of {len(programs)} programs are not level A")
+                originals[program] = built(root / f"original-{number}", program, program.read_text())
+            variant = built(root / f"variant-{number}", program, formatted(program.read_text(), number))
+            made = compared(root, originals[program], variant, number)
+            wrong, launches, buffers = wrong + bool(made.wrong), launches + made.launches, buffers + made.buffers
+            if made.wrong:
+                print(f"{program.name}, seed {number}: {made.wrong}", flush=True)
+    print(f"{wrong} of {count} formattings of {len(originals)} programs are not level A")
+    print(f"compared: {buffers:,} buffers after {launches:,} launches")
     sys.exit(1 if wrong else 0)
 
 
