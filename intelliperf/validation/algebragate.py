@@ -50,7 +50,7 @@ class Doubt:
 
     text: str = ""
     largest: float = math.inf
-    # The candidate alone is to blame, who may have sought the doubt: its numbers have to be as exact all the same.
+    # The candidate alone is to blame, who may have sought the doubt: its numbers have to be as exact anyway.
     own: bool = False
 
     def explains(self, account: Account) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
@@ -44,6 +44,7 @@ _HOOKS = (
     "declare void @__simt_turn(i32, i32, i32)",
     "declare void @__simt_leave(i32)",
 )
+_REFERRED = re.compile(rf"@{NAME}")
 _METADATA_OPERAND = re.compile(r"metadata !(\d+)")
 
 
@@ -92,9 +93,13 @@ def instrument(
     described: dict[str, Any] = {}
     bodies: list[str] = []
     shader = Shader(text, layout, surroundings.defined) if shadows else None
+    referred = Counter(_REFERRED.findall(text)) - Counter(f"@{function.name}" for function in module.functions)
     for function in module.functions:
         is_kernel = function.name in kernels
-        fast, trace = FunctionRewriter(function, surroundings).rewrite()
+        # Of a function that was inlined wherever it is called, what is left is executed by nobody.
+        inlined = not is_kernel and f"@{function.name}" not in referred
+        around = replace(surroundings, reach=None) if inlined else surroundings
+        fast, trace = FunctionRewriter(function, around).rewrite()
         bodies += fast + trace
         if shader is not None:
             bodies += shader.shade(fast, is_kernel)

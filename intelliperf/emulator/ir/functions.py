@@ -52,6 +52,7 @@ _SYNCHRONISERS = {
     "__simt_collective": ("collective", "collective"),
 }
 _ACQUIRES, _RELEASES = 4, 8  # FenceCode of runtime/abi.h
+_CHOOSING = frozenset(("select", "and", "or", "br"))
 _FENCE_ORDER = re.compile(r"\b(acquire|release|acq_rel|seq_cst)\b")
 _CODE = re.compile(r"\(i32 (?:noundef )?(\d+)")
 _COMPILER_FENCE = '  fence syncscope("singlethread") seq_cst'
@@ -184,7 +185,7 @@ class FunctionRewriter:
             return
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
-        elif opcode == "select" and self._around.reach is not None:
+        elif opcode in _CHOOSING and self._around.reach is not None:
             self._fast += self._around.reach.choice(text, location)
         self._both(text)
 

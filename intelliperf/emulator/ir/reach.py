@@ -13,6 +13,11 @@ from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import NAME
 
 _CHOICE = re.compile(rf"= select (?:[a-z]+ )*?i1 (%{NAME}),")
+# Two conditions in one, and a branch: a limit that no run meets is one of these, and has no code of its own.
+_BOTH = re.compile(
+    rf"= (?:select (?:[a-z]+ )*?i1 %{NAME}, i1 (%{NAME}), i1 (?:false|true)|(?:and|or) i1 %{NAME}, (%{NAME}))$"
+)
+_BRANCH = re.compile(rf"br i1 (%{NAME}),")
 _REACHED = "@__simt_reached"
 _MOST = 1 << 16  # entries of one module: they travel in the first message of every judged run
 
@@ -32,14 +37,18 @@ class Reach:
         return [f"  store i8 1, ptr getelementptr (i8, ptr {_REACHED}, i64 {at}), align 1"] if at is not None else []
 
     def choice(self, text: str, place: int | None) -> list[str]:
-        """What precedes a select between two values."""
-        found = _CHOICE.search(text)
-        at = self._add(True, (place,)) if found and place is not None else None
-        if found is None or at is None:
+        """What precedes a select between two values, two conditions in one, or a branch."""
+        found = [match for pattern in (_CHOICE, _BOTH, _BRANCH) if (match := pattern.search(text))]
+        conditions = [name for match in found for name in match.groups() if name]
+        return [line for name in conditions for line in self._way(name, place)]
+
+    def _way(self, condition: str, place: int | None) -> list[str]:
+        at = self._add(True, (place,)) if place is not None else None
+        if at is None:
             return []
         taken, cell = f"%simt.taken{at}", f"%simt.cell{at}"
         return [
-            f"  {taken} = zext i1 {found[1]} to i64",
+            f"  {taken} = zext i1 {condition} to i64",
             f"  {cell} = getelementptr i8, ptr getelementptr (i8, ptr {_REACHED}, i64 {at}), i64 {taken}",
             f"  store i8 1, ptr {cell}, align 1",
         ]

@@ -56,13 +56,9 @@ class Reached:
     def unexecuted(self) -> list[Line]:
         return sorted(line for line, was in self.lines.items() if not was)
 
-    def one_way(self) -> dict[Line, bool]:
-        """Choices that were made, always in the same way."""
-        found: dict[Line, bool] = {}
-        for (line, _), taken in sorted(self.choices.items()):
-            if len(taken) == 1:
-                found.setdefault(line, next(iter(taken)))
-        return found
+    def one_way(self) -> list[Line]:
+        """Where choices were made, always in the same way."""
+        return sorted({line for (line, _), taken in self.choices.items() if len(taken) == 1})
 
 
 def _entries(hello: Hello, module: int) -> Sequence[_Entry]:
@@ -110,11 +106,9 @@ def unreached(reached: Reached, tree: Path, texts: Mapping[str, tuple[str, str]]
     }
     named, others = _sorted_out(tree, reached.unexecuted(), new)
     parts = [_listed("no run executed", named, texts)] if named else []
-    ways = reached.one_way()
-    for way, said in ((True, "always true"), (False, "never true")):
-        of_way, _ = _sorted_out(tree, [line for line, taken in ways.items() if taken is way], new)
-        if of_way := [line for line in of_way if line not in named]:
-            parts.append(_listed(f"{said} in all runs", of_way, texts))
+    of_way, _ = _sorted_out(tree, reached.one_way(), new)
+    if of_way := [line for line in dict.fromkeys(of_way) if line not in named]:
+        parts.append(_listed("a condition, or part of one, that came out the same in all runs", of_way, texts))
     if others:
         parts.append(f"no run executed {others} lines that the original has as well")
     return Unreached(f"{done:,} of {len(own):,} lines of kernels were executed", "; ".join(parts))
