@@ -68,6 +68,18 @@ def test_a_makefile_may_mix_hipcc_and_gxx(shell: Shell, tmp_path: Path) -> None:
     assert (tmp_path / "main.d").read_text(encoding="utf-8") == "main.o: main.hip\n"
 
 
+@pytest.mark.parametrize("compiler", ["nvcc", "hipcc"])
+def test_a_gpu_compiler_takes_sources_without_device_code(shell: Shell, tmp_path: Path, compiler: str) -> None:
+    write(
+        tmp_path,
+        expected_cpp=EXPECTED,
+        main_cpp='#include <cstdio>\nint expected();\nint main() { std::puts(expected() == 297 ? "PASS" : "FAIL"); }\n',
+    )
+    shell(compiler, "-c", "expected.cpp", "-o", "expected.o")
+    shell(compiler, "main.cpp", "expected.o", "-o", "app")
+    assert output(shell("./app")) == "PASS"
+
+
 def test_nvcc_of_any_directory_is_the_drop_in(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, main_cu=as_cuda(MAIN).replace("int expected();", "int expected() { return 297; }"))
     lines = ["CUDA = /soft/nowhere/cuda-11.8", "NVCC := $(CUDA)/bin/nvcc", "app: main.cu", "\t$(NVCC) -o app main.cu"]

@@ -32,7 +32,7 @@ from intelliperf.processes.process import output_of
 _HOST_SIDE_ALONE = re.compile(
     r"(?:reference to __host__ function '.*' in|call to __host__ function from) __(?:global|device)__"
 )
-_HOST_LINES = ("-gline-tables-only",)  # which line of the host asks for what, see `emulator.hostcalls`
+_HOST_LINES = ("-g1",)  # which line of the host asks for what, see `emulator.hostcalls`
 
 
 @dataclass(frozen=True)
