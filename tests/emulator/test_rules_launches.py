@@ -157,6 +157,7 @@ int main() {
         ("halves<<<blocks, threads>>>(", "hipLaunchKernelGGL(halves, dim3(blocks), dim3(threads), 0, 0, ",
          "threads = 48;", "threads = 64;"),
         ("(count + threads - 1) / threads", "1 + (count - 1) / threads", "threads = 48;", "threads = 64;"),
+        ("const int threads = 48;", "const int other = 1, threads = 48;", "threads = 48;", "threads = 64;"),
         ("__global__ void halves", "__device__ int unused() { return blockDim.x; }\n__global__ void halves",
          "threads = 48;", "threads = 64;"),
     ],
@@ -207,7 +208,7 @@ def test_blocks_that_are_mostly_started_grow_as_far_as_every_unit_has_some(
         ("__global__ void halves", "extern __shared__ float all[];\n__global__ void halves", "LDS of any size"),
         ("threads = 48;", "threads = 24 * 2;", "is not written as a number"),
         ("const int threads = 48;", "int threads = 48; ++threads;", "is not a constant"),
-        ("const int threads = 48;", "const int threads = 48, other = 1;", "is declared together with others"),
+        ("const int threads = 48;", "const int threads = 48, other = 2 * threads;", "threads is also used"),
     ],
 )  # fmt: skip
 def test_what_may_depend_on_the_block_size_is_left_alone(tmp_path: Path, old: str, new: str, reason: str) -> None:

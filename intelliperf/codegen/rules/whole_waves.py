@@ -248,10 +248,6 @@ def _own_values(launch: Launch, name: str) -> list[tree_sitter.Node]:
     if function is None or len(found) != 1 or is_changed(function, name):
         raise NotApplicable(f"{launch}: {name} is not a constant of the launching function")
     (value,) = found
-    declaration = value.parent.parent if value.parent is not None else None
-    together = [] if declaration is None else [c for c in declaration.named_children if c.type == "init_declarator"]
-    if len(together) != 1:
-        raise NotApplicable(f"{launch}: {name} is declared together with others")
     declared = value.parent.start_byte if value.parent is not None else value.start_byte
     uses = [node for node in walk(function) if node.type == "identifier" and text_of(node) == name]
     zones = list(_zones(launch, function))
