@@ -57,7 +57,7 @@ class Checker:
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
     by_wave: bool = False  # lanes exchange values or share memory, in either program
-    constants: set[int] = field(default_factory=set)  # that only the candidate's code names
+    constants: set[int] = field(default_factory=set)  # that only one of the two versions' code names
     widths: set[int] = field(default_factory=set)  # bits that the candidate's code keeps more numbers in
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
@@ -89,7 +89,7 @@ class Checker:
     ) -> Divergence | None:
         hellos = base.side.hello, other.side.hello
         mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
-        self.constants |= theirs - mine
+        self.constants |= theirs ^ mine
         self.widths |= _narrower(*(h.widths.get(base.dispatch.kernel, {}) if h else {} for h in hellos))
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}

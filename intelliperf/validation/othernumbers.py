@@ -68,7 +68,7 @@ ALTERATIONS = (
         of_arguments=True,
         doubtful=True,
         with_room="plain arguments, members of structs and device variables each by itself lowered and raised (one, "
-        "three, half, a prime, very few, what only the candidate compares with), floats among them doubled and "
+        "three, half, a prime, very few, what only one of the two compares with), floats among them doubled and "
         "negated, wherever the original has one answer then",
     ),
 )

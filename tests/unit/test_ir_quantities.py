@@ -88,3 +88,9 @@ def test_bounds_and_cases_are_constants_too() -> None:
     )
     (function,) = parse_module(f"define void @f(i32 %n) {{\n{body}  ret void\n}}\n").functions
     assert constants(function) == [7, 9, 512]
+
+
+def test_the_bounds_of_a_range_are_constants_although_one_comparison_holds_both() -> None:
+    body = "  %low = add i8 %c, -9\n  %in = icmp ult i8 %low, 5, !dbg !7\n  %far = add i32 %n, %m\n"
+    (function,) = parse_module(f"define void @f() {{\n{body}  ret void\n}}\n").functions
+    assert constants(function) == [5, 9, 14]

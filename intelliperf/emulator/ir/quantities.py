@@ -238,10 +238,16 @@ def _loaded(users: Users, base: str, offset: int) -> Iterator[str]:
 def constants(function: Function) -> list[int]:
     """What the function compares with, divides by and masks with: where it may do something else."""
     found: set[int] = set()
+    moved: dict[str, int] = {}  # a number → what was added to it, as compilers make one comparison of two
     for block in function.blocks:
         for instruction in block.instructions:
             if instruction.opcode in _COMPARING:
-                found |= set(_constants(instruction.text))
+                bounds = set(_constants(instruction.text))
+                names = _VALUE.findall(_without_attachments(instruction.text))
+                found |= bounds | {c - moved[name] for name in names if name in moved for c in (0, *bounds)}
+            elif instruction.opcode == "add" and instruction.result is not None:
+                if len(added := _constants(instruction.text)) == 1:
+                    moved[instruction.result] = added[0]
             elif instruction.opcode == "call":
                 found |= {int(bound[1]) for bound in _BOUND.finditer(instruction.text)}
             elif instruction.opcode == "switch":
