@@ -51,4 +51,4 @@ def _of_buffer(trial: Trial, key: Key) -> tuple[Strength, str]:
 
 def _function(trial: Trial) -> str:
     symbolic = any(check.name == SYMBOLIC_NAME and check.status is CheckStatus.PASSED for check in trial.checks)
-    return "; so with unknowns for its inputs" if symbolic else ""
+    return "; the same with unknown floats for inputs, along the branches of this run" if symbolic else ""

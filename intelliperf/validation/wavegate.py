@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intelliperf.records import CheckStatus
+from intelliperf.sentences import counted
 from intelliperf.validation.algebragate import AlgebraGate
 from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
@@ -84,4 +85,6 @@ class WaveGate:
         if divergence is not None:
             return divergence
         coverage = followed.coverage(_CANDIDATE)
-        return CheckStatus.PASSED, f"{followed.syncs} dispatches compared" + (f", {coverage}" if coverage else "")
+        return CheckStatus.PASSED, f"{counted(followed.syncs, 'dispatch', 'es')} compared" + (
+            f", {coverage}" if coverage else ""
+        )

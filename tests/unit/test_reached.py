@@ -44,7 +44,7 @@ def test_lines_of_the_original_are_only_counted(tmp_path: Path) -> None:
     reached = Reached()
     reached.listen(_hello(tmp_path), _dispatch(0b11101))
     found = unreached(reached, tmp_path, {"app.hip": (AFTER, AFTER)})
-    assert found is not None and found.unseen == "no run executed 1 lines that the original has as well"
+    assert found is not None and found.unseen == "no run executed 1 line that the original has as well"
 
 
 def test_nothing_is_said_where_no_run_reports_anything(tmp_path: Path) -> None:

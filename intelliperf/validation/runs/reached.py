@@ -12,6 +12,7 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.interception.messages import Dispatch, Hello
+from intelliperf.sentences import counted
 
 _MOST_NAMED = 4
 _MOST_ENTRIES = 1 << 20
@@ -110,7 +111,7 @@ def unreached(reached: Reached, tree: Path, texts: Mapping[str, tuple[str, str]]
     if of_way := [line for line in dict.fromkeys(of_way) if line not in named]:
         parts.append(_listed("a condition, or part of one, that came out the same in all runs", of_way, texts))
     if others:
-        parts.append(f"no run executed {others} lines that the original has as well")
+        parts.append(f"no run executed {counted(others, 'line')} that the original has as well")
     return Unreached(f"{done:,} of {len(own):,} lines of kernels were executed", "; ".join(parts))
 
 
