@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
 
-.PHONY: help setup demo test slow check prose docs coverage mutation format wheel benchmark clean zoo sample
+.PHONY: help setup demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -58,6 +58,9 @@ coverage: $(STAMP) ## branches that the unit tests reach, by file
 mutation: $(STAMP) ## changes of records, validation and formulas that tests notice (SAMPLE=n for a sample)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.3'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
+
+sanitize: $(STAMP) ## tests of the natives, built with -Werror and traps on undefined behaviour
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/sanitized.py
 
 format: $(STAMP) ## format and fix what can be fixed
 	$(BIN)/ruff format .

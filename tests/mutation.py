@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from treecopy import ROOT, copy_tree
+
 WORK = ROOT / "build" / "mutation"
 LEAST = 0.85
 TIMEOUT_S = 120.0
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="changes per module; default: all")
     parser.add_argument("--only", help="a part of the modules' paths")
     asked = parser.parse_args()
-    _copy()
+    copy_tree(WORK)
     noticed = made = 0
     for module, tests in TARGETS.items():
         if asked.only is None or asked.only in module:
@@ -58,22 +58,6 @@ def main() -> int:
     share = noticed / made if made else 0.0
     print(f"in all {noticed} of {made} noticed ({share:.0%}); wanted {LEAST:.0%}")
     return 0 if share >= LEAST else 1
-
-
-def _copy() -> None:
-    """The tracked files as they are now; nothing in the work tree is changed."""
-    shutil.rmtree(WORK, ignore_errors=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (WORK / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, WORK / name)
 
 
 def _mutated(module: str, tests: str, sample: int | None) -> dict[str, bool]:
