@@ -67,7 +67,7 @@ class _Checker:
         self._root = root
 
     def check(self) -> Checked:
-        from intelliperf.emulator.defects import defects_of, other_output, unfinished
+        from intelliperf.emulator.defects import defects_of, nothing_ran, other_output, unfinished
         from intelliperf.emulator.safety import coverage_of
         from intelliperf.emulator.sourcelines import Project
 
@@ -80,10 +80,11 @@ class _Checker:
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
-        defects = [*defects_of(runs, project, vendor), *unfinished(runs), *other_output((runs[0], again, *runs[1:]))]
+        defects = [*defects_of(runs, project, vendor), *unfinished(runs), *nothing_ran(runs)]
+        defects += other_output((runs[0], again, *runs[1:]))
         told = [(run, "; ".join(filter(None, map(coverage_of, run.traces)))) for run in runs]
         checked = [f"{run.schedule.name}: {seen or 'no launch came to its end'}" for run, seen in told]
-        not_checked = ["other inputs than this command's"]
+        not_checked = ["other inputs than this command's", "kernels of several streams at the same time"]
         if is_python(built.command[0], built.directory):
             not_checked.append("waves of another size, for which Triton would compile other code")
         elif module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:

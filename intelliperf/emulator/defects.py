@@ -20,6 +20,14 @@ _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
     "out_of_bounds": (
         "out-of-bounds", DefectLevel.ERROR, "access out of bounds", "compare the index with the size before the access",
     ),
+    "use_after_free": (
+        "use-after-free", DefectLevel.ERROR, "access to memory that was freed before",
+        "free memory after the last kernel that uses it has ended",
+    ),
+    "invalid_launch": (
+        "invalid-launch", DefectLevel.ERROR, "the device refuses the launch",
+        "look at what the launch returns, and stay within the device's limits",
+    ),
     "invalid_free": (
         "invalid-free", DefectLevel.ERROR, "memory is freed that is none", "free each allocation once, by its base",
     ),
@@ -37,6 +45,15 @@ _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
     "divergent_shuffle": (
         "divergent-shuffle", DefectLevel.WARNING, "shuffle reads from a lane that takes no part",
         "have the lanes that are read from come to the same shuffle",
+    ),
+    "shuffle_from_ended": (
+        "shuffle-from-ended-lane", DefectLevel.NOTE, "shuffle reads what a lane that has ended would give",
+        "throw such values away, or have all lanes of the wave come to the shuffle",
+    ),
+    "barrier_after_end": (
+        "barrier-after-exit", DefectLevel.WARNING,
+        "threads of the block ended before this barrier, which is defined only where all threads come to it",
+        "let threads without work skip the work and not the barrier",
     ),
     "trap": ("trap", DefectLevel.ERROR, "device code traps", "see the line"),
     "assert": ("assertion", DefectLevel.ERROR, "a device assertion failed", "see the line"),
@@ -112,7 +129,7 @@ def _describe(trace: Trace, fault: Fault, project: Project, vendor: str) -> Defe
         thread=_thread(fault.block, fault.thread) if fault.launch is not None else None,
         other_thread=_thread(fault.other_block, fault.other_thread),
         memory=_memory(fault),
-        launch=launch.index if launch else None,
+        launch=trace.launches.index(launch) + 1 if launch else None,
         geometry=launch.geometry if launch else None,
         count=fault.count,
     )
@@ -149,7 +166,7 @@ def _thread(block: tuple[int, int, int] | None, thread: int | None) -> str | Non
 
 def _memory(fault: Fault) -> str | None:
     space = "LDS" if fault.space == "shared" else "device memory"
-    if fault.kind == "out_of_bounds":
+    if fault.kind in ("out_of_bounds", "use_after_free"):
         if not fault.allocation_bytes:
             return f"{space} outside any allocation"
         return f"byte {fault.address_offset:,} of {fault.allocation_bytes:,} bytes of {space}"
@@ -209,6 +226,19 @@ def unfinished(runs: Iterable[Watched]) -> tuple[Defect, ...]:
         )
         for run in runs
         if run.completed.timed_out
+    )  # fmt: skip
+
+
+def nothing_ran(runs: Sequence[Watched]) -> tuple[Defect, ...]:
+    """Where no run has a kernel: such a program is not found healthy."""
+    if any(trace.launches for run in runs for trace in run.traces) or any(run.completed.timed_out for run in runs):
+        return ()
+    return (
+        Defect(
+            "nothing-ran", DefectLevel.ERROR, "no kernel ran, so that nothing was checked",
+            "look at what the launches return, or run a command that launches kernels",
+            kernel="the program", schedule=runs[0].schedule.name,
+        ),
     )  # fmt: skip
 
 

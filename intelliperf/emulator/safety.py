@@ -24,7 +24,7 @@ _ALL = "all"  # how the coverage begins where nothing was left out
 
 CHECKS: Mapping[str, tuple[str, ...]] = {
     RACES: ("race", "unacquired"),
-    BOUNDS: ("out_of_bounds", "invalid_free", "misaligned"),
+    BOUNDS: ("out_of_bounds", "use_after_free", "invalid_free", "misaligned"),
     UNINITIALISED: ("uninitialized",),
     SYNCHRONISATION: ("deadlock", "divergent_barrier", "divergent_shuffle", "trap", "assert"),
 }
@@ -140,7 +140,8 @@ def _place(trace: Trace, module: int | None, site: int | None, project: Project)
 def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
     """Each kind of misbehaviour that a run shows, with the first places; what all launches show alike is one fault."""
     alike: dict[object, LocatedFault] = {}
-    for fault in located(trace, project):
+    told = {kind for kinds in CHECKS.values() for kind in kinds}  # what no gate looks at is for `check` alone
+    for fault in (fault for fault in located(trace, project) if fault.kind in told):
         key = fault.kind, fault.kernel, fault.scope, frozenset((fault.place, fault.other))
         alike[key] = replace(fault, count=alike[key].count + fault.count) if key in alike else fault
     kinds: dict[str, list[LocatedFault]] = {}

@@ -42,7 +42,7 @@ class Defect:
     thread: str | None = None
     other_thread: str | None = None
     memory: str | None = None
-    launch: int | None = None
+    launch: int | None = None  # of the process's kernels, from 1
     geometry: Geometry | None = None
     schedule: str = ""  # in which order it shows
     count: int = 1

@@ -45,3 +45,39 @@ def test_what_is_wrong_with_one_wave_size_only_is_said_so(tmp_path: Path, capsys
     errors = [defect for defect in found["defects"] if defect["level"] == "error"]
     assert status == EXIT_DEFECTS and errors
     assert all("only with waves of 32 lanes" in defect["what"] for defect in errors)
+
+
+@pytest.fixture(scope="module")
+def misuses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("misuses")
+    shutil.copy(Path(__file__).parent / "programs" / "misuses.cu", project)
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("which", "rules", "status"),
+    [
+        ("neighbours", {"shuffle-from-ended-lane": "note"}, 0),
+        ("tail", {"barrier-after-exit": "warning"}, 0),
+        ("bins", {"uninitialised-read": "error"}, EXIT_DEFECTS),
+        ("claimed", {}, 0),
+        ("freed", {"use-after-free": "error"}, EXIT_DEFECTS),
+        ("large", {"invalid-launch": "error", "nothing-ran": "error"}, EXIT_DEFECTS),
+        ("both", {"invalid-launch": "error"}, EXIT_DEFECTS),
+    ],
+)
+def test_misuses_that_happen_to_work_are_named(
+    which: str, rules: dict[str, str], status: int, misuses: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("./app", which)
+    options = CheckOptions(
+        command, build_command=("nvcc -O2 misuses.cu -o app",), project_directory=misuses, json_events=True, seeds=0
+    )
+    assert check_application(options) == status
+    found = json.loads(capsys.readouterr().out)
+    assert {defect["rule"]: defect["level"] for defect in found["defects"]} == rules
+    marked = {rule for rule in rules if rule not in ("invalid-launch", "nothing-ran")}
+    lines = (misuses / "misuses.cu").read_text().splitlines()
+    for defect in (one for one in found["defects"] if one["rule"] in marked):
+        assert defect["rule"] in lines[defect["point"]["line"] - 1] and defect["launch"] == 1

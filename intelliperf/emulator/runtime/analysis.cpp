@@ -392,6 +392,7 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
     fault.thread = request.thread[i];
     fault.address_offset = around ? int64_t(address - around->base) : 0;
     fault.allocation_bytes = around ? around->bytes : 0;
+    fault.freed = around && !around->live;
     note_fault(fault);
   }
 }
@@ -428,10 +429,21 @@ bool Analysis::poisoned(uint64_t address, uint32_t bytes) const {
   return true;
 }
 
+// Whether the atomic operation is an exchange, which leaves nothing of what was there: in IR or as an instruction.
+bool Analysis::overwrites(uint32_t site) const {
+  const auto& described = module_->metadata["sites"].items();
+  if (site >= described.size()) return false;
+  const std::string& operation = described[site]["operation"].text();
+  const bool compares = operation.find("cmp") != std::string::npos;
+  return !compares && (operation.find("xchg") != std::string::npos || operation.find("swap") != std::string::npos);
+}
+
 // Fresh memory and fresh LDS are filled with the poison byte; a load that finds nothing else has read what
-// nobody wrote. Below 4 bytes that may be chance, so at least 8 lanes of a request must agree.
+// nobody wrote, and so has an atomic operation, but for an exchange whose old value is not used. Below 4 bytes that may
+// be chance, so at least 8 lanes of a request must agree.
 void Analysis::check_poison(const Request& request, SiteRecord& record) {
-  if (SiteKind(request.site->kind) != SiteKind::kLoad) return;
+  const auto kind = SiteKind(request.site->kind);
+  if (kind != SiteKind::kLoad && kind != SiteKind::kAtomic && kind != SiteKind::kReduction) return;
   const SharedSpan& known = known_[request.index];
   if (!request.shared && (request.lowest < known.begin || request.highest + request.bytes > known.end)) return;
   if (!any_poisoned(request)) return;
@@ -439,6 +451,7 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
   for (uint32_t i = request.count; i-- > 0;)
     if (poisoned(request.address[i], request.bytes)) ++found, first = i;
   if (found == 0 || (request.bytes < 4 && (found < 8 || found < request.count || request.uniform))) return;
+  if (kind == SiteKind::kReduction && overwrites(request.index)) return;
   record.uninitialized += found;
   Fault fault{FaultKind::kUninitialized};
   fault.shared = request.shared;

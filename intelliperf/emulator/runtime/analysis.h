@@ -116,6 +116,7 @@ class Analysis {
   void check_shared_bounds(const Request& request, SiteRecord& record);
   void check_bounds(const Request& request, SiteRecord& record);
   void check_poison(const Request& request, SiteRecord& record);
+  bool overwrites(uint32_t site) const;
   void check_alignment(const Request& request);
   static RaceDetector::Access access_of(const Request& request);
   void check_races(const Request& request, const uint64_t* offset, SiteRecord& record);

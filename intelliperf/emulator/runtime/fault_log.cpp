@@ -40,6 +40,8 @@ const char* name_of(FaultKind kind) {
     case FaultKind::kUnacquired: return "unacquired";
     case FaultKind::kMisaligned: return "misaligned";
     case FaultKind::kDivergentShuffle: return "divergent_shuffle";
+    case FaultKind::kShuffleFromEnded: return "shuffle_from_ended";
+    case FaultKind::kBarrierAfterEnd: return "barrier_after_end";
   }
   return "trap";
 }
@@ -98,7 +100,7 @@ std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t l
   const Fault& fault = entry.fault;
   JsonWriter line;
   line.begin_object();
-  line.key("kind").string(name_of(fault.kind));
+  line.key("kind").string(fault.freed ? "use_after_free" : name_of(fault.kind));
   line.key("launch").number(launch_index);
   line.key("kernel").string(request.kernel->name);
   line.key("module").number(request.kernel->module->id);
@@ -146,6 +148,7 @@ std::string description(const Fault& fault) {
   if (fault.kind == FaultKind::kDeadlock) return "deadlock (no thread can make progress, and the host waits for the launch)";
   if (fault.kind == FaultKind::kTrap) return "device trap";
   const char* space = fault.shared ? "shared" : "global";
+  if (fault.freed) return "access to memory that was freed before";
   if (fault.allocation_bytes == 0) return std::string("access to ") + space + " memory outside any allocation";
   return "access at byte " + std::to_string(fault.address_offset) + " of " + std::to_string(fault.allocation_bytes) +
          " bytes of " + space + " memory";

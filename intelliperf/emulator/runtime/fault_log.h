@@ -13,6 +13,9 @@ enum class FaultKind : uint8_t {
   kUnacquired,        // ordered by a value that was read, but without an acquiring fence
   kMisaligned,        // for what the compiler takes for granted
   kDivergentShuffle,  // reads from a lane that takes no part
+  // What programs get away with, so that no gate looks at it; `check` tells:
+  kShuffleFromEnded,  // reads from a lane that has ended, or never was
+  kBarrierAfterEnd,   // of a block some of whose lanes have ended
 };
 // What a race lacks, as far as it can be told.
 enum class FaultCause : uint8_t {
@@ -36,6 +39,7 @@ struct Fault {
   uint64_t resident = 0;            // of a deadlock: blocks that fit, where others were not begun; 0: all were
   int64_t address_offset = 0;      // from the base of its allocation
   uint64_t allocation_bytes = 0;   // 0: in none
+  bool freed = false;              // of an access out of bounds: the allocation was freed before
 };
 
 // Counts the fault; the first of its kind and sites keeps the details.

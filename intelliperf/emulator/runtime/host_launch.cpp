@@ -70,6 +70,14 @@ void report_damage(const Allocation& allocation, int64_t offset, void* context) 
   record_host_fault("out_of_bounds", detail);
 }
 
+void report_refusal(const Kernel& kernel, const Dim3& grid, const Dim3& block, size_t shared_bytes) {
+  char detail[512];
+  std::snprintf(detail, sizeof detail, "%s with %u×%u×%u blocks of %u×%u×%u threads and %zu bytes of dynamic LDS",
+                kernel.display.empty() ? kernel.name.c_str() : kernel.display.c_str(), grid.x, grid.y, grid.z, block.x,
+                block.y, block.z, shared_bytes);
+  record_host_fault("invalid_launch", detail);
+}
+
 // The arguments, copied: a captured launch outlives the caller's.
 struct Arguments {
   std::vector<std::vector<char>> values;
@@ -136,7 +144,10 @@ int launch_kernel(Kernel* kernel, Dim3 grid, Dim3 block, void** arguments, size_
   int error = check_shape(*kernel, grid, block);
   if (error == kSuccess) error = check_shared(*kernel, shared_bytes);
   if (error == kSuccess && cooperative) error = check_residency(*kernel, grid, block, shared_bytes);
-  if (error != kSuccess) return error;
+  if (error != kSuccess) {
+    report_refusal(*kernel, grid, block, shared_bytes);
+    return error;
+  }
   LaunchRequest request;
   request.kernel = kernel;
   request.grid = grid;

@@ -268,7 +268,7 @@ void MachineExecutor::release() {
   Ordered& ordered = ordered_[wave_->index];
   if (!ordered.waited) return;
   const bool device = !needs_write_back_ || ordered.written_back;
-  analysis_->fence(wave_->index * machine::kWave, kFenceRelease | (device ? 0 : kFenceBlock));
+  analysis_->fence(wave_->index * machine::kWave, kFenceRelease | (device ? 0u : uint32_t{kFenceBlock}));
   ordered = Ordered();
 }
 
@@ -277,7 +277,7 @@ void MachineExecutor::order(machine::Wave&, machine::Order what, bool wide) {
   Ordered& ordered = ordered_[wave_->index];
   if (what == machine::Order::kWaited) ordered.waited = true;
   if (what == machine::Order::kWrittenBack) ordered.written_back |= wide;
-  if (what == machine::Order::kInvalidated) analysis_->fence(wave_->index * machine::kWave, kFenceAcquire | (wide ? 0 : kFenceBlock));
+  if (what == machine::Order::kInvalidated) analysis_->fence(wave_->index * machine::kWave, kFenceAcquire | (wide ? 0u : uint32_t{kFenceBlock}));
 }
 
 // How much of a block is analysed, as in Scheduler: a window where it comes to an access that no block has made.

@@ -358,14 +358,14 @@ void Scheduler::back_off() {
   for (uint32_t i = 0; i < group_.size; ++i) group_.lane[i]->backing_off = true;
 }
 
-// Lanes that have ended may be read from: programs do so where their number is not a multiple of the wave's, and
-// throw the result away.
+// Of lanes that have ended, programs read where their number is not a multiple of the wave's, and mostly throw the
+// result away: that is told apart.
 void Scheduler::look_at_shuffle(uint64_t members, uint64_t live) const {
   if (group_.lane[0]->operation > uint32_t(Collective::kShuffleXor)) return;
   for (uint32_t i = 0; i < group_.size; ++i) {
     const int source = shuffle_source(*group_.lane[i], wave_size_);
-    if (source < 0 || members >> source & 1 || !(live >> source & 1)) continue;
-    Fault fault{FaultKind::kDivergentShuffle};
+    if (source < 0 || members >> source & 1) continue;
+    Fault fault{live >> source & 1 ? FaultKind::kDivergentShuffle : FaultKind::kShuffleFromEnded};
     fault.scope = FaultScope::kWave;
     fault.site = group_.lane[i]->site;
     fault.thread = group_.lane[i]->thread.linear;
@@ -393,7 +393,8 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
       if (members == live)
         analysis_->synchronize_wave(wave.index);
       else
-        analysis_->synchronize_lanes(wave.index, members), look_at_shuffle(members, live);
+        analysis_->synchronize_lanes(wave.index, members);
+      if (uint32_t(__builtin_popcountll(members)) < wave_size_) look_at_shuffle(members, live);
     }
     return Repeat::kNo;
   }
@@ -495,9 +496,10 @@ void Scheduler::release_barrier(Block& block) {
   }
   uint64_t count = 0, all = 1;
   bool reduces = false, mixed = false;
+  uint32_t live = 0;
   const Lane* first = nullptr;
   for (Wave& wave : block.waves)
-    for (uint32_t i = 0; i < wave.live; ++i) {
+    for (uint32_t i = 0; i < wave.live; ++i, ++live) {
       const Lane& lane = *wave.lanes[i];
       if (!first) first = &lane;
       mixed |= lane.site != first->site;
@@ -515,7 +517,14 @@ void Scheduler::release_barrier(Block& block) {
     }
   }
   divergent_barriers += mixed;
-  if (analysis_ && block.analyzed && first) analysis_->synchronize_block(block, mixed);
+  if (!analysis_ || !block.analyzed || !first) return;
+  analysis_->synchronize_block(block, mixed);
+  if (live == threads_) return;
+  Fault fault{FaultKind::kBarrierAfterEnd};
+  fault.scope = FaultScope::kBlock;
+  fault.site = first->site;
+  fault.thread = first->thread.linear;
+  note_fault(fault);
 }
 
 BlockStop Scheduler::run(Block& block) {

@@ -58,6 +58,7 @@ Fault describe(const Lane& lane, bool memory, uintptr_t address) {
   const Allocation* around = nearest(address);
   fault.address_offset = int64_t(around ? address - around->base : address);
   fault.allocation_bytes = around ? around->bytes : 0;
+  fault.freed = around && !around->live;
   return fault;
 }
 

@@ -1,0 +1,52 @@
+// One misuse per run, named by the argument; marked lines are what `check` is to name.
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+
+__global__ void neighbours(const float* in, float* out, int n) {
+  int i = threadIdx.x;
+  if (i < n) {
+    float v = in[i];
+    v += __shfl_down_sync(0xffffffffu, v, 16);  // shuffle-from-ended-lane
+    out[i] = v;
+  }
+}
+__global__ void tail(float* data, int n) {
+  __shared__ float s[128];
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i >= n) return;
+  s[threadIdx.x] = data[i];
+  __syncthreads();  // barrier-after-exit
+  data[i] = s[threadIdx.x ^ 1];
+}
+__global__ void bins(const int* keys, int* out) {
+  __shared__ int h[64];
+  atomicAdd(&h[keys[threadIdx.x] & 63], 1);  // uninitialised-read
+  __syncthreads();
+  if (threadIdx.x < 64) out[threadIdx.x] = 0;
+}
+__global__ void claimed(int* out) {
+  __shared__ int owner;
+  atomicExch(&owner, 7);  // fine: what was there does not matter
+  __syncthreads();
+  if (threadIdx.x == 0) *out = owner;
+}
+__global__ void touch(float* data) { data[threadIdx.x] = 1; }  // use-after-free
+
+int main(int, char** argv) {
+  const char* which = argv[1];
+  float *a, *b;
+  cudaMalloc(&a, 4096);
+  cudaMalloc(&b, 4096);
+  cudaMemset(a, 0, 4096);
+  cudaMemset(b, 0, 4096);
+  if (!strcmp(which, "neighbours")) neighbours<<<1, 64>>>(a, b, 40);
+  if (!strcmp(which, "tail")) tail<<<8, 128>>>(a, 1000);
+  if (!strcmp(which, "bins")) bins<<<1, 128>>>(reinterpret_cast<int*>(a), reinterpret_cast<int*>(b));
+  if (!strcmp(which, "claimed")) claimed<<<1, 32>>>(reinterpret_cast<int*>(a));
+  if (!strcmp(which, "freed")) cudaFree(a), touch<<<1, 128>>>(a);
+  if (!strcmp(which, "large")) touch<<<1, 2048>>>(a);
+  if (!strcmp(which, "both")) touch<<<1, 2048>>>(a), touch<<<1, 128>>>(b);
+  cudaDeviceSynchronize();
+  return 0;
+}
