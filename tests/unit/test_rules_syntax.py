@@ -88,6 +88,13 @@ def test_a_declaration_goes_above_comments_templates_and_language_linkage(inside
     assert encoded(TEXT)[point:].startswith(encoded(first))
 
 
+def test_a_comment_right_below_a_directive_stays_with_its_kernel() -> None:
+    text = "#include <vector>\n// one thread per row\n__global__ void k(int* a) { *a = 1; }\n"
+    assert text[insertion_point(text, text.index("*a = 1")) :].startswith("// one thread")
+    trailing = "int x;  // of x\n__global__ void k(int* a) { *a = 1; }\n"
+    assert trailing[insertion_point(trailing, trailing.index("*a = 1")) :].startswith("__global__")
+
+
 def test_edits_keep_bytes_and_line_endings() -> None:
     source = Source("f.cu", "a\r\nb\udcff\r\nc\r\n")
     source.replace(3, 4, "x\ny")

@@ -224,8 +224,7 @@ def _above_comments(data: bytes, node: Node) -> int:
         and before.type == "comment"
         and first.start_point[0] - before.end_point[0] <= 1
     ):
-        earlier = before.prev_sibling
-        if earlier is not None and earlier.end_point[0] == before.start_point[0]:
+        if data[data.rfind(b"\n", 0, before.start_byte) + 1 : before.start_byte].strip():
             break  # a trailing comment of the previous declaration
         first = before
     start = data.rfind(b"\n", 0, first.start_byte) + 1
