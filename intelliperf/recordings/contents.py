@@ -66,4 +66,6 @@ class Recording:
 
     def describe(self) -> str:
         kept = len(self.dispatches)
-        return f"{kept} of {self.launched} dispatches" if kept < self.launched else f"all {kept} dispatches"
+        if kept < self.launched:
+            return f"{kept} of {self.launched} dispatches"
+        return "its one dispatch" if kept == 1 else f"all {kept} dispatches"

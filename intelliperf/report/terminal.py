@@ -8,6 +8,7 @@ from pathlib import Path
 
 from intelliperf.records import Ending, Report, SourceEvidence
 from intelliperf.report import wording
+from intelliperf.sentences import counted
 
 _SHOWN_LINES = 3
 
@@ -54,7 +55,7 @@ def _attempts(report: Report) -> Iterator[str]:
         whom = f" for {attempt.formula} in {attempt.kernel}" if len(report.diagnoses) > 1 and attempt.kernel else ""
         yield f"  attempt {attempt.index}, {wording.origin(attempt)}{whom}: {name}: {detail}"
     if hidden:
-        yield f"  declined, each with its reason in summary.md: {len(hidden)} further proposals by rules"
+        yield f"  declined, each with its reason in summary.md: {counted(len(hidden), 'further proposal')} by rules"
 
 
 def _findings(report: Report) -> Iterator[str]:

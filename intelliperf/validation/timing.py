@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from intelliperf.records import Measurement, Outcome, Scope
+from intelliperf.records import Measurement, Outcome, Provenance, Scope
 
 _WHOLE = {Scope.APPLICATION: "all device time together", Scope.PROCESS: "the process from its start to its end"}
 _FLOOR_SLACK = 0.98  # public peak rates are exceeded by a little at boost clocks
@@ -23,7 +23,8 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
             return Outcome.IMPLAUSIBLE, f"{measurement.scope.value} times of {measurement.candidate_ns} ns"
     for measurement in kernels:
         if measurement.low <= 1.0:
-            return Outcome.NOT_FASTER, f"the kernel is {_change(measurement)}"
+            doubt, way_out = _in_doubt(measurement)
+            return Outcome.NOT_FASTER, f"the kernel is {doubt}{_change(measurement)}{way_out}"
         if floor_ns is not None and measurement.candidate_ns < floor_ns * _FLOOR_SLACK:
             text = f"{measurement.candidate_ns:.0f} ns, but moving its data alone takes {floor_ns:.0f} ns"
             return Outcome.IMPLAUSIBLE, text
@@ -31,6 +32,14 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
         if measurement.high < 1.0:
             return Outcome.SLOWER_OVERALL, f"{_WHOLE[measurement.scope]} is {_change(measurement)}"
     return None
+
+
+def _in_doubt(measurement: Measurement) -> tuple[str, str]:
+    """Words before and after the change where the interval holds both a gain and none; what could decide is named."""
+    if not measurement.low <= 1.0 < measurement.ratio:
+        return "", ""
+    modelled = measurement.provenance is Provenance.MODELLED
+    return "not shown to be faster: ", "; a larger input or a measurement on a GPU could decide" if modelled else ""
 
 
 def _change(measurement: Measurement) -> str:
