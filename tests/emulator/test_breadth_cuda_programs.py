@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 PROGRAMS = Path(__file__).parent / "breadth"
 REFUSED = {
     "inline assembly": '__global__ void k(int* o) { asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(*o) : "r"(1), "r"(2)); }',
-    "texture references": "texture<float, 1> t;\nint main() { cudaBindTexture(0, t, 0, 4); }",
+    "surface references": "surface<void, 2> s;\nint main() { cudaBindSurfaceToArray(s, nullptr); }",
     "quasi-random numbers made in kernels": "#include <curand_kernel.h>\n"
     "__global__ void k(curandStateSobol32_t* s, float* o) { *o = curand_uniform(s); }",
     "memory mapped by hand": "#include <cuda.h>\nint main() { CUmemAllocationProp p; cuMemCreate(0, 1, &p, 0); }",

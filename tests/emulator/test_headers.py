@@ -19,7 +19,6 @@ REFUSED = {
     "this chip has no WMMA": "typedef float v8 __attribute__((ext_vector_type(8)));\n"
     "typedef _Float16 h16 __attribute__((ext_vector_type(16)));\n"
     "__global__ void k(v8* o, h16* i) { *o = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(*i, *i, *o); }",
-    "texture references": "__global__ void k(float* o, texture<float, 1, 0> t) { *o = tex1Dfetch(t, 1); }",
     "lane masks are 64 bits wide": "__global__ void k(int* o) { *o = __shfl_down_sync(0xffffffff, *o, 1); }",
 }
 

@@ -77,6 +77,9 @@ static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cud
 #undef SIMT_MULTIPROCESSOR_COUNT
 #undef SIMT_MAX_THREADS_PER_BLOCK
 #undef SIMT_WARP_SIZE
+#if defined(__CUDA__)
+#include <simt/texture_references.h>
+#endif
 
 static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
   return cudaEventCreateWithFlags(event, flags);

@@ -1,3 +1,3 @@
-// Textures: the functions of simt/unsupported.h, which fail by name where they are used.
+// Surfaces: objects (simt/textures.h); references fail where they are used.
 #pragma once
 #include "cuda_runtime.h"

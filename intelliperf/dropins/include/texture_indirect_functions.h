@@ -1,3 +1,3 @@
-// Textures: the functions of simt/unsupported.h, which fail by name where they are used.
+// Textures: objects (simt/textures.h) and references (simt/texture_references.h).
 #pragma once
 #include "cuda_runtime.h"

@@ -46,9 +46,8 @@ _HEADERS = (
 # What an error message mentions: what the program would need.
 _MENTIONS = (
     (
-        r"\b(?:cuda|hip)(?:Un)?[Bb]indTexture\w*|\btextureReference\b|\bsurfaceReference\b|"
-        r"in '(?:texture|surface)<|\b(?:cuda|hip)BindSurface\w*|\b(?:cuda|hip)GetTextureReference\b",
-        "texture references",
+        r"\bsurfaceReference\b|in 'surface<|\b(?:cuda|hip)(?:BindSurface\w*|GetSurfaceReference)\b",
+        "surface references",
     ),
     (r"\b(?:cuda|hip)(?:Malloc)?Mipmapped\w*|\btexCubemap(?:Layered|Lod|Grad)\w*|\bhipTex\w+", "mipmapped textures"),
     (

@@ -5,6 +5,7 @@
 
 #include "host_api.h"
 #include "module_registry.h"
+#include "textures.h"
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 
@@ -89,7 +90,9 @@ SIMT_EXPORT void __hipRegisterManagedVar(void* handle, void** pointer, void* ini
   register_managed(module_of(static_cast<void**>(handle)), pointer, initial, name, bytes);
 }
 SIMT_EXPORT void __hipRegisterSurface(void**, void*, char*, char* name, int, int) { refuse("surface", name); }
-SIMT_EXPORT void __hipRegisterTexture(void**, void*, char*, char* name, int, int, int) { refuse("texture", name); }
+SIMT_EXPORT void __hipRegisterTexture(void** handle, void* variable, char*, char* name, int, int, int) {
+  add_variable(handle, variable, name, sizeof(textureReference), 1);
+}
 SIMT_EXPORT int __hipPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes, Stream* stream) {
   return push(grid, block, shared_bytes, stream);
 }
@@ -116,7 +119,9 @@ SIMT_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*, 
   register_managed(module_of(handle), pointer, nullptr, name, bytes);
 }
 SIMT_EXPORT void __cudaRegisterSurface(void**, const void*, const void**, const char* name, int, int) { refuse("surface", name); }
-SIMT_EXPORT void __cudaRegisterTexture(void**, const void*, const void**, const char* name, int, int, int) { refuse("texture", name); }
+SIMT_EXPORT void __cudaRegisterTexture(void** handle, void* variable, const void**, const char* name, int, int, int) {
+  add_variable(handle, variable, name, sizeof(textureReference), 1);
+}
 SIMT_EXPORT unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes, Stream* stream) {
   return static_cast<unsigned>(push(grid, block, shared_bytes, stream));
 }

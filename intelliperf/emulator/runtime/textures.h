@@ -42,5 +42,14 @@ struct TextureDescription {  // cudaTextureDesc, hipTextureDesc
   unsigned int rest[7];
 };
 struct ResourceView;
+struct textureReference {  // a file's texture; both APIs call it so
+  int normalized_coordinates, filter_mode, address_mode[3];
+  ChannelFormat format;
+  int srgb;
+  unsigned int most_anisotropy;
+  int mipmap_filter_mode;
+  float mipmap_levels[3];
+  int read_mode, reserved[14];
+};
 
 }  // namespace simt

@@ -543,6 +543,9 @@ SIMT_C_END
 #undef SIMT_MULTIPROCESSOR_COUNT
 #undef SIMT_MAX_THREADS_PER_BLOCK
 #undef SIMT_WARP_SIZE
+#if defined(__HIP__)
+#include <simt/texture_references.h>
+#endif
 
 template <class _T>
 static inline hipError_t hipHostMalloc(_T** pointer, size_t bytes, unsigned int flags = 0) {

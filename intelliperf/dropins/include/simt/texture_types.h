@@ -65,6 +65,22 @@ typedef struct SIMT_T(TextureDesc) {
   float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
   int disableTrilinearOptimization, seamlessCubemap;
 } SIMT_T(TextureDesc);
+#ifndef SIMT_TEXTURE_REFERENCE
+#define SIMT_TEXTURE_REFERENCE
+// Of a file's texture that the host binds to memory; runtime/texture_references.h has it under our names.
+struct textureReference {
+  int normalized;
+  enum SIMT_T(TextureFilterMode) filterMode;
+  enum SIMT_T(TextureAddressMode) addressMode[3];
+  struct SIMT_T(ChannelFormatDesc) channelDesc;
+  int sRGB;
+  unsigned int maxAnisotropy;
+  enum SIMT_T(TextureFilterMode) mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  enum SIMT_T(TextureReadMode) readMode;
+  int reserved[14];
+};
+#endif
 typedef enum SIMT_T(ResourceViewFormat) { SIMT_T(ResViewFormatNone) = 0 } SIMT_T(ResourceViewFormat);
 typedef struct SIMT_T(ResourceViewDesc) {
   enum SIMT_T(ResourceViewFormat) format;

@@ -31,6 +31,7 @@ SIMT_D const void* __simt_texel_in_line(uint64_t object, int32_t index) {
 SIMT_D void* __simt_surface_place(uint64_t object, int32_t x_bytes, int32_t y, int32_t z, int32_t) {
   return reinterpret_cast<char*>(object) + ((z << 24) + (y << 12) + x_bytes);
 }
+SIMT_D uint64_t __simt_bound_texture(const void* reference) { return *static_cast<const uint64_t*>(reference); }
 #else
 extern "C" {
 __device__ uint32_t __simt_texture_format(uint64_t object);
@@ -39,6 +40,7 @@ __device__ float __simt_texture_border(uint64_t object, int32_t channel);
 __device__ const void* __simt_texel(uint64_t object, int32_t x, int32_t y, int32_t z);
 __device__ const void* __simt_texel_in_line(uint64_t object, int32_t index);
 __device__ void* __simt_surface_place(uint64_t object, int32_t x_bytes, int32_t y, int32_t z, int32_t boundary);
+__device__ uint64_t __simt_bound_texture(const void* reference);
 }
 #endif
 
