@@ -14,7 +14,14 @@ from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor, too
 from intelliperf.emulator.compiler.assembly import readable, translate_assembly
 from intelliperf.emulator.compiler.targetsites import ATOMICS, mark_atomics
 from intelliperf.emulator.container import ABI_VERSION, pack_container
-from intelliperf.emulator.ir import Instrumented, Tagged, expose_shared_variables, instrument, tag_accesses
+from intelliperf.emulator.ir import (
+    Instrumented,
+    Tagged,
+    expose_shared_variables,
+    expose_textures,
+    instrument,
+    tag_accesses,
+)
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.text import DEBUG_LOCATION
 from intelliperf.errors import ToolchainError
@@ -51,7 +58,7 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
     The places of its tags are those of the accesses before.
     """
     plain, optimised = work / "plain.ll", work / "optimised.ll"
-    tagged = tag_accesses(expose_shared_variables(ir))
+    tagged = tag_accesses(expose_shared_variables(expose_textures(ir)))
     plain.write_text(tagged.text, encoding="utf-8", errors="surrogateescape")
     run_tool(
         [

@@ -30,7 +30,13 @@ from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames, Tagged, restore_locations, tag_accesses
 from intelliperf.emulator.ir.text import CALLEE, NAME, suffixed, unquoted
-from intelliperf.emulator.ir.variables import Variables, expose_shared_variables, join_dynamic, rewrite_variables
+from intelliperf.emulator.ir.variables import (
+    Variables,
+    expose_shared_variables,
+    expose_textures,
+    join_dynamic,
+    rewrite_variables,
+)
 from intelliperf.emulator.ir.widths import widths
 
 _HOOKS = (
@@ -198,4 +204,4 @@ def _kept_metadata(bodies: list[str], module: Module) -> list[str]:
     return list(kept.values())
 
 
-__all__ = ["Instrumented", "Tagged", "expose_shared_variables", "instrument", "tag_accesses"]
+__all__ = ["Instrumented", "Tagged", "expose_shared_variables", "expose_textures", "instrument", "tag_accesses"]

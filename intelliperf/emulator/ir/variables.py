@@ -19,6 +19,7 @@ DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _ALIGNMENT = re.compile(r", align (\d+)")
+_LOCAL_TEXTURE = re.compile(r"^(@\S+ = )internal (?=global %struct\.texture(?:\.\d+)? )", re.MULTILINE)
 _LOCAL_SHARED = re.compile(
     rf"^(@{NAME} = )(?:internal|private) (?=(?:[\w()]+ )*global .* (?:undef|poison)(?:,|$))", re.MULTILINE
 )
@@ -48,6 +49,11 @@ def expose_shared_variables(text: str) -> str:
     function's own; here every lane runs the function and all of them share the variable.
     """
     return _SHARED_ALIGNMENT.sub(r"\g<1>16", _LOCAL_SHARED.sub(r"\1", text))
+
+
+def expose_textures(text: str) -> str:
+    """Give static textures external linkage and a value, as others have them: the host binds them by name."""
+    return _LOCAL_TEXTURE.sub(r"\1externally_initialized ", text)
 
 
 def join_dynamic(text: str, names: list[str]) -> str:

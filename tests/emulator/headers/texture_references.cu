@@ -6,7 +6,7 @@
 constexpr int kCount = 48, kWidth = 8, kHeight = 4;
 
 texture<float, 1, cudaReadModeElementType> line;
-texture<int2> pairs;
+static texture<int2> pairs;
 texture<uchar4, cudaTextureType2D, cudaReadModeNormalizedFloat> image;
 texture<float, 2> plane(false, cudaFilterModeLinear, cudaAddressModeClamp);
 
