@@ -38,6 +38,7 @@ using nvmlTemperatureSensors_t = int;
 using nvmlTemperatureThresholds_t = int;
 using nvmlEnableState_t = int;
 using nvmlPstates_t = int;
+using nvmlRestrictedAPI_t = int;
 using nvmlPcieUtilCounter_t = int;
 using nvmlProcessInfo_t = void;
 

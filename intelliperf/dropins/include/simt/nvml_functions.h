@@ -40,6 +40,8 @@ SIMT_SENSOR(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned i
 SIMT_SENSOR(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* lanes))
 SIMT_SENSOR(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned int* current, unsigned int* pending))
 SIMT_SENSOR(nvmlDeviceGetComputeRunningProcesses, (nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* processes))
+SIMT_SENSOR(nvmlDeviceGetAPIRestriction, (nvmlDevice_t device, nvmlRestrictedAPI_t api, nvmlEnableState_t* restricted))
+SIMT_SENSOR(nvmlDeviceSetAPIRestriction, (nvmlDevice_t device, nvmlRestrictedAPI_t api, nvmlEnableState_t restricted))
 SIMT_SENSOR(nvmlDeviceGetSerial, (nvmlDevice_t device, char* serial, unsigned int length))
 SIMT_SENSOR(nvmlDeviceGetCpuAffinity, (nvmlDevice_t device, unsigned int words, unsigned long* set))
 SIMT_SENSOR(nvmlDeviceSetCpuAffinity, (nvmlDevice_t device))
