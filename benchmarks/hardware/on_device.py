@@ -51,7 +51,7 @@ WHOLE = {
 }
 PROFILE = (*PROFILE, ",".join(WHOLE.values()))
 Row = dict[str, Any]
-_MEMORY = re.compile(r"(LDG|STG|RED|ATOMG|ATOM|LDS|STS|ATOMS|LDL|STL|LD|ST)\b")
+_MEMORY = re.compile(r"(LDG|STG|REDG|RED|ATOMG|ATOM|LDS|STS|ATOMS|LDL|STL|LD|ST)\b")
 
 
 def output(*command: str) -> str:

@@ -61,9 +61,12 @@ def build(family: Family, backend: EmulatorBackend, directory: Path) -> Path:
     return program
 
 
-def traced(program: Path, size: tuple[int, ...], directory: Path, environment: Environment) -> list[Row]:
+def traced(
+    family: Family, program: Path, size: tuple[int, ...], directory: Path, environment: Environment
+) -> list[Row]:
     """One row per variant, in the order of their launches."""
-    application = Application((str(program), *map(str, size)), CORPUS, CORPUS, environment=environment)
+    project = family.source.parent
+    application = Application((str(program), *map(str, size)), project, project, environment=environment)
     run = Tracer(directory / "traces").trace(application, DEADLINE_S)
     assert run.ended is not None  # no run is adopted here
     variants = run.ended.stdout.read_text().split()
@@ -77,7 +80,7 @@ def traced(program: Path, size: tuple[int, ...], directory: Path, environment: E
     for variant, launch in zip(variants, launches, strict=True):
         row: Row = {"family": program.name, "size": list(size), "variant": variant, **model_inputs(whole[launch.index])}
         if symbols[launch.kernel] == 1:  # lines are of all launches of a kernel together
-            row["lines"] = lines(run.trace, launch.kernel)
+            row["lines"] = lines(run.trace, launch.kernel, project)
         rows.append(row)
     return rows
 
@@ -95,14 +98,15 @@ def shortened(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) and value % 1 else value
 
 
-def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
-    """By place and machine instruction: each figure with the half-width of its error, 0 where it is exact.
+def lines(trace: Trace, symbol: str, project: Path) -> dict[str, Row]:
+    """By place and machine instruction: each figure with the half-width of its error, 0 where it is exact, and the
+    lines that the access was inlined to.
 
     Empty where no access has a line.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    found: dict[str, Row] = {}
     try:
-        known = kernel_lines(trace, symbol, CORPUS)
+        known = kernel_lines(trace, symbol, project)
     except SourceNotFound:
         return found
     for evidence in known:
@@ -110,6 +114,9 @@ def lines(trace: Trace, symbol: str) -> dict[str, dict[str, list[float]]]:
         if instruction is None:
             continue
         row = found.setdefault(f"{evidence.file.name}:{evidence.line} {instruction}", {})
+        callers = [f"{frame.file.name}:{frame.line}" for frame in evidence.chain]
+        if callers[1:]:
+            row["inlined_to"] = sorted({*row.get("inlined_to", ()), *callers[1:]})
         for name, metric in FIGURES.items():
             if (name[0] == "s") == (evidence.space is MemorySpace.GLOBAL):
                 quantity = evidence.quantity(metric)
@@ -129,7 +136,7 @@ def collect(path: Path, target: str, environment: Environment, chosen: Sequence[
         for family in ({**FAMILIES, **FRESH_FAMILIES}[name] for name in chosen):
             program = build(family, backend, directory)
             for size in family.sizes:
-                rows += traced(program, size, directory, environment)
+                rows += traced(family, program, size, directory, environment)
                 shutil.rmtree(directory / "traces")
                 spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
                 print(f"{family.name} {size}: {spent:.0f} s so far", file=sys.stderr, flush=True)
