@@ -7,8 +7,8 @@ compares both halves in `CORPUS.md`.
 
 The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each
 weighed by how much of its time moves with that part. What the form adds is learned so that it serves for kernels of
-other kinds: of all shares of pairs to hold, the least is taken with which 92 % of the pairs are inside when their own
-family was not learned from.
+other kinds: of all shares of pairs to hold, the least is taken with which so many pairs are inside when their own
+family was not learned from that 90 % of all pairs are inside with 95 % confidence (Wilson's bound).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from intelliperf.emulator.modelerror import ModelError
 from intelliperf.emulator.timing import RESOLUTION
 
 OVERLAP = 2.5  # kOverlap of runtime/demand.cpp
-INSIDE = 0.92
+COVERED, CONFIDENCE = 0.9, 1.645  # of a normal distribution, one-sided
 ONE_SIGMA = 0.683
 LEAST_SPREAD = 0.1
 LEAST_APART = 0.01
@@ -97,9 +97,16 @@ def form_for_others(pairs: Sequence[tuple[str, Left]]) -> Form:
         for family in {name for name, _ in pairs}:
             found = form([pair for name, pair in pairs if name != family], inside)
             held += sum(holds(pair, found) for name, pair in pairs if name == family)
-        if held >= INSIDE * len(pairs):
+        if at_least(held, len(pairs)) >= COVERED:
             break
     return form([pair for _, pair in pairs], inside)
+
+
+def at_least(held: int, tried: int) -> float:
+    """Wilson's lower bound for the share of which `held` of `tried` were seen."""
+    seen, more = held / tried, CONFIDENCE**2 / tried
+    middle = seen + more / 2
+    return (middle - CONFIDENCE * math.sqrt(seen * (1 - seen) / tried + more / (4 * tried))) / (1 + more)
 
 
 def holds(pair: Left, found: Form) -> bool:

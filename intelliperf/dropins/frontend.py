@@ -42,7 +42,8 @@ _DROPPED_WITH_VALUE = frozenset(
 )  # fmt: skip
 _DROPPED = frozenset(
     {"-emit-obj", "-S", "-discard-value-names", "-vectorize-loops", "-vectorize-slp", "-pic-is-pie", "-sys-header-deps",
-     "-mconstructor-aliases", "-fcuda-allow-variadic-functions", "-fopenmp", "-fopenmp-simd", "-pg", "-MP"}
+     "-mconstructor-aliases", "-fcuda-allow-variadic-functions", "-fopenmp", "-fopenmp-simd", "-pg", "-MP",
+     "-fmath-errno"}
 )  # fmt: skip
 _DROPPED_PREFIXES = ("-debug-info-kind", "-dwarf-version", "-debugger-tuning", "-fsanitize", "-fprofile", "-O",
                      "-fopenmp", "-funwind-tables", "-mframe-pointer", "-ffp-contract", "-fstack-")  # fmt: skip

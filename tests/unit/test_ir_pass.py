@@ -15,6 +15,7 @@ from intelliperf.emulator.ir.memory import (
     ALIGNMENT_SHIFT,
     ATOMIC,
     BLOCK_SCOPE,
+    FOLLOWS,
     RELEASE,
     UNIFORM,
     UNIFORM_VALUE,
@@ -126,7 +127,7 @@ def test_forms_of_access(instruction: str, kind: str, size: int, flags: int) -> 
     assert (
         site["kind"],
         site["bytes"],
-        site["flags"] & ~(UNIFORM | UNIFORM_VALUE) | site["order"] << 16 & ~ALIGNMENT_MASK,
+        site["flags"] & ~(UNIFORM | UNIFORM_VALUE | FOLLOWS) | site["order"] << 16 & ~ALIGNMENT_MASK,
     ) == (kind, size, flags)
     aligned = re.search(r"align (\d+)", instruction)
     assert 1 << (site["order"] >> ALIGNMENT_SHIFT - 16) == (int(aligned[1]) if aligned else 1)

@@ -6,8 +6,11 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from intelliperf.emulator.ir.addresses import Addresses
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.loadorder import LoadOrder
+from intelliperf.emulator.ir.localarrays import LocalArrays, LocalCosts
 from intelliperf.emulator.ir.memory import (
     ALIGNMENT_SHIFT,
     ATOMIC,
@@ -19,7 +22,6 @@ from intelliperf.emulator.ir.memory import (
     UNIFORM_VALUE,
     UPDATE,
     VOLATILE,
-    WAITS,
     WAVE_SCOPE,
     Access,
     access_of,
@@ -38,7 +40,6 @@ from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.uniform import UniformValues
 from intelliperf.emulator.ir.updates import Updates
 from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
-from intelliperf.emulator.ir.waits import WaitingLoads
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
@@ -51,6 +52,7 @@ _SYNCHRONISERS = {
     "__simt_ptx_mma": ("collective", "matrix product"),
     "__simt_collective": ("collective", "collective"),
 }
+_BARRIERS = _SYNCHRONISERS.keys() - {"__simt_collective"}
 _ACQUIRES, _RELEASES = 4, 8  # FenceCode of runtime/abi.h
 _CHOOSING = frozenset(("select", "and", "or", "br"))
 _FENCE_ORDER = re.compile(r"\b(acquire|release|acq_rel|seq_cst)\b")
@@ -91,6 +93,9 @@ class FunctionRewriter:
         self._private = private_pointers(function, surroundings.private_globals)
         self._read_only = read_only_pointers(function) if function.name in surroundings.kernels else set()
         self._updates = Updates(function)
+        self._addresses = Addresses(function, surroundings.layout)
+        self._arrays = LocalArrays(function, self._addresses, surroundings.layout, self._is_uniform)
+        self._local = LocalCosts()
         self._in_loop = False
         self._scope = 0  # of the next atomic operation: that of the mark before it
         self._operations = OperationCounter()
@@ -115,9 +120,12 @@ class FunctionRewriter:
         function = self._function
         blocks = function.blocks
         rewritten: list[tuple[list[str], list[str]]] = [([], [])] * len(blocks)
-        following = successors(blocks)
+        following = self._following = successors(blocks)
         order, nests = nested_order(following)
-        self._waiting = WaitingLoads(blocks, nests, following, self._reads_own)
+        shared = (self._addresses, self._around.shared)
+        self._loads = LoadOrder(
+            blocks, nests, following, self._is_private, self._around.layout, shared, self._updates, _BARRIERS
+        )
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
@@ -143,10 +151,11 @@ class FunctionRewriter:
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
-        mix = self._operations.count(whole)
+        mix = self._operations.count(whole, self._index in self._following[self._index])
         self._block = self._around.table.add_block(self._name, mix, places)
         counted = None
         begun = 0
+        self._local = LocalCosts()
         for index, instruction in enumerate(block.instructions):
             if counted is None and instruction.opcode not in ("phi", "landingpad"):
                 counted, begun = len(self._trace), len(self._fast)
@@ -158,6 +167,8 @@ class FunctionRewriter:
             except (ToolchainError, ValueError, IndexError) as error:
                 line = instruction.text.strip()[:200]
                 raise ToolchainError(f"cannot instrument {self._name}: unknown IR: {line}: {error}") from error
+        if self._local.lines:
+            self._around.table.blocks[self._block]["local"] = self._local.row()
         if counted is not None:
             self._trace[counted:counted] = [*turns.calls, *self._count_execution(sum(mix.values()))]
             if self._around.reach is not None:
@@ -237,21 +248,21 @@ class FunctionRewriter:
 
     def _uniformity(self, access: Access) -> int:
         """Flags of an atomic whose lanes share its address or its operand."""
+        flags = UNIFORM if self._is_uniform(access.pointer) else 0
+        return flags | (UNIFORM_VALUE if self._is_uniform(access.value) else 0)
+
+    def _is_uniform(self, value: str) -> bool:
         if self._uniform is None:
             self._uniform = UniformValues(self._function, self._function.name in self._around.kernels)
-        flags = UNIFORM if self._uniform.holds(access.pointer) else 0
-        return flags | (UNIFORM_VALUE if self._uniform.holds(access.value) else 0)
+        return self._uniform.holds(value)
 
     def _is_private(self, pointer: str) -> bool:
         return is_private(pointer, self._private, self._around.private_globals)
 
-    def _reads_own(self, load: Instruction) -> bool:
-        return self._is_private(access_of(load, self._around.layout, True).pointer)
-
     def _marked(self, access: Access, instruction: Instruction) -> Access:
-        if access.kind != "load" or not self._waiting.waits(instruction, self._index):
+        if access.kind != "load":
             return access
-        return replace(access, flags=access.flags | WAITS)
+        return replace(access, flags=access.flags | self._loads.flags(instruction, self._index))
 
     def _rewrite_part(self, instruction: Instruction, joined: Joined | None) -> None:
         """An instruction that makes one access with others; the first of them has the hook."""
@@ -280,6 +291,7 @@ class FunctionRewriter:
 
     def _hook_access(self, access: Access, location: int | None) -> None:
         if self._is_private(access.pointer):
+            self._arrays.add(access, self._local)
             return
         if access.length is not None:
             width = copy_width(access, self._around.nvidia)

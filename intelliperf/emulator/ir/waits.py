@@ -47,6 +47,11 @@ class WaitingLoads:
             return True
         return not self._advances(loop) and load is self._first_load(loop)
 
+    def depends(self, load: Instruction, block: int) -> bool:
+        """Whether its address comes from another load, in a loop from one of the same turn."""
+        loop = self._nests[block][-1] if self._nests[block] else _NOWHERE
+        return self._from_memory(self._operands(load), loop, turn_before=False)
+
     @cached_property
     def _defined(self) -> dict[str, tuple[int, Instruction]]:
         return {

@@ -87,6 +87,7 @@ enum SiteFlags : uint16_t {
   kSiteCounted = 32,      // in LDS: the lanes on one address are one access
   kSiteSpins = 64,        // in LDS: a loop round a compare-and-swap, one lane of an address at a time
   kSiteWaits = 128,       // of a load: those before it cannot be under way together with it, see ir/waits.py
+  kSiteFollows = 256,     // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
 };
 enum SiteOrder : uint32_t {
   kSiteAtomic = 1,      // an atomic load or store

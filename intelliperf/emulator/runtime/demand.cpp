@@ -20,6 +20,8 @@ constexpr double kMostInFlight = 12;
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
 constexpr double kDramEfficiency = 0.91;
 
+double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
+
 double norm(std::initializer_list<double> parts) {
   const double most = std::max(parts);
   if (most <= 0) return 0;
@@ -28,14 +30,27 @@ double norm(std::initializer_list<double> parts) {
   return most * std::pow(sum, 1 / kOverlap);
 }
 
-double in_flight(const Demand& d, double loads, double fences) {
-  const double unhindered = fences > 0 ? loads / fences : kMostInFlight;
+double in_flight(const Demand& d) {
+  const double fences = d.other_requests + d.barrier_waves, loads = d.global_requests + d.lds_requests;
+  const double unhindered = d.load_runs > 0 ? d.loads / d.load_runs : fences > 0 ? loads / fences : kMostInFlight;
   const double all = d.global_requests + d.lds_requests;
   const double within_window = d.operations > 0 ? kWindow * all / d.operations : kMostInFlight;
   return std::max(1.0, std::min({kMostInFlight, within_window, unhindered}));
 }
 
-double fences(const Demand& d) { return d.other_requests + d.barrier_waves; }
+// Cycles for `loads` of global memory, of which `missed` are not in L1. Those that are under way together wait for the
+// slowest of them: misses are taken to be spread evenly, as those of loads that walk through a sector are.
+struct GlobalLoads {
+  double loads, missed, miss_cycles, more_cycles;
+};
+double cycles(const GlobalLoads& g, double alone, double flight, const Device& chip) {
+  const double misses = share(g.missed, g.loads);
+  const auto each = [&](double together) {
+    const double slow = std::min(1.0, together * misses);
+    return (slow * g.miss_cycles + (1 - slow) * chip.l1_latency_cycles + g.more_cycles) / together;
+  };
+  return g.loads * (alone * each(1) + (1 - alone) * each(flight));
+}
 
 // Cycles that the longest wave of a block waits for its loads.
 double waiting(const Demand& d, const Device& chip) {
@@ -49,11 +64,11 @@ double waiting(const Demand& d, const Device& chip) {
   // A request that takes several passes has its last lane's value that much later.
   const double more = d.global_requests > 0 ? std::max(0.0, d.l1_tags / (d.global_requests + d.other_requests) - 1) : 0;
   const double conflicts = d.lds_requests > 0 ? std::max(0.0, d.lds_phases / d.lds_requests - 1) : 0;
-  const double all = (global - missed) * (chip.l1_latency_cycles + more) + missed * (miss + more) +
-                     lds * (chip.lds_latency_cycles + conflicts);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
-  const double alone = std::min(1.0, d.waiting_loads / loads);
-  return std::max(first, all * (alone + (1 - alone) / in_flight(d, loads, fences(d))));
+  const double alone = std::min(1.0, d.waiting_loads / loads), flight = in_flight(d);
+  const double all = cycles({global, missed, miss, more}, alone, flight, chip) +
+                     lds * (chip.lds_latency_cycles + conflicts) * (alone + (1 - alone) / flight);
+  return std::max(first, all);
 }
 
 // Cycles that a block's longest wave is busy by itself, instructions apart.
@@ -61,8 +76,6 @@ double in_order(const Demand& d, const Device& chip) {
   return d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles + d.barriers / d.blocks * kBarrierCycles +
          d.collectives / d.waves * kCollectiveCycles;
 }
-
-double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
 
 }  // namespace
 
@@ -79,12 +92,10 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double miss = misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
   const double passes = std::max(0.0, d.l1_tags / std::max(1.0, d.global_accesses) - 1);
   const double conflicts = std::max(0.0, d.lds_phases / std::max(1.0, d.lds_accesses) - 1);
-  const double flight = in_flight(d, global + lds, fences(d) / d.waves);
-  const auto together = [&](double alone) { return alone + (1 - alone) / flight; };
-  const double loads = ((global - missed) * chip.l1_latency_cycles + missed * miss + global * passes) *
-                           together(share(d.waiting_global_loads, d.global_requests)) +
-                       lds * (chip.lds_latency_cycles + conflicts) *
-                           together(share(d.waiting_loads - d.waiting_global_loads, d.lds_requests));
+  const double flight = in_flight(d), alone = share(d.waiting_loads - d.waiting_global_loads, d.lds_requests);
+  const double loads =
+      cycles({global, missed, miss, passes}, share(d.waiting_global_loads, d.global_requests), flight, chip) +
+      lds * (chip.lds_latency_cycles + conflicts) * (alone + (1 - alone) / flight);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
   const double steps = d.instructions > 0 ? work.issue / std::max(1.0, work.waves) * d.steps / d.instructions : 0;
   return std::max(first, loads) + steps * kStepCycles + in_order(d, chip);

@@ -21,7 +21,9 @@
 //             under way at once. How many depends on how far apart the program has them: the compiler unrolls small
 //             loops (ptxas: 16 loads where nothing but their sum is in the loop, 2 or 3 where there are 25 instructions
 //             to each), loads whose address or whose very turn of a loop comes from another load wait for that
-//             (see ir/waits.py), and loads do not pass stores to what may be the same memory, or barriers.
+//             (see ir/waits.py), and loads do not pass stores to what may be the same memory, or barriers (see
+//             ir/runs.py). Loads that are under way together wait for the slowest of them: threads that walk through
+//             a sector of L1 miss once per sector however few of their loads do.
 //             A block that takes another's place waits kTurnaround for it. Where blocks differ each has its own time,
 //             from its own loads and what the caches had of them, and each starts in the place that is free first.
 //
@@ -63,6 +65,7 @@ struct Demand {
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
   double waiting_loads = 0;       // of the loads, those that only one can be under way of
   double waiting_global_loads = 0;
+  double loads = 0, load_runs = 0;  // loads, and those before which a store or a barrier ends what was under way
   double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
   double longest_wave_requests = 0;
   double operations = 0;          // of all waves

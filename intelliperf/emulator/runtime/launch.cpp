@@ -205,7 +205,7 @@ void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
   put("l2_bytes", t.l2_bytes), put("partial_sectors", t.partial_sectors);
   put("l1_hit_requests", t.l1_hit_requests), put("l2_hit_requests", t.l2_hit_requests);
   put("dram_requests", t.dram_requests), put("atomic_requests", t.atomic_requests);
-  put("waiting_loads", t.waiting_loads), put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
+  put("loads", t.loads), put("load_runs", t.load_runs), put("waiting_loads", t.waiting_loads), put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
   const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);
   put("atomic_sectors", double(all.sectors)), put("atomic_extra", double(all.extra));
   put("longest_sectors", double(longest.sectors)), put("longest_extra", double(longest.extra));

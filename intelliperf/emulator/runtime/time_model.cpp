@@ -15,7 +15,7 @@ struct Cost {
   double steps;        // that a wave alone takes one after another
 };
 constexpr Cost kCosts[] = {
-    {"f32", 1, 0.8, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
+    {"f32", 1, 1, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
     {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
     {"call", 4, 4, 4},
     // Of a GPU's own code; the scalar unit has its own issue port.
@@ -86,6 +86,10 @@ void add_stages(LaunchTotals& result, const Module& module, const std::vector<Si
     result.lds_accesses += double(site.shared_requests);
     if (kind == SiteKind::kBarrier) result.barrier_waves += requests;
     if (kind == SiteKind::kCollective) result.collectives += requests;
+    if (kind == SiteKind::kLoad) {
+      result.loads += requests;
+      if (module.sites[i].flags & kSiteFollows) result.load_runs += requests;
+    }
     if (kind == SiteKind::kLoad && (module.sites[i].flags & kSiteWaits)) {
       result.waiting_loads += requests;
       result.waiting_global_loads += double(site.global_requests);
@@ -147,6 +151,23 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
 
 const char* const kOperationKinds[10] = {"f32", "f64", "int", "idiv", "special", "convert", "select", "branch", "memory", "call"};
 
+namespace {
+
+// Without the target's code: what its arrays of a thread's own ask for, see ir/localarrays.py.
+void add_local_arrays(Work& work, const Module& module, const std::vector<uint64_t>& waves) {
+  const auto& blocks = module.metadata["blocks"].items();
+  for (size_t i = 0; i < blocks.size() && i < waves.size(); ++i) {
+    const JsonValue& local = blocks[i]["local"];
+    const auto of_all = [&](const char* name) { return double(local[name].unsigned_or(0)) * double(waves[i]); };
+    work.local_loads += of_all("loads"), work.local_stores += of_all("stores");
+    work.local_load_bytes += of_all("load_sectors") * 32, work.local_store_bytes += of_all("store_sectors") * 32;
+    work.local_lines += of_all("lines");
+    if (waves[i]) work.local_array_bytes = std::max(work.local_array_bytes, double(local["array_bytes"].unsigned_or(0)));
+  }
+}
+
+}  // namespace
+
 Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
   const Device& d = device();
   const auto& blocks = kernel.module->metadata["blocks"].items();
@@ -168,6 +189,8 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
     for (int k = 0; k < 10; ++k) work.kinds[k] += double(mix[kOperationKinds[k]].unsigned_or(0)) * double(waves[i]);
   }
   work.local_known = kernel.facts.local_known;
+  work.local_array_bytes = kernel.facts.scratch_bytes;
+  if (!work.local_known) add_local_arrays(work, *kernel.module, waves);
   for (const LocalAccesses& access : kernel.facts.local) {
     double times = 0;
     for (const uint32_t block : access.blocks) times += block < waves.size() ? double(waves[block]) : 0;
@@ -176,6 +199,7 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
     work.local_stores += times * access.stores;
     work.local_load_bytes += times * access.load_bytes * d.wave_size;
     work.local_store_bytes += times * access.store_bytes * d.wave_size;
+    work.local_lines += times * (access.load_bytes + access.store_bytes) * d.wave_size / 128;
   }
   return work;
 }
@@ -209,7 +233,7 @@ LocalTraffic local_traffic(const LaunchRequest& request, const Occupancy& reside
   const Device& d = device();
   const double blocks = double(request.grid.count());
   const double alive = std::min(double(std::max(1u, resident.blocks)), std::ceil(blocks / d.compute_units));
-  const double footprint = double(request.kernel->facts.scratch_bytes) * double(request.block.count()) * alive;
+  const double footprint = work.local_array_bytes * double(request.block.count()) * alive;
   LocalTraffic traffic;
   traffic.miss_l1 = beyond(footprint, double(d.l1_bytes));
   traffic.miss_l2 = beyond(footprint * d.compute_units, double(d.l2_bytes));
@@ -227,7 +251,7 @@ void add_local_traffic(LaunchTotals& t, const LaunchRequest& request, const Occu
   t.dram_read_bytes += traffic.dram_read;
   t.dram_once_bytes += traffic.dram_read;
   t.dram_write_bytes += traffic.dram_write;
-  t.l1_tag_cycles += traffic.bytes / 128;
+  t.l1_tag_cycles += work.local_lines;
   t.l1_bytes += traffic.bytes;
   t.l2_bytes += traffic.to_l2;
   t.requests += work.local_requests();
@@ -288,6 +312,8 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.dram_loads = t.dram_requests;
   demand.waiting_loads = t.waiting_loads;
   demand.waiting_global_loads = t.waiting_global_loads;
+  demand.loads = t.loads;
+  demand.load_runs = t.load_runs;
   demand.global_accesses = t.global_accesses;
   demand.lds_accesses = t.lds_accesses;
   demand.spin_turns = t.spin_turns;

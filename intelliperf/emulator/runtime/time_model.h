@@ -40,6 +40,7 @@ struct LaunchTotals {
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
   // What the stages do:
   double lds_phases = 0, l1_tag_cycles = 0, l1_passes = 0, l1_bytes = 0, l2_bytes = 0, partial_sectors = 0;
+  double loads = 0, load_runs = 0;  // of all sites; those that follow a store or a barrier
   double requests = 0, l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0, lds_requests = 0;
   double global_accesses = 0, lds_accesses = 0;  // requests of all kinds
   double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0, collectives = 0;
@@ -58,6 +59,7 @@ struct Work {
   bool local_known = false;
   double local_loads = 0, local_stores = 0;            // of waves
   double local_load_bytes = 0, local_store_bytes = 0;  // of all lanes
+  double local_lines = 0, local_array_bytes = 0;       // look-ups; of the largest array of a thread
   double local_requests() const { return local_loads + local_stores; }
 };
 extern const char* const kOperationKinds[10];
