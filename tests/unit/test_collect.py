@@ -65,7 +65,7 @@ def test_a_torn_record_file_is_refused(recording: Recording, tmp_path: Path) -> 
     recording.count(recording.launch(), 0, requests=4)
     directory = recording.write(tmp_path / "records")
     (directory / "sites.bin").write_bytes((directory / "sites.bin").read_bytes()[:-1])
-    with pytest.raises(ProtocolError, match="no whole number of 336-byte records"):
+    with pytest.raises(ProtocolError, match="not a whole number of 336-byte records"):
         _ = Trace(directory).sites
 
 
