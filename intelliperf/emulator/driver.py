@@ -44,6 +44,10 @@ def _compile(flavour: str, arguments: list[str]) -> int:
     if reply is not None:
         sys.stdout.write(reply)
         return 0
+    if flavour == "nvcc" and len(arguments) == 2 and arguments[0] in ("-run", "--run"):
+        program = arguments[1].strip('"')  # Meson quotes it for the shell that nvcc hands it to
+        if os.access(program, os.X_OK):
+            os.execv(program, [program])
     toolchain = find_toolchain()
     command = parse(flavour, arguments, "hip" if flavour == "hipcc" else None)
     if flavour == "nvcc" and (command.verbose or command.dry_run):
