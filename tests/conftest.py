@@ -18,6 +18,7 @@ _MODULES = {  # marker → the module here that says what is missing
     "gfx90a": "gfx90a/device.py",
     "newer_rocr": "gfx90a/newer.py",
     "rocm_headers": "rocm/rocmheaders.py",
+    "build_tools": "emulator/buildtools.py",
     "hip_nvidia": "gpu/hiptoolkit.py",
     "namespaces": "unit/namespaces.py",
     "postgresql": "servers/postgres.py",
