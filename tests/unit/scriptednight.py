@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from intelliperf.history.opening import open_history
 from intelliperf.history.records import Found
 from intelliperf.history.store import History
 from intelliperf.nightly.night import NightRun, Ways
-from intelliperf.nightly.outcome import NightReport
+from intelliperf.nightly.outcome import NightReport, Step
 from intelliperf.nightly.plan import Device, Limits, Target
 from intelliperf.nightly.survey import SCHEMA_VERSION, SURVEY, Seen
 from intelliperf.nightly.tasks import Kind, State, Task, TaskEnd
@@ -24,6 +25,7 @@ from intelliperf.protocols import Timing
 from intelliperf.records import Measurement, Outcome, Provenance, Report, Scope, Usage, Verdict
 
 SOURCE = "kernel.hip"
+SLOW = "//1000\n// slow\n"  # with a finding
 UNLIMITED = Limits()
 Player = Callable[[Task], "TaskEnd | None"]  # None: as usual
 
@@ -169,3 +171,20 @@ class Place:
         finally:
             if history is None:
                 kept.close()
+
+
+def steps(report: NightReport) -> list[Step]:
+    return [outcome.step for target in report.targets for outcome in target.places]
+
+
+def git(place: Place, *words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    done = subprocess.run(["git", *identity, *words], cwd=place.project, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def commit(place: Place, text: str, subject: str) -> str:
+    place.write(text)
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", subject)
+    return git(place, "rev-parse", "HEAD")
