@@ -141,11 +141,6 @@ def improved_kernels(targets: Sequence[Target]) -> tuple[KernelProfile, ...]:
     return tuple(attempt.after for attempt in _last_accepted(targets) if attempt.after is not None)
 
 
-def lines_after(targets: Sequence[Target]) -> tuple[SourceEvidence, ...]:
-    """Of the improved kernels in their final state."""
-    return tuple(line for attempt in _last_accepted(targets) for line in attempt.lines[:_MOST_LINES])
-
-
 def _last_accepted(targets: Sequence[Target]) -> list[Attempt]:
     """One for each kernel."""
     found: dict[str, Attempt] = {}
@@ -159,7 +154,7 @@ def _last_accepted(targets: Sequence[Target]) -> list[Attempt]:
 def lines_of(
     backend: Backend, version: Version, targets: Sequence[Target], deadline_s: float
 ) -> tuple[SourceEvidence, ...]:
-    """All lines of the improved kernels, as the user has them; none where the device cannot tell lines."""
+    """All lines of the improved kernels in that version, as the user has them; none where the device tells no lines."""
     found: list[SourceEvidence] = []
     kernels = {t.finding.profile.kernel.symbol: t.finding.profile.kernel for t in targets if t.accepted}
     for kernel in kernels.values():

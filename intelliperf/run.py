@@ -17,7 +17,6 @@ from intelliperf.conclusion import (
     final_timing,
     finding_at_home,
     improved_kernels,
-    lines_after,
     lines_of,
     main_target,
     not_checked,
@@ -426,7 +425,7 @@ class Run:
             process_time=self._process.time,
             after=improved_kernels(self.targets),
             lines_before=lines_of(self.backend, self.reference, self.targets, self.settings.run_deadline_s),
-            lines_after=lines_after(self.targets),
+            lines_after=lines_of(self.backend, self.best, self.targets, self.settings.run_deadline_s),
         )
         for version in {id(one): one for one in (self.reference, self.best)}.values():
             self.discard(version)

@@ -47,30 +47,36 @@ def _run_night(options: NightOptions) -> int:
             if directory is None:
                 journal.write(_REQUEST, to_json(_kept(options, path)))
             journal.event("note", text=f"night: {journal.directory}")
-            history = open_history(_database(options, plan, root))
-            pool = _pool(options, plan)
-            journal.event("note", text=f"{len(plan.targets)} targets, {pool.shown}, history in {history.url}")
-            ways = Ways(
-                directory=journal.directory,
-                sources=root.parent / "sources",
-                limits=_limits(options, plan),
-                retries=plan.settings.retries,
-                least_gain=plan.settings.least_gain,
-                smallest_regression=plan.settings.regressions.smallest,
-                search=options.search,
-            )
-            try:
+            with (
+                _resumable(journal),
+                contextlib.closing(open_history(_database(options, plan, root))) as history,
+                contextlib.closing(_pool(options, plan)) as pool,
+            ):
+                journal.event("note", text=f"{len(plan.targets)} targets, {pool.shown}, history in {history.url}")
+                ways = Ways(
+                    directory=journal.directory,
+                    sources=root.parent / "sources",
+                    limits=_limits(options, plan),
+                    retries=plan.settings.retries,
+                    least_gain=plan.settings.least_gain,
+                    smallest_regression=plan.settings.regressions.smallest,
+                    search=options.search,
+                )
                 report = NightRun(ways, plan.targets, history, pool, journal).run()
                 written = write(report, journal)
-            except (IntelliPerfError, KeyboardInterrupt):
-                with contextlib.suppress(IntelliPerfError):
-                    journal.event("note", text=f"`intelliperf nightly --resume --night {journal.directory}` resumes it")
-                raise
-            finally:
-                pool.close()
-                history.close()
     print(written.closing, end="", file=sys.stderr if options.json_events else sys.stdout)
     return report.exit_status
+
+
+@contextlib.contextmanager
+def _resumable(journal: Journal) -> Iterator[None]:
+    """Whatever ends the night early, even a database that cannot be opened, leaves a directory to continue from."""
+    try:
+        yield
+    except (IntelliPerfError, KeyboardInterrupt):
+        with contextlib.suppress(IntelliPerfError):
+            journal.event("note", text=f"`intelliperf nightly --resume --night {journal.directory}` resumes it")
+        raise
 
 
 @dataclasses.dataclass(frozen=True)

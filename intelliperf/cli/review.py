@@ -82,7 +82,7 @@ def _serve(options: ReviewOptions) -> int:
     if tls.count(None) == 1:
         raise UsageError("--tls-cert and --tls-key go together")
     passwords = read_passwords(options.password_file) if options.password_file is not None else None
-    history = open_history(options.database or str(_DATABASE))
+    history = open_history(options.database or str(_DATABASE), anew=bool(options.runs))
     try:
         for run in options.runs:
             print(add_run(history, run))

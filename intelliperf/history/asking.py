@@ -40,13 +40,12 @@ class Asking:
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
-        """Turns the driver's errors into one that names the database and a remedy."""
+        """Turns the driver's errors into one that names the database."""
         try:
             yield
         except DBAPIError as error:
             text = str(error.orig).strip().splitlines()[0]
-            remedy = "the night's files are kept: `intelliperf nightly --resume` stores them when it is back"
-            raise HistoryUnavailable(f"the database {self.url}: {text}; {remedy}") from error
+            raise HistoryUnavailable(f"the database {self.url}: {text}") from error
         except SQLAlchemyError as error:
             raise HistoryUnavailable(f"the database {self.url}: {error}") from error
 

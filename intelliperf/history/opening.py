@@ -18,12 +18,12 @@ _LOCK_WAIT_S = 30
 _MIGRATION_LOCK = 0x496E7465  # any number of our own, for PostgreSQL's advisory locks
 
 
-def open_history(url: str, read_only: bool = False) -> History:
+def open_history(url: str, read_only: bool = False, anew: bool = True) -> History:
     """`url` as SQLAlchemy has it, `sqlite:////absolute/path` or `postgresql://…`, or the path of an SQLite file.
 
-    Makes or upgrades the schema unless `read_only`.
+    Makes or upgrades the schema unless `read_only`. Without `anew`, an SQLite file has to be there already.
     """
-    engine = _engine(url, read_only)
+    engine = _engine(url, read_only, anew and not read_only)
     history = History(engine, _shown(url))
     try:
         with history.errors():
@@ -34,7 +34,7 @@ def open_history(url: str, read_only: bool = False) -> History:
     return history
 
 
-def _engine(url: str, read_only: bool) -> sa.Engine:
+def _engine(url: str, read_only: bool, anew: bool) -> sa.Engine:
     try:
         parsed = sa.make_url(url if "://" in url else f"sqlite:///{Path(url).resolve()}")
         if parsed.drivername == "postgresql":
@@ -42,7 +42,7 @@ def _engine(url: str, read_only: bool) -> sa.Engine:
         if parsed.get_backend_name() != "sqlite":
             return sa.create_engine(parsed, pool_pre_ping=True)
         if parsed.database:
-            if not read_only:
+            if anew:
                 Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
             elif not Path(parsed.database).is_file():
                 raise HistoryUnavailable(f"there is no database {parsed.database}: run `intelliperf nightly` first")

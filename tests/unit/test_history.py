@@ -291,6 +291,9 @@ def test_a_locked_read_only_or_foreign_file_is_named(tmp_path: Path, monkeypatch
         open_history(str(foreign))
     with pytest.raises(HistoryUnavailable, match="there is no database"):
         open_history(str(tmp_path / "none.db"), read_only=True)
+    with pytest.raises(HistoryUnavailable, match="there is no database"):
+        open_history(str(tmp_path / "no" / "where.db"), anew=False)
+    assert not (tmp_path / "no").exists()
     with pytest.raises(UsageError, match="not a database URL"):
         open_history("nosuch://x")
     monkeypatch.setattr("intelliperf.history.opening._LOCK_WAIT_S", 0.1)
