@@ -73,9 +73,8 @@ def bisect_commits(options: Options, good: str, bad: str, metric: str) -> int:
         print(f"  {commit} {_subject(commit, top)}", file=out)
     for line in changed_lines(found.good.lines, found.bad.lines, symbol):
         before = "new," if line["before"] is None else f"{spelled(line['before'])} →"
-        print(
-            f"    {line['file']}:{line['line']}: {line['text']}  ({line['metric']} {before} {spelled(line['after'])})"
-        )
+        counted = f"{line['access']} {line['metric']} {before} {spelled(line['after'])}"
+        print(f"    {line['file']}:{line['line']}: {line['text']}  ({counted})")
     return 0
 
 

@@ -110,7 +110,8 @@ def segment_of(points: Sequence[Point], changed_at: Sequence[int]) -> list[Point
 
 
 def changed_lines(before: Sequence[LineCounts], after: Sequence[LineCounts], symbol: str) -> tuple[dict[str, Any], ...]:
-    """The kernel's lines whose counters rose, the greatest rise first, each with the count that rose most.
+    """The kernel's accesses whose counters rose, the greatest rise first, each with the count that rose most; then
+    those whose modelled time alone did.
 
     Lines are known by their text, so that those that only moved are not among them. An edited line is held against the
     vanished one that made the same kind of access, in their order; what has no counterpart is new.
@@ -123,23 +124,25 @@ def changed_lines(before: Sequence[LineCounts], after: Sequence[LineCounts], sym
         earlier = {} if same is None else old[same][1]
         if same is not None:
             vanished.pop(same, None)
-        changes = [
-            (counters[m] - earlier.get(m, 0.0), m.value, earlier.get(m), counters[m])
-            for m in _LINE_COUNTS
+        rises = {
+            m: counters[m] - earlier.get(m, 0.0)
+            for m in (*_LINE_COUNTS, Metric.DEVICE_TIME_NS)
             if m in counters and counters[m] > earlier.get(m, 0.0) * 1.001
-        ]
-        if changes:
-            most, metric, was, now = max(changes, key=lambda change: change[0] / max(change[3], 1.0))
+        }
+        if rises:
+            # The modelled time follows from the counts: it is told of where none of them rose.
+            most = max(rises, key=lambda m: (m in _LINE_COUNTS, rises[m] / max(counters[m], 1.0)))
             shown = {
                 "file": line.file,
                 "line": line.line,
                 "text": line.text,
-                "metric": metric,
-                "before": was,
-                "after": now,
+                "access": line.access,
+                "metric": most.value,
+                "before": earlier.get(most),
+                "after": counters[most],
             }
-            risen.append((most, shown))
-    risen.sort(key=lambda item: -item[0])
+            risen.append(((most not in _LINE_COUNTS, -rises[most]), shown))
+    risen.sort(key=lambda item: item[0])
     return tuple(shown for _, shown in risen[:_MAX_LINES])
 
 
@@ -149,7 +152,6 @@ _LINE_COUNTS = (
     Metric.ATOMIC_SERIALIZATION,
     Metric.REQUESTS,
     Metric.DRAM_SECTORS_AGAIN,
-    Metric.DEVICE_TIME_NS,
 )
 
 
@@ -166,7 +168,7 @@ def _by_text(
         if line.symbol == symbol:
             key = (line.file, line.text, line.access, line.operation)
             kept, counters = found.setdefault(key, (line, {}))
-            for metric in _LINE_COUNTS:
+            for metric in (*_LINE_COUNTS, Metric.DEVICE_TIME_NS):
                 if metric in line.counters:
                     counters[metric] = counters.get(metric, 0.0) + line.counters[metric].value
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.history.records import Judgement, Patch, Place, Standing
@@ -46,7 +47,11 @@ def _not_applied(night: Tonight, patch: Patch, place: Place, course: Course) -> 
 
 
 def _settle(night: Tonight, patch: Patch, standing: Standing, text: str) -> None:
-    night.history.set_standing(patch.id or 0, standing)
+    number = patch.id or 0
+    night.history.set_standing(number, standing)
+    known = night.patches.get(number)
+    if known is not None:
+        night.patches[number] = replace(known, patch=replace(known.patch, standing=standing))
     night.tell(text)
 
 

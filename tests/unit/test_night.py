@@ -158,9 +158,9 @@ def test_a_patch_that_is_no_longer_right_is_stale(place: Place) -> None:
     place.night(ScriptedPool())
     (place.project / "other.hip").write_text("// changed\n")
     pool = ScriptedPool(lambda task: refused(task) if task.kind is Kind.JUDGE else None)
-    place.night(pool, search=False)
+    report = place.night(pool, search=False)
     assert pool.kinds() == ["survey", "judge"]
-    assert place.history().patch(1).standing is Standing.STALE
+    assert place.history().patch(1).standing is report.patches[0].patch.standing is Standing.STALE
 
 
 def test_a_finished_search_is_not_repeated_on_an_unchanged_target(place: Place) -> None:

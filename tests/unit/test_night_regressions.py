@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from scriptednight import Place, ScriptedPool, commit, git, ratio, seen
 
-from intelliperf.history.records import RegressionKind
+from intelliperf.history.records import LineCounts, RegressionKind
+from intelliperf.nightly.regressions import changed_lines
 from intelliperf.nightly.survey import SURVEY
 from intelliperf.nightly.tasks import Kind, State, Task, TaskEnd
 from intelliperf.project.journal import to_json
@@ -101,3 +102,21 @@ def test_a_suspected_time_is_settled_by_a_comparison(place: Place, side_by_side:
             assert report.exit_status == (4 if expected else 0)
             break
     assert found == expected and "compare" in pool.kinds()
+
+
+def counts(text: str, access: str, **values: float) -> LineCounts:
+    counters = {Metric[name.upper()]: Quantity(value, Provenance.MEASURED) for name, value in values.items()}
+    return LineCounts("_Z1k", "k.cu", 3, 1, text, access, "global", access, counters)
+
+
+def test_lines_whose_counts_rose_come_before_those_that_the_model_alone_finds_slower() -> None:
+    before = [
+        counts("a[i] = b[i];", "load", sectors=100, device_time_ns=1000),
+        counts("a[i] = b[i];", "store", sectors=100, device_time_ns=10),
+    ]
+    after = [
+        counts("a[i] = b[i];", "load", sectors=100, device_time_ns=90000),
+        counts("a[i] = b[i];", "store", sectors=104, device_time_ns=20),
+    ]
+    told = [(line["access"], line["metric"], line["before"]) for line in changed_lines(before, after, "_Z1k")]
+    assert told == [("store", "sectors_32b", 100), ("load", "device_time_ns", 1000)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from intelliperf.nightly.outcome import NightReport, Step
-from intelliperf.nightly.outputs.markdown import gain_of, headline
+from intelliperf.nightly.outputs.markdown import gain_of, headline, rise_of
 
 _STYLE = """
 :root{color-scheme:light dark}
@@ -39,8 +39,7 @@ def _body(report: NightReport) -> Iterator[str]:
         yield f"<h2>Slower: {_shown(str(regression.place))}</h2><p class=bad>{_shown(regression.sentence)}</p>"
         yield _listed(
             f"<code>{_shown(line['file'])}:{line['line']}</code> <code>{_shown(line['text'])}</code>: "
-            f"{_shown(line['metric'])} {'new' if line['before'] is None else format(line['before'], 'g') + ' →'} "
-            f"{line['after']:g}"
+            f"{_shown(rise_of(line))}"
             for line in regression.lines
         )
         yield _listed(_shown(commit) for commit in regression.commits)

@@ -81,11 +81,16 @@ def _problems(report: NightReport) -> Iterator[str]:
 def _regression(regression: Regression) -> Iterator[str]:
     yield from ("", f"### {flat(str(regression.place))}", "", flat(regression.sentence), "")
     for line in regression.lines[:_MAX_COMMITS]:
-        before = "new" if line["before"] is None else f"{line['before']:g} →"
         place = code(f"{line['file']}:{line['line']}")
-        yield f"- {place} {code(line['text'])}: {line['metric']} {before} {line['after']:g}"
+        yield f"- {place} {code(line['text'])}: {rise_of(line)}"
     if regression.commits:
         yield f"- in between: {'; '.join(flat(commit) for commit in regression.commits[:_MAX_COMMITS])}"
+
+
+def rise_of(line: Mapping[str, Any]) -> str:
+    """ "store sectors_32b 128 → 1024"; histories of earlier versions lack the access."""
+    before = "new" if line["before"] is None else f"{line['before']:g} →"
+    return f"{line.get('access', '')} {line['metric']} {before} {line['after']:g}".strip()
 
 
 def _patches(report: NightReport) -> Iterator[str]:
