@@ -67,14 +67,15 @@ def _heat(counted: Sequence[tuple[Place, Mapping[Metric, Quantity]]], totals: Ma
             if metric in quantities:
                 sums[place][metric] += quantities[metric].value
     own = _totals(counted)
-    scale = {metric: (totals or {}).get(metric) or own[metric] for metric in own}
-    of_what = "all" if totals is None else "all before"
+    before = {metric: total for metric, total in (totals or {}).items() if total}
+    scale = {metric: before.get(metric, own[metric]) for metric in own}
+    of_what = {m: "all" if totals is None else "all before" if m in before else "all, none before" for m in own}
     found = {}
     for place, values in sums.items():
         known = [(m, name) for m, name in _SHOWN if values.get(m)]
         if known:
             told = "; ".join(
-                f"{number(values[m])} {name}, {percent(values[m] / scale[m])} of {of_what}" for m, name in known
+                f"{number(values[m])} {name}, {percent(values[m] / scale[m])} of {of_what[m]}" for m, name in known
             )
             found[place] = Heat(min(1.0, max(values[m] / scale[m] for m, _name in known)), told)
     return found

@@ -109,6 +109,8 @@ def test_a_contended_reduction_ends_with_an_accepted_patch(improved: tuple[Path,
     assert json.loads(copy.read_text()) == report
     outcomes = [attempt["verdict"]["outcome"] for attempt in report["attempts"] if attempt["verdict"]]
     assert outcomes[0] == "ACCEPTED"
+    counted = [[line["access"] for line in report[name]] for name in ("lines_before", "lines_after")]
+    assert "reduction" in counted[0] and "barrier" not in counted[0] and "barrier" in counted[1], "by line, both states"
     assert (project / "signal_energy.hip").read_bytes() == (EXAMPLES / "reduction/signal_energy.hip").read_bytes()
 
 

@@ -144,6 +144,8 @@ def test_lines_show_their_share_of_the_traffic_before_and_after(client: TestClie
     after = rf'class="heat after"><svg[^>]*{moved}.*?width="12.0".*?</svg></td><td class="no">2</td>'
     page = client.get("/patch/1").text
     assert re.search(before, page) and re.search(after, page)
+    (run / "report.json").write_bytes(to_json(replace(report, lines_after=counted["lines_after"])))
+    assert "100 % of all, none before" in client.get("/patch/1").text
 
 
 def test_markup_and_control_characters_in_a_patch_are_shown_not_obeyed(history: History, client: TestClient) -> None:
