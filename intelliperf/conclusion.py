@@ -154,7 +154,7 @@ def _last_accepted(targets: Sequence[Target]) -> list[Attempt]:
 def lines_of(
     backend: Backend, version: Version, targets: Sequence[Target], deadline_s: float
 ) -> tuple[SourceEvidence, ...]:
-    """All lines of the improved kernels in that version, as the user has them; none where the device tells no lines."""
+    """All lines of the improved kernels in that version, as the user has them; none where the device has no lines."""
     found: list[SourceEvidence] = []
     kernels = {t.finding.profile.kernel.symbol: t.finding.profile.kernel for t in targets if t.accepted}
     for kernel in kernels.values():
