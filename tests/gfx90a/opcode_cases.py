@@ -137,3 +137,8 @@ def values_of(rows: dict[int, Row], first: int, dtype: Any) -> npt.NDArray[Any]:
     if kind.itemsize == 2:
         return rows[first].astype(np.uint16).view(kind)
     return rows[first].view(kind)
+
+
+def pair(index: int, value: int) -> dict[int, int]:
+    """The two scalar registers that hold a long value."""
+    return {index: value & 0xFFFFFFFF, index + 1: value >> 32}

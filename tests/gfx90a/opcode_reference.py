@@ -469,3 +469,8 @@ def samples(kind: np.dtype[Any], generator: np.random.Generator, shift: int) -> 
     known = np.array([*_EDGES["u"], *top], np.uint64).astype(unsigned_kind)
     random_values = generator.integers(0, 256, (64 - len(known)) * kind.itemsize, np.uint8).view(unsigned_kind)
     return np.roll(np.concatenate([known, random_values]), 7 * shift).view(kind)
+
+
+def integers(dtype: str, shift: int) -> np.ndarray:
+    """The same samples in every test."""
+    return samples(np.dtype(dtype), np.random.default_rng(9), shift)
