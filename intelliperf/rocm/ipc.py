@@ -25,7 +25,9 @@ from intelliperf.protocols import Difference, Numbers, Opened, SharedBuffer
 
 _SCRIPT = Path(__file__).with_name("ipcreader.py")
 _START_S = 60.0
-_READ_S = 120.0
+# Of one handle once the runtime is up, beside its copy. For a file that its exporter dropped ROCr waits without end.
+_OPEN_S = 2.0
+_SLOWEST_COPY = 20e6  # bytes per second
 _ANSWER_BYTES = 1 << 16
 _STARTS = 3  # a runtime that dies of every handle is not started forever
 _REFUSALS = 3  # then the application copies
@@ -70,11 +72,13 @@ class IpcReader:
                     "bytes": shared.size,
                     "at": shared.at,
                     "size": size,
-                }
+                },
+                _OPEN_S + size / _SLOWEST_COPY,
             )
         except OSError as error:
             self.close()
-            return self._refused(f"the process that opens handles failed: {error}", self._starts >= _STARTS)
+            for_good = isinstance(error, TimeoutError) or self._starts >= _STARTS
+            return self._refused(f"the process that opens handles failed: {error}", for_good)
         if descriptor is None:
             if answer.get("too_small") is True:
                 raise ProtocolError(f"a buffer cannot be opened: {answer.get('why')}")
@@ -116,6 +120,7 @@ class _Running:
         self._directory = Path(tempfile.mkdtemp(prefix="iperf-"))
         path = self._directory / "socket"
         self._connection: socket.socket | None = None
+        self._asked = False
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(1)
@@ -141,14 +146,18 @@ class _Running:
         if ready.get("ready") is not True:
             raise OSError(str(ready.get("why")))
 
-    def ask(self, request: Mapping[str, object]) -> tuple[Mapping[str, object], int | None]:
-        """The answer and the file that came with it, which the caller then owns. Raises `OSError`."""
+    def ask(self, request: Mapping[str, object], seconds: float) -> tuple[Mapping[str, object], int | None]:
+        """The answer and the file that came with it, which the caller then owns. Raises `OSError`.
+
+        The first answer may take longer: with it the runtime sets itself up.
+        """
         assert self._connection is not None
+        seconds, self._asked = (seconds if self._asked else max(seconds, _START_S)), True
         try:
             self._connection.sendall(json.dumps(request).encode() + b"\n")
         except BrokenPipeError:
             raise self._ended() from None
-        return self._receive(_READ_S)
+        return self._receive(seconds)
 
     def _ended(self) -> OSError:
         return OSError(self._child.wait(self._child.age_s + 10.0).describe())

@@ -23,11 +23,13 @@ std::string hexadecimal(unsigned status) {
   return text;
 }
 
-// Where IPC goes by dmabuf, a handle is a ticket for the exporting runtime's socket: the address and the process. The
-// kernel driver's own handles are random numbers.
+// Where IPC goes by dmabuf, a handle is a ticket for the exporting runtime's socket: the address, of the allocation or
+// of the block that it is a fragment of, and the process. The kernel driver's own handles are random numbers.
 const char* style_of(const hsa_amd_ipc_memory_t& handle, uint64_t base) {
+  constexpr uint64_t kBlockBytes = 2 << 20;
   const uint64_t address = handle.handle[0] | static_cast<uint64_t>(handle.handle[1]) << 32;
-  return address == base && handle.handle[2] == static_cast<uint32_t>(getpid()) ? "dmabuf" : "legacy";
+  const bool here = address <= base && base - address < kBlockBytes;
+  return here && handle.handle[2] == static_cast<uint32_t>(getpid()) ? "dmabuf" : "legacy";
 }
 
 }  // namespace

@@ -119,8 +119,14 @@ int open_shared(const Ticket& ticket) {
 HSAKMT_STATUS attach(const HsaSharedMemoryHandle* handle, void** address, HSAuint64* bytes) {
   Ticket ticket;
   std::memcpy(&ticket, handle, sizeof ticket);
-  const int file = open_shared(ticket);
-  if (file < 0) return HSAKMT_STATUS_INVALID_HANDLE;
+  const bool by_dmabuf = ipc() == Ipc::kDmabuf;
+  const int file = by_dmabuf ? import_by_dmabuf(handle) : open_shared(ticket);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) return HSAKMT_STATUS_INVALID_HANDLE;
+  if (by_dmabuf) {
+    ticket.bytes = uint64_t(status.st_size);
+    ticket.node = kGpuNode;
+  }
   void* const mapped =
       mmap(nullptr, whole_pages(ticket.bytes), PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) {
@@ -140,6 +146,7 @@ HSAKMT_STATUS attach(const HsaSharedMemoryHandle* handle, void** address, HSAuin
 }
 
 HSAKMT_STATUS drop(void* address, HSAKMT_STATUS where_unknown) {
+  forget_dmabuf(number_of(address));
   const std::lock_guard<std::mutex> lock(guard());
   const auto found = allocations().find(number_of(address));
   if (found == allocations().end()) return where_unknown;
@@ -159,6 +166,12 @@ bool find_allocation(uint64_t address, uint64_t& begin, uint64_t& end) {
   begin = found->first;
   end = found->first + found->second.bytes;
   return true;
+}
+
+int file_at(uint64_t address) {
+  const std::lock_guard<std::mutex> lock(guard());
+  const auto found = allocations().find(address);
+  return found == allocations().end() || found->second.file < 0 ? -1 : fcntl(found->second.file, F_DUPFD_CLOEXEC, 0);
 }
 
 }  // namespace gfx90a
@@ -250,6 +263,9 @@ GFX90A_API hsaKmtSetMemoryUserData(const void* address, void* user_data) {
 }
 
 GFX90A_API hsaKmtShareMemory(void* address, HSAuint64, HsaSharedMemoryHandle* handle) {
+  if (ipc() == Ipc::kNone) return HSAKMT_STATUS_NOT_SUPPORTED;
+  if (ipc() == Ipc::kDmabuf)
+    return export_by_dmabuf(number_of(address), handle) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
   const std::lock_guard<std::mutex> lock(guard());
   const auto found = allocations().find(number_of(address));
   struct stat status;
