@@ -342,8 +342,9 @@ def _buffers(chain: _Chain) -> str:
             if content != side.copied(allocation, deadline):
                 raise IntelliPerfError(f"the buffer of {allocation.size} bytes reads otherwise in another process")
         ways = "; ".join(f"{len(buffers)} {way}" for way, buffers in sorted(side.ways.items()))
+        loaded = side.hello.raw.get("way") if side.hello is not None else None
     same = f"the same bytes as the application's copies; the slowest took {slowest:.2f} s"
-    return f"{ways or 'all copied by the application'}; {same}"
+    return f"{ways or 'all copied by the application'}; {same}; calls seen through {loaded}"
 
 
 def _instrumentation(chain: _Chain) -> str:

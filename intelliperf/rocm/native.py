@@ -10,12 +10,13 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.interception.building import FLAGS, library, run_tool
-from intelliperf.rocm.stack import hsa_headers
+from intelliperf.rocm.stack import hsa_headers, roots
 
 LIBRARY_NAME = "libintelliperf_hsa.so"
 # What rocprofv3, rocprof-sys and their like set, and other tools libraries.
 _OTHER_TOOLS = ("HSA_TOOLS_LIB", "ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "ROCPROFILER_REGISTER_LIBRARY")
 _PROFILER = re.compile(r"lib(rocprof|roctracer|omnitrace)[^/]*$")
+_PROFILER_SDK = "librocprofiler-sdk.so.1"
 _SOURCES = Path(__file__).resolve().parent / "native"
 FLAGS_OF_LIBRARY = (*FLAGS, "-Werror", "-DAMD_INTERNAL_BUILD")  # the define: the headers lie in one directory
 
@@ -72,12 +73,23 @@ def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -
 
 
 def _loading() -> dict[str, str]:
-    """ROCr 6 and later: load it even if the application itself registers a tool, and say so where that fails."""
+    """ROCr 6 and later: load it even if the application itself registers a tool, and say so where that fails.
+
+    Where rocprofiler-sdk is installed, that loads it, too; the library takes the tables of whichever comes first.
+    """
+    library_path = str(tools_library())
+    sdk = {"ROCP_TOOL_LIBRARIES": library_path} if profiler_sdk() is not None else {}
     return {
-        "HSA_TOOLS_LIB": str(tools_library()),
+        "HSA_TOOLS_LIB": library_path,
         "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "1",
         "HSA_TOOLS_REPORT_LOAD_FAILURE": "1",
+        **sdk,
     }
+
+
+def profiler_sdk() -> Path | None:
+    """rocprofiler-sdk of an installation of ROCm; None where there is none."""
+    return next((path for root in roots() if (path := root / "lib" / _PROFILER_SDK).exists()), None)
 
 
 def record_environment(file: Path, kernels: str, buffer_bytes: int, words: int) -> dict[str, str]:

@@ -124,6 +124,7 @@ void Session::greet() {
   json.begin_object().key("type").string("hello").key("protocol").number(simt::kProtocolVersion);
   json.key("backend").string(vendor_.backend).key("pid").number(static_cast<uint64_t>(getpid()));
   json.key("device").string(vendor_.device_name()).key("wave_size").number(vendor_.wave_size()).key("memory").string("shared");
+  if (*vendor_.way) json.key("way").string(vendor_.way);
   json.key("arena_base").number(arena_.base()).key("arena_bytes").number(arena_.bytes());
   json.key("kernels").begin_object().end_object().end_object();
   simt::wire_send(socket_, json.text(), arena_.descriptor());

@@ -24,6 +24,7 @@ struct Vendor {
   unsigned (*wave_size)();
   bool (*copy)(void* to, const Buffer& from);  // of a whole buffer to host memory
   Shared (*share)(const Buffer& buffer) = nullptr;  // where there are handles for other processes
+  const char* way = "";  // how this library came to see the runtime's calls, where there is more than one
 };
 
 struct Launch {

@@ -214,14 +214,14 @@ unsigned wave_size() { return state->pools.wave_size(); }
 
 }  // namespace
 
-void start_intercept(HsaApiTable& table, const Functions& runtime) {
+void start_intercept(HsaApiTable& table, const Functions& runtime, const char* way) {
   state = new State(runtime);
   state->owner = getpid();
   const std::string poison = text_of("INTELLIPERF_POISON");
   if (!poison.empty()) state->poison = std::atoi(poison.c_str()) & 0xff;
   const std::string rounding = text_of("INTELLIPERF_ROUNDING");
   if (!rounding.empty()) state->rounding = rounding == "up" ? Rounding::kUp : Rounding::kDown;
-  state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy, share});
+  state->session.open(std::getenv("INTELLIPERF_EXPORT_SOCKET"), {"rocm", device_name, wave_size, copy, share, way});
   table.core_->hsa_queue_create_fn = create_queue;
   table.core_->hsa_memory_allocate_fn = region_allocate;
   table.core_->hsa_memory_free_fn = region_free;
