@@ -178,22 +178,32 @@ void run_target(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel& 
   run_alone(state->runtime, packet, writer, after, kPatienceNs);
 }
 
+// What a packet launches; nothing for other packets.
+std::optional<LoadedKernel> told_of(const hsa_kernel_dispatch_packet_t& packet, bool& target) {
+  if (!is_dispatch(packet)) return std::nullopt;
+  const Hold hold(state->lock);
+  const LoadedKernel* found = state->programs.find(packet.kernel_object);
+  const bool counts = !found || !is_runtimes_own(found->symbol);
+  target = found && counts && state->session.is_target(found->symbol);
+  if (target) return *found;
+  if (counts) state->session.dispatch(described(packet, found), 0, false);
+  return std::nullopt;
+}
+
+// Packets between targets are passed on together, as they came.
 void on_packets(const void* packets, uint64_t count, uint64_t, void*, Writer writer) {
   const auto* all = static_cast<const hsa_kernel_dispatch_packet_t*>(packets);  // every packet has 64 bytes
   if (!watching()) return writer(packets, count);
+  uint64_t passed = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    std::optional<LoadedKernel> kernel;
     bool target = false;
-    if (is_dispatch(all[i])) {
-      const Hold hold(state->lock);
-      if (const LoadedKernel* found = state->programs.find(all[i].kernel_object)) kernel = *found;
-      const bool counts = !kernel || !is_runtimes_own(kernel->symbol);
-      target = kernel && counts && state->session.is_target(kernel->symbol);
-      if (counts && !target) state->session.dispatch(described(all[i], kernel ? &*kernel : nullptr), 0, false);
-    }
-    if (target) run_target(all[i], *kernel, writer);
-    else writer(&all[i], 1);
+    const std::optional<LoadedKernel> kernel = told_of(all[i], target);
+    if (!target) continue;
+    if (passed < i) writer(&all[passed], i - passed);
+    run_target(all[i], *kernel, writer);
+    passed = i + 1;
   }
+  if (passed < count) writer(&all[passed], count - passed);
 }
 
 hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
