@@ -16,6 +16,7 @@ os.environ.setdefault("INTELLIPERF_STANDINS", "1")
 _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
 _MODULES = {  # marker → the module here that says what is missing
     "gfx90a": "gfx90a/device.py",
+    "newer_llvm": "gfx90a/newerllvm.py",
     "newer_rocr": "gfx90a/newer.py",
     "rocm_headers": "rocm/rocmheaders.py",
     "build_tools": "emulator/buildtools.py",

@@ -18,9 +18,15 @@ _DEADLINE_S = 120.0
 def compile_program(
     source: Path | Sequence[Path], binary: Path, *flags: str, environment: Mapping[str, str] | None = None
 ) -> Path:
+    return compiled("clang++-19", source, binary, *flags, environment=environment)
+
+
+def compiled(
+    clang: str, source: Path | Sequence[Path], binary: Path, *flags: str, environment: Mapping[str, str] | None = None
+) -> Path:
     """With code objects of version 4, the newest that HIP 5.2 runs, and source lines."""
     sources = [source] if isinstance(source, Path) else source
-    argv = ["clang++-19", "-x", "hip", "--offload-arch=gfx90a", "-mcode-object-version=4", "-O3", "-g", "-std=c++17"]
+    argv = [clang, "-x", "hip", "--offload-arch=gfx90a", "-mcode-object-version=4", "-O3", "-g", "-std=c++17"]
     argv += [f"--rocm-device-lib-path={device.BITCODE}", *flags, *map(str, sources), "-o", str(binary), "-lamdhip64"]
     done, out, err = output_of(argv, _DEADLINE_S, environment)
     assert done.ok, out + err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from intelliperf.rocm.recording import RecordedDispatch
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHIP = devices.record("mi250x")  # waves of 64 and 32 banks, as on gfx90a
 NO_LINE = ":0"  # what the optimizer moved, or made of several lines, has none in the program's line table
+Build = Callable[..., Path]  # as `compile_program`
 _KINDS = {AccessKind.LOAD: "load", AccessKind.STORE: "store"}
 _BUFFER_BYTES = 64 << 20
 _DEADLINE_S = 120.0
@@ -105,7 +106,8 @@ class Program:
     sources: tuple[str, ...]
     arguments: tuple[str, ...] = ()
 
-    def twice(self, scratch: Path) -> Twice:
+    def twice(self, scratch: Path, build: Build = compile_program, plugin: Path | None = None) -> Twice:
+        """`plugin`: of the LLVM that `build` is of."""
         project = scratch / "project"
         own = PROGRAMS / "recorded" / f"{self.name}.hip"
         if own.exists():
@@ -114,7 +116,9 @@ class Program:
         else:
             shutil.copytree(EXAMPLES / self.name, project)
         sources = [project / source for source in self.sources]
-        return build_twice(sources, self.arguments, project, scratch, f"-I{project}/include")
+        return build_twice(
+            sources, self.arguments, project, scratch, f"-I{project}/include", build=build, plugin=plugin
+        )
 
 
 REDUCTION = Program("reduction", ("signal_energy.hip",), ("20000",))
@@ -141,13 +145,21 @@ def equal(program: Twice) -> dict[Place, Figures]:
     return own
 
 
-def build_twice(sources: Sequence[Path], arguments: Sequence[str], project: Path, scratch: Path, *flags: str) -> Twice:
+def build_twice(
+    sources: Sequence[Path],
+    arguments: Sequence[str],
+    project: Path,
+    scratch: Path,
+    *flags: str,
+    build: Build = compile_program,
+    plugin: Path | None = None,
+) -> Twice:
     plain, instrumented = scratch / "plain", scratch / "recording"
     environment = recording.instrumentation(["*"], scratch, "gfx90a")
-    plugin = ("-Xarch_device", f"-fpass-plugin={environment['INTELLIPERF_PASS_PLUGIN']}")
+    load = ("-Xarch_device", f"-fpass-plugin={plugin or environment['INTELLIPERF_PASS_PLUGIN']}")
     with ThreadPoolExecutor(2) as workers:
-        first = workers.submit(compile_program, sources, plain, *flags)
-        second = workers.submit(compile_program, sources, instrumented, *plugin, *flags, environment=environment)
+        first = workers.submit(build, sources, plain, *flags)
+        second = workers.submit(build, sources, instrumented, *load, *flags, environment=environment)
         first.result(), second.result()
     objects = code_objects(plain, scratch)
     kernels = sorted({name for code in objects for name in kernels_in(code)})
