@@ -1,0 +1,177 @@
+"""Figures of the AMD path on the software gfx90a: how long a user waits, and what interception costs.
+
+    python benchmarks/amd.py [diagnose] [verdict] [interception]
+
+`diagnose`: a whole run on each HIP example, with the stand-in for rocprofv3. `verdict`: `verify` of a block-wise sum in
+examples/reduction. `interception`: a program of many launches, none of which is looked at, with and without the tools
+library, in turn. Wall time says what a user waits on this machine under its load, which is printed; processor time,
+of the whole tree of processes, is what the work takes. The device computes kernels on a processor: times of the
+application's own runs are the device's, not a card's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+sys.path[:0] = [str(TESTS / "rocm"), str(ROOT)]
+
+from rocmdevice import LAUNCHER, compile_hip  # noqa: E402  of the tests
+
+from intelliperf.processes.process import run  # noqa: E402
+from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
+from intelliperf.records import Application, Kernel  # noqa: E402
+from intelliperf.rocm.backend import RocmBackend  # noqa: E402
+from intelliperf.validation.runs.lockstep import Setting, record  # noqa: E402
+from intelliperf.validation.runs.side import Run  # noqa: E402
+
+PAIRS = 5
+BUILDS = {"transpose": ("cmake -S . -B build", "cmake --build build")}
+PROGRAMS = {"transpose": "build/transpose"}
+EXAMPLES = ("reduction", "transpose", "particles", "mixing", "sides", "triad")
+CONTENDED = "    float s = samples[i];\n    atomicAdd(energy, s * s);\n  }\n}"
+BLOCKWISE = """    float s = samples[i];
+    square = s * s;
+  }
+  __shared__ float parts[256];
+  parts[threadIdx.x] = square;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(energy, parts[0]);
+}"""
+LAUNCHES = """
+#include <hip/hip_runtime.h>
+__global__ void step(float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) for (int k = 0; k < 8; ++k) a[i] = a[i] * 0.5f + 1.0f;
+}
+int main() {
+  float* a;
+  if (hipMalloc(&a, 4 << 14) != hipSuccess) return 1;
+  for (int n = 0; n < 1000; ++n) step<<<64, 256>>>(a, 1 << 14);
+  return hipDeviceSynchronize() == hipSuccess ? 0 : 1;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds; `load` is the machine's before."""
+
+    wall: float
+    cpu: float
+    load: float
+    status: int
+    said: str
+
+    def row(self, name: str) -> str:
+        return f"{name:14} {self.wall:>8.1f} {self.cpu:>8.1f} {self.load:>6.1f} {self.status:>5}"
+
+
+def spend(argv: Sequence[str], place: Path) -> Spent:
+    path = os.pathsep.join([str(Path(sys.executable).parent), str(TESTS / "rocprofv3"), os.environ["PATH"]])
+    environment = {**{n: v for n, v in os.environ.items() if not n.endswith("_API_KEY")}, "PATH": path}
+    load, before, begun = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(argv, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Spent(time.monotonic() - begun, cpu, load, done.returncode, done.stdout + done.stderr)
+
+
+def command(name: str, *words: str) -> list[str]:
+    builds = [word for build in BUILDS.get(name, ("make",)) for word in ("-b", build)]
+    common = ("--backend", "rocm", "--launcher", shlex.join(LAUNCHER.words), *builds)
+    return [sys.executable, "-m", "intelliperf", *words[:1], *common, *words[1:], "--", PROGRAMS.get(name, "./app")]
+
+
+def diagnose(place: Path) -> None:
+    for name in EXAMPLES:
+        project = place / name
+        shutil.copytree(
+            ROOT / "examples" / name, project, ignore=shutil.ignore_patterns(".intelliperf", "build", "app")
+        )
+        print(spend(command(name, "diagnose"), project).row(name), flush=True)
+
+
+def verdict(place: Path) -> None:
+    project = place / "verdict"
+    shutil.copytree(ROOT / "examples" / "reduction", project, ignore=shutil.ignore_patterns(".intelliperf", "app"))
+    source = project / "signal_energy.hip"
+    before = source.read_text()
+    after = before.replace(CONTENDED, BLOCKWISE).replace(
+        "  if (i < count) {", "  float square = 0.0f;\n  if (i < count) {"
+    )
+    changed = place / "signal_energy.hip"
+    changed.write_text(after)
+    diff = subprocess.run(
+        ["diff", "-u", "--label", "a/signal_energy.hip", "--label", "b/signal_energy.hip", source, changed],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    (place / "change.diff").write_text(diff.stdout)
+    spent = spend(command("reduction", "verify", "-f", "atomicContention", str(place / "change.diff")), project)
+    print(spent.row("verdict"), flush=True)
+    for report in project.glob(".intelliperf/runs/*/report.json"):
+        (attempt,) = json.loads(report.read_text())["attempts"]
+        print("  ", attempt["verdict"]["outcome"], attempt["verdict"].get("detail", ""))
+
+
+def interception(place: Path) -> None:
+    """Processor seconds of the application alone; the listening process is this one."""
+    (place / "launches.hip").write_text(LAUNCHES)
+    compile_hip(place / "launches.hip", place / "app")
+    application = Application(("./app",), place, place, launcher=LAUNCHER)
+    backend = RocmBackend(place / "device", None, UNCONFINED, LAUNCHER)
+    setting = Setting(backend, Kernel("none", "none"), UNCONFINED, place / "logs", 300.0)
+
+    def used(work: Callable[[], object]) -> tuple[float, float]:
+        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        work()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return cpu, time.monotonic() - begun
+
+    argv = [*LAUNCHER.words, "./app"]
+    ways = {
+        "alone": lambda: run(argv, place, 300.0, place / "logs", "alone"),
+        "seen": lambda: record(setting, Run("seen", application, {"kernels": "none"})),
+    }
+    ways["seen"]()  # builds the library
+    rows = [{name: used(way) for name, way in ways.items()} for _ in range(PAIRS)]
+    for at, what in enumerate(("processor", "wall")):
+        ratios = sorted(row["seen"][at] / row["alone"][at] for row in rows)
+        alone = statistics.median(row["alone"][at] for row in rows)
+        print(f"interception, {what} time: {alone:.2f} s alone, ratio {statistics.median(ratios):.3f} "
+              f"({ratios[0]:.3f} to {ratios[-1]:.3f}), load {os.getloadavg()[0]:.1f}")  # fmt: skip
+
+
+WORK = {"diagnose": diagnose, "verdict": verdict, "interception": interception}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Figures of the AMD path on the software gfx90a.")
+    parser.add_argument("what", nargs="*", choices=[*WORK, []], help="default: all")
+    print(f"{'':14} {'wall s':>8} {'cpu s':>8} {'load':>6} {'exit':>5}")
+    for what in parser.parse_args().what or WORK:
+        with tempfile.TemporaryDirectory() as name:
+            WORK[what](Path(name))
+
+
+if __name__ == "__main__":
+    main()
