@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -122,7 +123,7 @@ class RocmBackend:
         try:
             traced = self._traced(application, deadline_s, UNCONFINED)
         except ApplicationFailed as error:
-            raise ApplicationFailed(f"{error}{self._hint(str(error))}") from error
+            raise ApplicationFailed(f"{error}{self._hint(application, str(error))}") from error
         if self.probe().emulated:
             self._modelled.setdefault((application, _identity(application)), []).append(traced)
         self._run_ns[_identity(application)] = traced.device_time_ns
@@ -140,11 +141,14 @@ class RocmBackend:
         if problem:
             raise UsageError(problem)
 
-    def _hint(self, said: str) -> str:
+    def _hint(self, application: Application, said: str) -> str:
         """What in the machine may be why the application fails."""
         device = self.probe()
         compiler = Path(compilers.find_compiler(device.architecture).words[0])
         hints = [surroundings.mixed_releases(compiler, os.environ)]
+        with contextlib.suppress(ToolchainError):
+            images = codeobject.code_objects(_program(application), device.architecture, self._logs("codeobjects"))
+            hints += [surroundings.STRIPPED for image in images[:1] if codeobject.without_symbols(image)]
         if "memory" in said.lower():
             hints.append(surroundings.partition(device.limits.compute_units, probe.whole_chip(device)))
         return "".join(f"; {hint}" for hint in hints if hint)

@@ -6,6 +6,7 @@ instruction's name, which LLVM's disassembler prints. No instruction is decoded 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -196,6 +197,11 @@ def code_objects(program: Path, architecture: str, scratch: Path) -> list[bytes]
     if data.startswith(_COMPRESSED):
         return _decompressed(data, architecture, scratch)
     return [image for target, image in _bundled(data) if _is_for(target, architecture)]
+
+
+def without_symbols(image: bytes) -> bool:
+    """Of a device ELF file. Programs with such ones crash under HIP 5.2 on the software gfx90a."""
+    return ELFFile(io.BytesIO(image)).get_section_by_name(".symtab") is None
 
 
 def targets(program: Path) -> tuple[str, ...]:

@@ -163,9 +163,10 @@ def _runs_on(chip: str, features: Sequence[str]) -> bool:
     return all(known.get(name, sign) == sign for name, sign in asked.items())
 
 
+STRIPPED = "its device code is stripped of symbols: build without -s, --strip-all and llvm-strip of the code object"
+
+
 def stripped(listing: str) -> str:
     """Whether a disassembly shows a code object without symbols, in which no kernel can be found; "" if not."""
     labels = re.findall(r"^[0-9a-f]{8,} <([^>]+)>:", listing, re.MULTILINE)
-    if labels and not any(name == ".text" for name in labels):
-        return ""
-    return "its device code is stripped of symbols: build without -s, --strip-all and llvm-strip of the code object"
+    return "" if labels and not any(name == ".text" for name in labels) else STRIPPED

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from rocmdevice import HERE
+from rocmdevice import HERE, compile_hip
 
 from intelliperf.dropins.toolchain import find_toolchain, tool_environment
 from intelliperf.errors import ToolchainError
@@ -170,3 +170,11 @@ def test_what_is_no_code_object_is_refused(place: Path) -> None:
     at = image.index(b"amdhsa.kernels")
     with pytest.raises(ToolchainError, match="malformed"):
         kernel_needs(image[:at] + b"\xc1" + image[at + 1 :])
+
+
+def test_a_code_object_without_symbols_is_known(tmp_path: Path) -> None:
+    source = HERE / "programs" / "turn.hip"
+    for options, known in (((), False), (("-Xoffload-linker", "-s"), True)):
+        compile_hip(source, tmp_path / "app", *options)
+        (image,) = codeobject.code_objects(tmp_path / "app", "gfx90a", tmp_path)
+        assert codeobject.without_symbols(image) is known
