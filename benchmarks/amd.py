@@ -41,7 +41,7 @@ from intelliperf.validation.runs.side import Run  # noqa: E402
 
 PAIRS = 5
 BUILDS = {"transpose": ("cmake -S . -B build", "cmake --build build")}
-PROGRAMS = {"transpose": "build/transpose"}
+PROGRAMS = {"reduction": "./app", "transpose": "build/transpose"}  # of the others as the example is called
 EXAMPLES = ("reduction", "transpose", "particles", "mixing", "sides", "triad")
 CONTENDED = "    float s = samples[i];\n    atomicAdd(energy, s * s);\n  }\n}"
 BLOCKWISE = """    float s = samples[i];
@@ -98,7 +98,7 @@ def spend(argv: Sequence[str], place: Path) -> Spent:
 def command(name: str, *words: str) -> list[str]:
     builds = [word for build in BUILDS.get(name, ("make",)) for word in ("-b", build)]
     common = ("--backend", "rocm", "--launcher", shlex.join(LAUNCHER.words), *builds)
-    return [sys.executable, "-m", "intelliperf", *words[:1], *common, *words[1:], "--", PROGRAMS.get(name, "./app")]
+    return [sys.executable, "-m", "intelliperf", *words[:1], *common, *words[1:], "--", PROGRAMS.get(name, f"./{name}")]
 
 
 def diagnose(place: Path) -> None:
