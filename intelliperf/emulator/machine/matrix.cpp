@@ -4,21 +4,11 @@
 
 #include "arithmetic.h"
 #include "decode.h"
+#include "matrix.h"
 #include "operands.h"
 
 namespace machine {
 namespace {
-
-// kMini…: eight bits with a sign, no infinities and no negative zero (OCP's "FNUZ"), of which the first factor's comes
-// first; kShortened: floats of which the lower mantissa is left out.
-enum class Element : uint8_t { kFloat, kHalf, kBrain, kByte, kDouble, kShortened, kMini44, kMini45, kMini54, kMini55 };
-
-// Blocks of M x M results; each lane holds `together` neighbours along K.
-struct Shape {
-  uint8_t side, depth, blocks, together;
-  Element element;
-  uint16_t rate = 0;  // products of two numbers in the time of a vector instruction; 0: that of gfx90a
-};
 
 const std::map<std::string, Shape>& shapes_of_gfx90a() {
   static const std::map<std::string, Shape> table = {
@@ -81,24 +71,6 @@ std::map<std::string, Shape> all_shapes() {
 const std::map<std::string, Shape>& shapes() {
   static const auto* const table = new std::map<std::string, Shape>(all_shapes());
   return *table;
-}
-
-struct Place {
-  uint32_t lane, item;
-};
-
-// Of the factor's element in row (or column) `index` and depth `k`.
-Place factor_place(const Shape& s, uint32_t block, uint32_t index, uint32_t k) {
-  return Place{index + s.side * (block + s.blocks * (k / s.together)), k % s.together};
-}
-
-// Of the result's element: four neighbouring rows make a group, but for doubles.
-Place result_place(const Shape& s, uint32_t block, uint32_t row, uint32_t column) {
-  if (s.element == Element::kDouble)
-    return s.side == 4 ? Place{column + 4 * block + 16 * row, 0} : Place{column + 16 * (row % 4), row / 4};
-  if (s.side == 32) return Place{column + 32 * (row / 4 % 2), 16 * block + row / 8 * 4 + row % 4};
-  if (s.side == 16) return Place{column + 16 * (row / 4), 4 * block + row % 4};
-  return Place{column + 4 * block, row};
 }
 
 using Lanes = float[kWave];

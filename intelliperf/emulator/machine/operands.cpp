@@ -56,7 +56,8 @@ void change_signs(Word* values, const Source& source) {
   for (uint32_t lane = 0; lane < kWave; ++lane) values[lane] = Word((values[lane] & keep) ^ flip);
 }
 
-// Which lane each lane reads; -1 where there is none.
+}  // namespace
+
 void dpp_sources(uint16_t control, int8_t* from) {
   for (int lane = 0; lane < int(kWave); ++lane) {
     const int row = lane & ~15, place = lane & 15, amount = control & 15;
@@ -78,6 +79,8 @@ void dpp_sources(uint16_t control, int8_t* from) {
     from[lane] = int8_t(source);
   }
 }
+
+namespace {
 
 bool dpp_readable(const Wave& wave, int8_t source) { return source >= 0 && (wave.exec() >> source & 1); }
 

@@ -31,6 +31,9 @@ uint64_t scalar_long(const Wave& wave, const Instruction& instruction, uint16_t 
 // One value per lane, of 2, 4 or 8 bytes as the kind says; in `buffer` where the register cannot be used as it is.
 const void* fetch(Wave& wave, Instruction& instruction, uint32_t n, Kind kind, LaneValues& buffer);
 
+// Which lane each lane reads by DPP; -1 where there is none.
+void dpp_sources(uint16_t control, int8_t* from);
+
 // Lanes that a DPP instruction leaves alone are missing from the mask.
 uint64_t written_lanes(const Wave& wave, const Instruction& instruction);
 

@@ -37,6 +37,15 @@ void Program::stray(uint64_t address) const {
   throw Stop(address % 4 ? "the program counter is not a multiple of 4" : "the program counter leads out of the kernel's code");
 }
 
+bool tried(Wave& wave, Instruction& i) {
+  try {
+    i.execute(wave, i);
+    return true;
+  } catch (const Stop&) {
+    return false;
+  }
+}
+
 uint64_t run_wave(Program& program, Wave& wave, uint64_t most, Path* path, Stopped& stopped) {
   uint64_t ran = 0;
   const Instruction* at = nullptr;
@@ -47,7 +56,9 @@ uint64_t run_wave(Program& program, Wave& wave, uint64_t most, Path* path, Stopp
       at = &instruction;
       if (path && instruction.block != ~0u) path->enter(wave, instruction);
       wave.pc += instruction.bytes;
+      if (wave.follower) wave.follower->before(wave, instruction);
       instruction.execute(wave, instruction);
+      if (wave.follower) wave.follower->after(wave, instruction);
       ++ran;
     }
   } catch (const Fault& fault) {

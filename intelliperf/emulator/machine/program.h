@@ -53,6 +53,19 @@ class Path {
   ~Path() = default;
 };
 
+// Told of each instruction of a wave, before and after it runs.
+class Follower {
+ public:
+  virtual void before(Wave& wave, Instruction& instruction) = 0;
+  virtual void after(Wave& wave, Instruction& instruction) = 0;
+
+ protected:
+  ~Follower() = default;
+};
+
+// Runs an instruction for its effect on registers alone; false where it stops the wave.
+bool tried(Wave& wave, Instruction& instruction);
+
 // Lets the wave run until it ends, comes to a barrier, has executed so many instructions, or its observer or `path`
 // takes the turn away by clearing `wave.turn`. Answers how many instructions it executed.
 uint64_t run_wave(Program& program, Wave& wave, uint64_t most, Path* path, Stopped& stopped);

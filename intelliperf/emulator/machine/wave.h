@@ -36,6 +36,7 @@ struct Fault : Stop {
 enum class State : uint8_t { kRunning, kAtBarrier, kEnded };
 
 class Observer;
+class Follower;
 
 struct Freed {
   void operator()(Row* rows) const { std::free(rows); }
@@ -66,6 +67,7 @@ struct Wave {
   uint32_t scratch_bytes = 0;    // per lane
   uint32_t number_in_group = 0, dispatch_number = 0;
   Observer* observer = nullptr;  // told of its requests; null: nobody is
+  Follower* follower = nullptr;  // of its instructions; likewise
 };
 
 }  // namespace machine

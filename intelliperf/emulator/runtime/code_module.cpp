@@ -6,6 +6,7 @@
 #include "described.h"
 #include "device_file.h"
 #include "launch.h"
+#include "shadow.h"
 
 namespace simt {
 namespace {
@@ -231,6 +232,32 @@ void write_described(JsonWriter& json, const CodeKernel& kernel) {
   }
 }
 
+// Floating-point formats that the code calculates with, or that its arguments point to.
+void write_formats(JsonWriter& json, const CodeObject& code) {
+  const std::pair<const char*, const char*> kKinds[] = {{"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"bfloat", "bf16"}};
+  json.key("formats").begin_array();
+  for (const auto& [name, type] : kKinds) {
+    bool has = false;
+    for (const Instruction& i : code.program().instructions()) {
+      const size_t at = i.text.find(type);
+      has |= at != std::string::npos && (at == 0 || i.text[at - 1] != 'b');
+    }
+    for (const CodeKernel& kernel : code.kernels())
+      for (uint64_t n = 0; n < kernel.arguments.size(); ++n)
+        has |= described_parameter(kernel.name, n)["element"]["name"].text().compare(0, std::strlen(name), name) == 0;
+    if (has) json.string(name);
+  }
+  json.end_array();
+}
+
+// By the number of an instruction: what no shadow follows.
+void write_losses(JsonWriter& json, const CodeObject& code) {
+  json.key("lost_shadows").begin_array();
+  if (shadow_active())
+    for (const Instruction& i : code.program().instructions()) json.string(i.text);
+  json.end_array();
+}
+
 void write_kernels(JsonWriter& json, const CodeObject& code) {
   json.key("kernels").begin_object();
   for (const CodeKernel& kernel : code.kernels()) {
@@ -278,6 +305,8 @@ std::string describe_code(CodeObject& code, const std::string& file, const std::
   json.key("target").string(device().name).key("wave_size").number(machine::kWave);
   json.key("architecture").string(code.architecture()).key("code_object").string(file);
   describe_device(json);
+  write_formats(json, code);
+  write_losses(json, code);
   write_sites(json, code);
   write_blocks(json, code);
   write_kernels(json, code);

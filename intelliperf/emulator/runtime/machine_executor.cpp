@@ -25,9 +25,11 @@ constexpr uint64_t kWindow = 16384;            // see scheduler.cpp
 
 struct Body final : BlockBody {
   machine::Group group;
+  std::vector<std::unique_ptr<WaveShadow>> shadows;  // in a run that has them
 };
 
-machine::Group& group_of(const Block& block) { return static_cast<Body&>(*block.body).group; }
+Body& body_of(const Block& block) { return static_cast<Body&>(*block.body); }
+machine::Group& group_of(const Block& block) { return body_of(block).group; }
 
 // The arguments and the dispatch packet of the running launch are memory that kernels read, too.
 const MachineExecutor* running;
@@ -88,7 +90,10 @@ MachineExecutor::MachineExecutor(const LaunchRequest& request, Analysis* analysi
       program_(request.kernel->module->code->program()),
       arguments_(argument_segment(*request.kernel->code, request)),
       lanes_(request.block.count()),
-      rounding_before_(fegetround()) {
+      rounding_before_(fegetround()),
+      shadowed_(shadow_active() && shadow_fits()),
+      float_arguments_(float_arguments(request)) {
+  if (shadow_active() && !shadowed_) shadow_missing();
   const CodeKernel& code = *request.kernel->code;
   dispatch_.kernel_object = address_of(code.descriptor);
   dispatch_.kernel_arguments = address_of(arguments_.data());
@@ -151,8 +156,16 @@ void MachineExecutor::begin(Block& block) {
   machine::begin_group(group, dispatch_, block.number, reinterpret_cast<uint8_t*>(dynamic_shared_base()));
   for (uint32_t w = 0; w < block.waves.size(); ++w) {
     group.waves[w].observer = this;
+    group.waves[w].follower = nullptr;
+    if (shadowed_) group.waves[w].follower = follow(body_of(block).shadows, w);
     wave_counter.begin_segment(block.waves[w], true);
   }
+}
+
+machine::Follower* MachineExecutor::follow(std::vector<std::unique_ptr<WaveShadow>>& shadows, uint32_t wave) {
+  while (shadows.size() <= wave) shadows.push_back(std::make_unique<WaveShadow>());
+  shadows[wave]->begin(&float_arguments_, &program_);
+  return shadows[wave].get();
 }
 
 BlockStop MachineExecutor::run(Block& block) {
@@ -195,7 +208,10 @@ void MachineExecutor::advance(Block& block, Wave& wave, uint64_t most) {
 
 void MachineExecutor::settle(Block& block, Wave& wave) {
   machine::Wave& registers = group_of(block).waves[wave.index];
-  if (registers.state == machine::State::kEnded) wave.live = 0;
+  if (registers.state == machine::State::kEnded) {
+    wave.live = 0;
+    if (shadowed_) follow(body_of(block).shadows, wave.index);  // nothing is left beside its registers
+  }
   if (registers.state != machine::State::kAtBarrier) return;
   wave.at_barrier = wave.live;
   wave.lanes[0]->site = program_.at(registers.pc - 4).site;

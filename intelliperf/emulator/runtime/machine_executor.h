@@ -9,6 +9,7 @@
 #include "executor.h"
 #include "group.h"
 #include "launch.h"
+#include "machine_shadow.h"
 #include "program.h"
 
 namespace simt {
@@ -35,6 +36,7 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   void enter(machine::Wave& wave, const machine::Instruction& first) override;
 
   void begin(Block& block);
+  machine::Follower* follow(std::vector<std::unique_ptr<WaveShadow>>& shadows, uint32_t wave);
   void advance(Block& block, Wave& wave, uint64_t most);
   void settle(Block& block, Wave& wave);
   bool release_barrier(Block& block);
@@ -64,6 +66,8 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   uint64_t fruitless_ = 0;   // instructions since the last one that did not
   bool waiting_ = false;     // some of the repeated ones synchronise
   int rounding_before_;
+  bool shadowed_;
+  FloatArguments float_arguments_;
 };
 
 }  // namespace simt

@@ -151,7 +151,6 @@ void resolve(Kernel& kernel) {
     for (const CodeKernel& code : kernel.module->code->kernels())
       if (code.name == kernel.name) kernel.code = &code;
     if (kernel.code) kernel.fast = kernel.plain = kernel.trace = not_run_here;
-    if (shadow_active()) shadow_missing();
     return;
   }
   kernel.fast = symbol<KernelEntry>(*kernel.module, kernel.name + "$fast");

@@ -286,6 +286,94 @@ void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow) {
   memcpy(&place.record[1].a, &shadow.e, sizeof shadow.e);
 }
 
+bool is_calculated(const ShadowRecord& record) {
+  const uint64_t tag = record.word >> 32 & 7;
+  return tag && tag != kUnseen >> 32;
+}
+
+bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Shadow* out) {
+  constexpr uint64_t kTags[] = {kFloat, kDouble, kHalf, kBfloat};
+  if ((record.word & ~kWithoutB) == (kTags[size_t(kind)] | bits)) {
+    *out = {record.a, record.word & kWithoutB ? prime_q().reduced(scrambled(record.a, 26)) : record.b, record.d, 0};
+    return true;
+  }
+  if (record.word != (kUnseen | bits)) return false;
+  *out = initial(record, 0, bits, value_of(bits, kind), kind == ShadowKind::kFloat ? LiteralKind::kFloat : LiteralKind::kNarrow);
+  return true;
+}
+
+bool known_double(const ShadowRecord& low, const ShadowRecord& high, uint64_t bits, Shadow* out) {
+  if ((low.word & ~kWithoutB) == (kDouble | (bits & 0xFFFFFFFF)) && high.word == (kSecond | bits >> 32)) {
+    *out = {low.a, low.word & kWithoutB ? prime_q().reduced(scrambled(low.a, 26)) : low.b, low.d, 0};
+    memcpy(&out->e, &high.a, sizeof out->e);
+    return true;
+  }
+  if (low.word != (kUnseen | (bits & 0xFFFFFFFF)) || high.word != (kUnseen | bits >> 32)) return false;
+  *out = initial(low, 0, bits, value_of(bits, ShadowKind::kDouble), LiteralKind::kDouble);
+  return true;
+}
+
+ShadowRecord record_of(const Shadow& shadow, uint64_t bits, ShadowKind kind) {
+  constexpr uint64_t kTags[] = {kFloat, kDouble, kHalf, kBfloat};
+  return {shadow.a, shadow.b, shadow.d, kTags[size_t(kind)] | (bits & 0xFFFFFFFF)};
+}
+
+void records_of_double(const Shadow& shadow, uint64_t bits, ShadowRecord* low, ShadowRecord* high) {
+  *low = record_of(shadow, bits, ShadowKind::kDouble);
+  *high = {0, 0, 0, kSecond | bits >> 32};
+  memcpy(&high->a, &shadow.e, sizeof shadow.e);
+}
+
+ShadowRecord half_of_unseen(const ShadowRecord& word, uint32_t half) {
+  if (word.word >> 32 != kUnseen >> 32) return {0, 0, 0, 0};
+  return {word.a + 2 * half, 0, 0, kUnseen | (word.word >> 16 * half & 0xFFFF)};
+}
+
+namespace {
+
+uint16_t half_at(uintptr_t address) {
+  uint16_t bits;
+  memcpy(&bits, reinterpret_cast<const void*>(address), sizeof bits);  // NOLINT(performance-no-int-to-ptr)
+  return bits;
+}
+
+void place(ShadowRecord* into, uint64_t address, const ShadowRecord& record) {
+  if (!record.word && !(mark_of(address) && into->word)) return;
+  *into = record;
+  if (record.word) mark_of(address) |= is_calculated(record) ? 1 : 2;
+}
+
+}  // namespace
+
+ShadowRecord unseen_half(uint64_t address) {
+  if (!in_arena(address)) return {0, 0, 0, 0};
+  return {address, 0, 0, kUnseen | half_at(address)};
+}
+
+ShadowRecord word_shadow(uint64_t address) { return address % 4 ? ShadowRecord{0, 0, 0, 0} : carried(address); }
+
+ShadowRecord half_shadow(uint64_t address) {
+  if (!__simt_shadow.narrow_used || address % 2 || !mark_of(address)) return {0, 0, 0, 0};
+  const ShadowRecord& have = *narrow_record_at(address);
+  return have.word && uint32_t(have.word) == half_at(address) ? have : ShadowRecord{0, 0, 0, 0};
+}
+
+void place_word_shadow(uint64_t address, const ShadowRecord& record) {
+  if (address % 4 == 0) place(record_at(address), address, record);
+}
+
+void place_half_shadow(uint64_t address, const ShadowRecord& record) {
+  if (address % 2) return;
+  if (is_calculated(record)) __simt_shadow.narrow_used = 1;
+  if (__simt_shadow.narrow_used) place(narrow_record_at(address), address, record);
+}
+
+Shadow negative_shadow(const Shadow& x) { return {prime_p().negative(x.a), prime_q().negative(x.b), -x.d, -x.e}; }
+
+Shadow sum_of_shadows(const Shadow& x, const Shadow& y) {
+  return {prime_p().add(x.a, y.a), prime_q().add(x.b, y.b), x.d + y.d, x.e + y.e};
+}
+
 void shadow_passed(const void* given, void* got) {
   *static_cast<Shadow*>(got) = given ? *static_cast<const Shadow*>(given) : Shadow{~0ull, 0, 0, 0};
 }
@@ -303,6 +391,8 @@ bool too_large() {
   static const uint64_t room = available_memory() / 3;
   return allocated_bytes() * (sizeof(ShadowRecord) / 4) > room;
 }
+
+bool shadow_fits() { return !too_large(); }
 
 void shadow_launch(const LaunchRequest& request) {
   if (!header) return;

@@ -54,6 +54,22 @@ void shadow_filled(const void* to, size_t bytes);
 enum class ShadowKind : uint8_t { kFloat, kDouble, kHalf, kBfloat };
 Shadow shadow_at(const void* number, ShadowKind kind);
 void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow);
+// Of registers that are copied out of memory and back, whatever they hold: see machine_shadow.h.
+bool is_calculated(const ShadowRecord& record);  // by a kernel
+bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Shadow* out);
+bool known_double(const ShadowRecord& low, const ShadowRecord& high, uint64_t bits, Shadow* out);
+ShadowRecord record_of(const Shadow& shadow, uint64_t bits, ShadowKind kind);
+void records_of_double(const Shadow& shadow, uint64_t bits, ShadowRecord* low, ShadowRecord* high);
+ShadowRecord half_of_unseen(const ShadowRecord& word, uint32_t half);
+ShadowRecord unseen_half(uint64_t address);
+ShadowRecord word_shadow(uint64_t address);
+ShadowRecord half_shadow(uint64_t address);
+void place_word_shadow(uint64_t address, const ShadowRecord& record);
+void place_half_shadow(uint64_t address, const ShadowRecord& record);
+Shadow negative_shadow(const Shadow& shadow);
+Shadow sum_of_shadows(const Shadow& x, const Shadow& y);
+bool shadow_fits();  // beside what is allocated
+
 void shadow_passed(const void* given, void* got);  // from lane to lane; null: a lane that takes no part
 // LDS of a block that waits, out into `saved` or in from there; 4-byte numbers and wider.
 size_t shadow_bytes(size_t memory);

@@ -1,0 +1,131 @@
+"""Shadows beside the registers of machine code: kernels that Triton compiled, each against a variant of itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+from shadowruns import UNKNOWN
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.native import runtime_library
+from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.project.versions import JIT_DIRECTORY
+from intelliperf.python.environment import presented
+from intelliperf.records import Application, Kernel
+from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
+from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.runs.lockstep import Setting, follow_planned
+from intelliperf.validation.runs.side import Run
+
+_HERE = Path(__file__).resolve().parents[1]
+_ARRAYS = _HERE / "zoo" / "triton" / "programs" / "arrays.py"
+_DEADLINE_S = 240.0
+SOFTMAX = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def softmax(x_ptr, y_ptr, cols, BLOCK: tl.constexpr, V: tl.constexpr):
+    at = tl.program_id(0) * cols + tl.arange(0, BLOCK)
+    live = tl.arange(0, BLOCK) < cols
+    x = tl.load(x_ptr + at, mask=live, other=-float("inf"))
+    x -= tl.max(x, axis=0)
+    e = tl.exp2(x * 1.4426950408889634) if V == 1 else tl.exp(x)
+    total = tl.sum(tl.sum(tl.reshape(e, (4, BLOCK // 4)), axis=0), axis=0) if V == 2 else tl.sum(e, axis=0)
+    y = e * (1.0 / total) if V == 3 else e / total
+    y = y * 1.00001 if V == 4 else y
+    y = y.to(tl.float16).to(tl.float32) if V == 5 else y
+    tl.store(y_ptr + at, y, mask=live)
+
+rows, cols = 3, 200
+x = Array("fp32", [(i * 29 % 97 - 40) / 16 for i in range(rows * cols)])
+y = Array("fp32", [0.0] * (rows * cols))
+softmax[(rows,)](x, y, cols, BLOCK=256, V=int(sys.argv[1]))
+"""
+PRODUCT = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, N, BK: tl.constexpr, V: tl.constexpr):
+    r = tl.arange(0, 32)
+    acc = tl.zeros((32, 32), dtype=tl.float32)
+    for k in range(0, N - BK if V == 4 else N, BK):
+        rk = k + tl.arange(0, BK)
+        rk = N - 1 - rk if V == 2 else rk
+        a, b = tl.load(a_ptr + r[:, None] * N + rk[None, :]), tl.load(b_ptr + rk[:, None] * 32 + r[None, :])
+        acc = tl.dot(a, b, acc)
+        acc = acc.to(tl.float16).to(tl.float32) if V == 3 else acc
+    tl.store(c_ptr + r[:, None] * 32 + r[None, :], acc)
+
+v, n = int(sys.argv[1]), 64
+a = Array("fp16", [(i * 13 % 31 - 15) / 7 for i in range(32 * n)])
+b = Array("fp16", [(i * 7 % 29 - 14) / 9 for i in range(32 * n)])
+c = Array("fp32", [0.0] * (32 * 32))
+product[(1,)](a, b, c, n, BK=16 if v == 1 else 32, V=v)
+"""
+
+
+def interpreter() -> str:
+    specification = importlib.util.spec_from_file_location("interpreters", _HERE / "triton" / "interpreters.py")
+    assert specification is not None and specification.loader is not None
+    finder = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(finder)
+    found: str = finder.python_with("triton")
+    return found
+
+
+def compared(project: Path, text: str, variant: int, words: str, target: str) -> tuple[Level, Account, AlgebraObserver]:
+    """After the first launch: how variant 0 and this one relate."""
+    field = Field.drawn()
+    runs = []
+    for number in (0, variant):
+        own = project / str(number)
+        (own / JIT_DIRECTORY).mkdir(parents=True, exist_ok=True)
+        (own / "app.py").write_text(text)
+        shutil.copy(_ARRAYS, own / "arrays.py")
+        plain = Application((interpreter(), "app.py", str(number)), own, own)
+        options = {"kernels": "*", "shadow": f"{field.fold} {words}"}
+        runs.append(Run("variant" if number else "original", presented(plain, target, runtime_library()), options))
+    (project / "logs").mkdir(exist_ok=True)
+    observer = AlgebraObserver(UNKNOWN, field)
+    setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, project / "logs", _DEADLINE_S)
+    divergence = follow_planned(setting, (runs[0], runs[1]), [(0, 0)], observer).divergences.get("variant")
+    account = NOTHING
+    for one in (*observer.accounts.values(), *observer.doubtful.values()):
+        account = account.joined(one)
+    return Level.DIFFERENT if divergence is not None else account.level, account, observer
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["mi250x", "mi300x"])
+def test_a_softmax_is_followed_through_exponentials_divisions_and_lanes(tmp_path: Path, target: str) -> None:
+    for variant, level in (
+        (1, Level.EQUAL),
+        (2, Level.EQUAL),
+        (3, Level.EQUAL),
+        (4, Level.DIFFERENT),
+        (5, Level.DIFFERENT),
+    ):
+        found, account, observer = compared(tmp_path, SOFTMAX, variant, "float", target)
+        assert found is level, (variant, account, observer.doubt)
+        assert level is Level.DIFFERENT or account.elements >= 600, variant
+        assert observer.doubt.text == "", variant
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Path) -> None:
+    for variant, level in ((1, Level.EQUAL), (2, Level.EQUAL), (3, Level.EQUAL), (4, Level.DIFFERENT)):
+        found, account, observer = compared(tmp_path, PRODUCT, variant, "float half", "mi300x")
+        assert found is level, (variant, account, observer.doubt)
+        assert level is Level.DIFFERENT or account.elements >= 1024, variant
+        assert observer.doubt.text == "", variant
+        assert account.exact_enough is not (variant == 3), "sums that are rounded to halves"
