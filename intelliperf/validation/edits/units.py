@@ -49,7 +49,8 @@ class Unit:
 def logged_units(log: Path) -> tuple[Unit, ...]:
     """Each distinct compilation in the log; none where there is no log.
 
-    A build system's trials, whose sources it has removed with their directory, are left out.
+    A build system's trials are left out: their directory is gone, and their source with it or, as CMake's own, outside
+    of the scratch copy that `log` lies in, where no patch reaches.
     """
     if not log.is_file():
         return ()
@@ -58,7 +59,7 @@ def logged_units(log: Path) -> tuple[Unit, ...]:
         entry = json.loads(line)
         directory = Path(entry["directory"])
         source = (directory / entry["source"]).resolve()
-        if not directory.is_dir() and not source.exists():
+        if not directory.is_dir() and not (source.exists() and source.is_relative_to(log.parent.resolve())):
             continue
         found[Unit(source, entry["language"], directory, tuple(entry["reader_flags"]))] = None
     return tuple(found)
