@@ -104,7 +104,7 @@ def test_an_answer_that_is_known_beforehand_is_refused_by_other_numbers_alone(
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert told in verdict.detail
     assert _check(verdict, "dispatches and buffers").status is CheckStatus.PASSED
-    assert _check(verdict, "other orders and poison").status is CheckStatus.PASSED
+    assert _check(verdict, "other orders and poison").status is CheckStatus.WEAK  # no choice of orders on hardware
 
 
 def test_an_unchanged_program_is_right_on_other_numbers_in_every_form_of_launch(tmp_path: Path) -> None:
