@@ -223,7 +223,7 @@ def finding_sentence(finding: Finding) -> str:
             f"kernel {profile.kernel.name}, {sampled}",
             f"{finding.metric.value}={number(finding.value)} (ideal {number(finding.ideal)})",
             f"{percent(profile.share)} of the application's device time",
-            f"{finding.gain_ceiling:.3g}x for the whole application, were this alone removed",
+            f"{number(finding.gain_ceiling)}x for the whole application, were this alone removed",
             f"time is {profile.time_provenance.value}",
         )
     )

@@ -276,7 +276,7 @@ def _measured(verdict: Verdict, roots: Sequence[Path]) -> list[str]:
     ]
     lines += [
         f"{m.scope.value} time ({m.provenance.value}): {m.baseline_ns / 1e3:.4g} us before, "
-        f"{m.candidate_ns / 1e3:.4g} us after, {m.ratio:.3g}x (95 % interval {m.low:.3g} to {m.high:.3g})"
+        f"{m.candidate_ns / 1e3:.4g} us after, {number(m.ratio)}x (95 % interval {number(m.low)} to {number(m.high)})"
         for m in verdict.measurements
     ]
     if verdict.metric_before is not None and verdict.metric_after is not None:

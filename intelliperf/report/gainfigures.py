@@ -67,8 +67,9 @@ def _pairs(m: Measurement) -> str:
         for kind, value in (("one", 1.0), ("median", m.ratio))
     )
     told = (
-        f"{len(m.pairs)} pairs of {visible(wording.scope(m), 120)}: {min(m.pairs):.3g}× to {max(m.pairs):.3g}×, "
-        f"median {m.ratio:.3g}×; {sum(r > 1 for r in m.pairs)} of them faster"
+        f"{len(m.pairs)} pairs of {visible(wording.scope(m), 120)}: "
+        f"{number(min(m.pairs))}× to {number(max(m.pairs))}×, median {number(m.ratio)}×; "
+        f"{sum(r > 1 for r in m.pairs)} of them faster"
     )
     return (
         f"<figure><figcaption>{escape(told)}. From left to right as measured; the thin line is 1×, the thick one the "

@@ -28,7 +28,13 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
-from intelliperf.sentences import EMULATOR, figures, percent, readings
+from intelliperf.sentences import (
+    EMULATOR,
+    figures,
+    number,
+    percent,
+    readings,
+)
 from intelliperf.timeline import HostLine
 
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
@@ -232,7 +238,7 @@ def process_time(report: Report) -> str:
         f"{duration(told.total_ns)} from the begin of main to the end of all work: kernels {duration(told.kernels_ns)} "
         f"and copies {duration(told.copies_ns)} ({told.device.value}), the host's own work {duration(told.host_ns)} "
         f"({told.host.value}{here}); if kernels took no time, at most "
-        f"{told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3):.3g}x as fast"
+        f"{number(told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3))}x as fast"
     )
 
 

@@ -26,7 +26,7 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
-from intelliperf.sentences import counted
+from intelliperf.sentences import counted, number
 from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.alsorun import also_run
@@ -431,7 +431,7 @@ class Judge:
         if refusal is not None:
             return Rejection(*refusal)
         gain = kernel_gain(trial)
-        told = "; ".join([f"{gain.provenance.value} {gain.ratio:.3g}× for the kernel", *trial.timing.notes])
+        told = "; ".join([f"{gain.provenance.value} {number(gain.ratio)}× for the kernel", *trial.timing.notes])
         trial.note(GATES[9], CheckStatus.PASSED, told)
         if floor_ns is not None:
             told = f"{gain.candidate_ns:.0f} ns, and no device of this kind needs less than {floor_ns:.0f} ns"
@@ -464,7 +464,7 @@ class Judge:
             refusal = time_refusal(own, timing.floor_ns)
             if refusal is not None:
                 return Rejection(refusal[0], f"{kernel.name}: {refusal[1]}")
-            told.append(f"{own[0].ratio:.3g}× for {kernel.name}")
+            told.append(f"{number(own[0].ratio)}× for {kernel.name}")
         if told:
             trial.note(f"{GATES[9]} of the other kernels", CheckStatus.PASSED, ", ".join(told))
         return None

@@ -22,6 +22,7 @@ from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import Shape, make_ready, reshaped
 from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
+from intelliperf.sentences import number
 from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.edits.hostcode import Host, Needs, compare
@@ -268,10 +269,15 @@ class ReplayGate:
             trial.timing, trial.checker = mine.timing, mine.checker
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
         gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
-        interval = f"95 %: {gain.low:.3g} to {gain.high:.3g}"
+        interval = f"95 %: {number(gain.low)} to {number(gain.high)}"
         shaped = ["in shapes that one run of the candidate told"] if plans[1] != ready.plan else []
         told = "; ".join(
-            [ready.describe(), *shaped, f"{gain.provenance.value} {gain.ratio:.3g}× ({interval})", *mine.timing.notes]
+            [
+                ready.describe(),
+                *shaped,
+                f"{gain.provenance.value} {number(gain.ratio)}× ({interval})",
+                *mine.timing.notes,
+            ]
         )
         trial.note(NAME, CheckStatus.PASSED, told)
         trial.replayed = mine

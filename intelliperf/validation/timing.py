@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from intelliperf.records import Measurement, Outcome, Provenance, Scope
+from intelliperf.sentences import number
 
 _WHOLE = {Scope.APPLICATION: "all device time together", Scope.PROCESS: "the process from its start to its end"}
 _FLOOR_SLACK = 0.98  # public peak rates are exceeded by a little at boost clocks
@@ -44,7 +45,7 @@ def _in_doubt(measurement: Measurement) -> tuple[str, str]:
 
 def _change(measurement: Measurement) -> str:
     return (
-        f"{measurement.ratio:.3g}× as fast ({measurement.provenance.value}, with at least 95 % between "
-        f"{measurement.low:.3g} and {measurement.high:.3g}; "
+        f"{number(measurement.ratio)}× as fast ({measurement.provenance.value}, with at least 95 % between "
+        f"{number(measurement.low)} and {number(measurement.high)}; "
         f"{measurement.baseline_ns:.0f} ns before, {measurement.candidate_ns:.0f} ns after)"
     )

@@ -18,7 +18,7 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
-from intelliperf.sentences import device_in_short
+from intelliperf.sentences import device_in_short, number
 from intelliperf.validation.edits.names import without_mangling
 from intelliperf.validation.runs.reached import unreached
 from intelliperf.validation.strength import shown
@@ -34,11 +34,11 @@ def through(
 ) -> Rejection | None:
     """The first refusal. `deferred`: the gates that are left are for later."""
     rejection: Rejection | None = None
-    for number, (name, gate) in enumerate(gates, 1):
+    for position, (name, gate) in enumerate(gates, 1):
         if rejection is not None or deferred():
             trial.note(name, CheckStatus.NOT_RUN, NEEDLESS if rejection is not None else DEFERRED)
             continue
-        trial.case.begun(name, number, len(gates))
+        trial.case.begun(name, position, len(gates))
         noted, begun_s = len(trial.checks), monotonic()
         rejection = gate(trial)
         if rejection is not None:
@@ -111,4 +111,4 @@ def kernel_gain(trial: Trial) -> Measurement:
 
 def _summary(trial: Trial, proof: str) -> str:
     gain = kernel_gain(trial)
-    return f"{proof}; {gain.provenance.value} {gain.ratio:.3g}×"
+    return f"{proof}; {gain.provenance.value} {number(gain.ratio)}×"
