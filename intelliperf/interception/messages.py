@@ -59,6 +59,8 @@ class Hello:
     widths: Mapping[str, Mapping[int, int]] = field(
         default_factory=dict
     )  # how often a kernel keeps numbers in so many bits
+    # How often a kernel calculates its own rounding error, of those that do.
+    compensations: Mapping[str, int] = field(default_factory=dict)
     copies: Mapping[str, frozenset[int]] = field(default_factory=dict)  # parameters that a kernel only copies floats to
     by_wave: frozenset[str] = frozenset()  # kernels whose lanes exchange values or share memory, where that is told
     lost_shadows: tuple[tuple[str, ...], ...] = ()  # by module: what its shadows cannot follow, by `ShadowState.why`
@@ -178,6 +180,11 @@ def parse_hello(message: Object) -> Hello:
         reach=dict(_list(message, "reach", _reach_table)) if "reach" in message else {},
         constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
         copies={str(symbol): _naturals(_object(entry), "copies") for symbol, entry in kernels.items()},
+        compensations={
+            str(symbol): _natural(entry, "compensations")
+            for symbol, entry in kernels.items()
+            if isinstance(entry, dict) and entry.get("compensations")
+        },
         widths={str(symbol): _counts(_object(entry).get("widths", {})) for symbol, entry in kernels.items()},
     )
 

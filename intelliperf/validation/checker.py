@@ -59,6 +59,7 @@ class Checker:
     by_wave: bool = False  # lanes exchange values or share memory, in either program
     constants: set[int] = field(default_factory=set)  # that only one of the two versions' code names
     widths: set[int] = field(default_factory=set)  # bits that the candidate's code keeps more numbers in
+    uncompensated: bool = False  # the candidate's code calculates fewer of its rounding errors
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
@@ -91,6 +92,8 @@ class Checker:
         mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
         self.constants |= theirs ^ mine
         self.widths |= _narrower(*(h.widths.get(base.dispatch.kernel, {}) if h else {} for h in hellos))
+        before, after = (h.compensations.get(base.dispatch.kernel, 0) if h else 0 for h in hellos)
+        self.uncompensated |= after < before
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
         if self.restricted and (shared := _aliased(base)) is not None:

@@ -15,6 +15,7 @@ from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
+    CANCELLING,
     CONSTANTS,
     COPIES,
     KEPT,
@@ -145,6 +146,8 @@ class NumbersGate:
         """What both versions' launches are altered by, beside the way."""
         constants = sorted(trial.compared.constants)[:_MOST_CONSTANTS]
         told = {CONSTANTS: ",".join(map(str, constants))} if CONSTANTS in self._reference.backend.honours else {}
+        if trial.compared.uncompensated and CANCELLING in self._reference.backend.honours:
+            told[CANCELLING] = "1"
         return {KEPT: kept_option(calibration), **told}
 
     def _widths(self, trial: Trial, alteration: Alteration) -> dict[str, str]:

@@ -25,6 +25,7 @@ from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
 KEPT, SHAPES, CONSTANTS, WIDTHS = "other_kept", "other_shapes", "other_constants", "other_widths"  # likewise
+CANCELLING = "other_cancelling"  # likewise: numbers of which the large ones cancel
 ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16
 TWIN = "original in another order"
@@ -52,7 +53,7 @@ ALTERATIONS = (
         "an eighth of each buffer's numbers moved",
         doubtful=True,
         with_room="an eighth of each buffer's numbers moved; other signs, zeros, NaN and infinities, all negative, "
-        "ties, 1000 added, sorted, reversed, integers out of their range",
+        "ties, 1000 added, sorted, reversed, integers out of their range and of all values in it",
     ),
     Alteration(
         "5",

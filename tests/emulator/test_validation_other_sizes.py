@@ -125,3 +125,55 @@ def test_a_right_rewrite_passes_other_members_constants_and_data(shaped: Bench) 
         ("float sum = 0.0f;", "float sum = 0.0f; const float* start = in + i * s.pitch;"),
     )
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
+
+
+BYTES = """#include <cstdio>
+#include <vector>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+__global__ void weigh(const unsigned char* text, const __half* weight, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const unsigned char c = text[i];
+  float w = __half2float(weight[i]);
+  if (w < 0.0f) w = 0.0f;
+  out[i] = c >= 9 && c <= 13 ? 0.0f : c > 250 ? -w : w;
+}
+int main() {
+  const int n = 1000;
+  std::vector<unsigned char> host(n);
+  std::vector<__half> weights(n);
+  for (int i = 0; i < n; ++i) host[i] = 32 + i % 90, weights[i] = __float2half(0.5f + 0.01f * (i % 50));
+  unsigned char* text;
+  __half* weight;
+  float* out;
+  if (hipMalloc(&text, n) || hipMalloc(&weight, 2 * n) || hipMalloc(&out, 4 * n)) return 1;
+  if (hipMemcpy(text, host.data(), n, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpy(weight, weights.data(), 2 * n, hipMemcpyHostToDevice)) return 2;
+  weigh<<<(n + 127) / 128, 128>>>(text, weight, out, n);
+  std::vector<float> found(n);
+  if (hipMemcpy(found.data(), out, 4 * n, hipMemcpyDeviceToHost)) return 3;
+  std::printf("%.3f\\n", found[7]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def bytewise(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("bytes"), BYTES, "app.hip")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("c >= 9 &&", "c >= 10 &&", "integers of all values"),
+        (": c > 250 ? -w : w", ": w", ""),
+        ("if (w < 0.0f) w = 0.0f;", "", "other signs and zeros"),
+    ],
+)
+def test_bytes_of_all_values_and_halves_of_other_signs_are_tried(
+    bytewise: Bench, old: str, new: str, told: str
+) -> None:
+    verdict = bytewise.verdict((old, new))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and told in verdict.detail, verdict.detail

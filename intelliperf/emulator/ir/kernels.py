@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from intelliperf.emulator.ir.compensation import compensations
 from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
@@ -172,6 +173,7 @@ def describe_kernel(
         "constants": constants(function),
         "reads_grid": reads_grid(function),
         "widths": {str(bits): count for bits, count in sorted((widths(function) + helping).items())},
+        "compensations": compensations(function),
         "only_read": _only_read(map_arguments(function, debug)),
         "copies": copied(function, _pointers(map_arguments(function, debug))),
         "by_wave": bool(reach) or bool(variables.dynamic) or "__simt_collective" in module.declarations,

@@ -77,7 +77,8 @@ std::string hello() {
     json.end_array();
     json.key("widths").begin_object();
     for (const auto& [bits, count] : (*kernel)["widths"].members()) json.key(bits).number(count.unsigned_or(0));
-    json.end_object().end_object();
+    json.end_object();
+    json.key("compensations").number((*kernel)["compensations"].unsigned_or(0)).end_object();
   }
   json.end_object().end_object();
   return json.text();

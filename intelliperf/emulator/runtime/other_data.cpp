@@ -21,6 +21,9 @@ constexpr int kFarBelow = 32;   // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;   // this part of a buffer is its end
 constexpr uint32_t kPayload = 0x1234;
 
+template <class Value>
+constexpr Value kLargeOnes = sizeof(Value) == 4 ? Value(1 << 22) : Value(1ull << 50);
+
 uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
   x += 0x9E3779B97F4A7C15ull;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -65,6 +68,7 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
     const uint64_t of_32 = chance % 32;
     switch (kind) {
       case DataKind::kSigns:
+      case DataKind::kEveryValue:
       case DataKind::kOutOfRange:  // of the integers beside them: what these decide would not show otherwise
         if (ascending || !constant) return false;
         if (of_32 < 8) value = -value;
@@ -92,6 +96,10 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (!constant) return false;
         value = 0;
         break;
+      case DataKind::kTiny:
+        if (!constant) return false;
+        value *= Value(1) / Value(1 << 30);
+        break;
       case DataKind::kRamp:
         if (!constant) return false;
         value = high * Value(i) / Value(values.size());
@@ -113,6 +121,10 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
     Value& value = values[i];
     if (kind == DataKind::kRamp) {
       value = Value(double(high) * double(i) / double(values.size()));
+    } else if (kind == DataKind::kEveryValue) {
+      const uint64_t range = sizeof(Value) == 1 ? 255 : uint64_t(int64_t(high)) - uint64_t(int64_t(low));
+      const uint64_t above = range == ~0ull ? chance : chance % (range + 1);
+      value = Value(sizeof(Value) == 1 ? above : uint64_t(int64_t(low)) + above);
     } else if (kind == DataKind::kTies) {
       value = before[mixed(draw + chance % kFewValues) % before.size()];
     } else if (kind == DataKind::kWritten && i + kTail >= values.size() && i % 2 == 0) {
@@ -127,7 +139,8 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
       value = Value(which < named ? uint64_t(settings().constants[which]) + chance / 1024 % 3 - 1 : above[which - named]);
     }
   }
-  return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange || kind == DataKind::kWritten;
+  return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
+         kind == DataKind::kEveryValue || kind == DataKind::kWritten;
 }
 
 template <class Value>
@@ -154,6 +167,22 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
   return altered;
 }
 
+// 16-bit floats, as floats.
+bool alter_narrow(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
+  const std::vector<uint16_t> halves = read<uint16_t>(at, bytes);
+  std::vector<float> wide(halves.size());
+  for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i]);
+  const std::vector<float> before = wide;
+  if (!alter_as<float>(reinterpret_cast<char*>(wide.data()), wide.size() * sizeof(float), constant, draw, kind)) return false;
+  for (size_t i = 0; i < halves.size(); ++i) {
+    if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
+    uint16_t narrow = narrowed(wide[i], halves[i]);
+    if (!std::isfinite(wide[i])) narrow = uint16_t((std::signbit(wide[i]) ? 0x8000 : 0) | (std::isnan(wide[i]) ? 0x7E01 : 0x7C00));
+    std::memcpy(at + i * sizeof narrow, &narrow, sizeof narrow);
+  }
+  return true;
+}
+
 template <class Value>
 bool about(char* at, uint64_t bytes, const std::vector<int64_t>& sizes) {
   for (uint64_t i = 0; i < bytes / sizeof(Value); ++i) {
@@ -171,6 +200,7 @@ const char* name_of(DataKind kind) {
   switch (kind) {
     case DataKind::kSigns: return "other signs and zeros";
     case DataKind::kOutOfRange: return "integers out of their range";
+    case DataKind::kEveryValue: return "integers of all values";
     case DataKind::kNan: return "some numbers NaN";
     case DataKind::kNegative: return "all numbers negative";
     case DataKind::kTies: return "few different values";
@@ -181,12 +211,18 @@ const char* name_of(DataKind kind) {
     case DataKind::kReversed: return "numbers in reverse order";
     case DataKind::kRamp: return "ascending numbers from zero on";
     case DataKind::kWritten: return "integers to be updated out of their range";
+    case DataKind::kTiny: return "a billionth of all numbers";
+    case DataKind::kCancelling: return "large numbers that cancel";
     case DataKind::kCount: break;
   }
   return "";
 }
 
-bool needs_watching(DataKind kind) { return kind == DataKind::kOutOfRange || kind == DataKind::kWritten; }
+uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelling; }
+
+bool needs_watching(DataKind kind) {
+  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kWritten;
+}
 
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {
   if (!numbers.constant || numbers.number.kind != NumberKind::kFloat) return false;
@@ -216,10 +252,28 @@ bool alter_about(char* at, uint64_t bytes, const BufferNumbers& numbers, const s
   return numbers.number.bytes == 8 && about<int64_t>(at, bytes, sizes);
 }
 
+bool alter_cancelling(char* at, uint64_t bytes, const Number& number, uint64_t row) {
+  if (number.kind != NumberKind::kFloat) return false;
+  const auto fill = [&](auto value) {
+    using Value = decltype(value);
+    // Neighbours in a row, and those below each other, are a large number, a small one, the large one negated, another.
+    const uint64_t slope = row ? (1 - row) & 3 : 0;
+    for (uint64_t i = 0; i < bytes / sizeof value; ++i) {
+      const uint64_t phase = (i + (row ? i / row * slope : 0)) & 3, chance = mixed(i);
+      const Value small = 1 + Value(chance >> 11) / Value(1ull << 53);
+      value = phase == 0 ? kLargeOnes<Value> : phase == 2 ? -kLargeOnes<Value> : chance & 1 ? -small : small;
+      std::memcpy(at + i * sizeof value, &value, sizeof value);
+    }
+    return true;
+  };
+  return number.bytes == 4 ? fill(float()) : number.bytes == 8 && fill(double());
+}
+
 bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind) {
   const auto [type, each] = numbers.number;
   const uint64_t own = mixed(draw * 64 + numbers.order);
   const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind); };
+  if (type == NumberKind::kFloat && each == 2) return alter_narrow(at, bytes, numbers.constant, own, kind);
   if (type == NumberKind::kFloat && each == 4) return as(float());
   if (type == NumberKind::kFloat && each == 8) return as(double());
   if (type != NumberKind::kInteger) return false;

@@ -12,6 +12,7 @@ enum class DataKind : uint8_t {  // the most telling first
   kSigns,      // a quarter of the floats negated, some zero, of both signs; ascending ones stay so
   kOutOfRange, // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
                // floats as by kSigns
+  kEveryValue, // integers that are only read: any of their range, bytes any at all
   kNan,        // some floats, with payloads of their own
   kNegative,   // all floats
   kTies,       // floats of few values; as many integers, all from those that are there
@@ -21,9 +22,14 @@ enum class DataKind : uint8_t {  // the most telling first
   kInfinite,   // some floats, of both signs
   kReversed,
   kRamp,       // ascending from zero to the greatest
+  kTiny,       // floats that are only read, a billionth of them
   kWritten,    // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
+  kCancelling, // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
   kCount,
 };
+
+// How many of them there are for this run.
+uint32_t data_kinds();
 
 const char* name_of(DataKind kind);
 
@@ -40,6 +46,9 @@ bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool o
 // Floats that are read, taken for rows of so many: the first one of every other row becomes NaN. Nobody may read it for
 // the row before, not to multiply it by zero either.
 bool alter_edges(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t row);
+
+// The longest of a launch's buffers of floats, taken for rows of so many: see kCancelling.
+bool alter_cancelling(char* at, uint64_t bytes, const Number& number, uint64_t row);
 
 // An eighth of the integers become ones about these sizes, above and below.
 bool alter_about(char* at, uint64_t bytes, const BufferNumbers& numbers, const std::vector<int64_t>& sizes);

@@ -135,7 +135,7 @@ std::vector<const Allocation*> lists_of(const LaunchRequest& request) {
 }
 
 Window of_data(const LaunchRequest& request, uint64_t nth) {
-  return Window(1, 1 + uint32_t(DataKind::kCount) + uint32_t(lists_of(request).size()), nth);
+  return Window(1, 1 + data_kinds() + uint32_t(lists_of(request).size()), nth);
 }
 
 std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
@@ -212,9 +212,13 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
 
 void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which) {
   const OtherNumbersMode mode = settings().other_numbers;
-  const bool one_list = which > uint32_t(DataKind::kCount);
+  const bool one_list = which > data_kinds();
   const DataKind kind = one_list ? DataKind::kOutOfRange : DataKind(which - 1);
-  const Allocation* only = one_list ? lists_of(request)[which - 1 - uint32_t(DataKind::kCount)] : nullptr;
+  const Allocation* only = one_list ? lists_of(request)[which - 1 - data_kinds()] : nullptr;
+  if (which != 0 && !one_list && kind == DataKind::kCancelling) {
+    alter_sums(request);
+    return;
+  }
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
@@ -229,6 +233,28 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32
   if (which == 0) return;
   altered_.watched = needs_watching(kind) && may_be_watched(request);
   told_ = only ? "integers of one list out of their range" : name_of(kind);
+}
+
+// The longest buffer alone, for what its numbers are multiplied by need not cancel.
+void OtherNumbers::alter_sums(const LaunchRequest& request) {
+  const std::pair<const Allocation* const, Numbers>* longest = nullptr;
+  const auto listed = altered_with(request);
+  for (const auto& one : listed) {
+    const auto& [of, mixed] = one.second;
+    if (mixed || !of.constant || of.number.kind != NumberKind::kFloat) continue;
+    if (!longest || one.first->bytes > longest->first->bytes) longest = &one;
+  }
+  told_ = name_of(DataKind::kCancelling);
+  if (!longest) return;
+  const auto [allocation, numbers] = *longest;
+  uint64_t row = 0;
+  const uint64_t asked = (allocation->bytes - allocation->room) / std::max(1u, numbers.of.number.bytes);
+  for (const Quantity& slot : settings().slots) {
+    const uint64_t value = size_in(slot, request);
+    if (value > 4 && value < asked && asked % value == 0 && row == 0) row = value;
+  }
+  auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+  if (alter_cancelling(at, allocation->bytes, numbers.of.number, row)) shadow_uploaded(at, allocation->bytes);
 }
 
 void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& other) {

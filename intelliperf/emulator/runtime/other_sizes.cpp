@@ -7,12 +7,16 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "settings.h"
+
 namespace simt {
 namespace {
 
 constexpr int64_t kLeastSize = 5;         // what is below is often a mode
 constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are not sizes that a launch could have
 constexpr size_t kMostConstants = 12;
+constexpr int64_t kManyTimes = 27;  // as large a size, where launches are small: magic numbers in place of divisions end
+constexpr uint64_t kMostAccesses = 2u << 20;
 
 std::vector<std::string> parts(const std::string& text, char mark) {
   std::vector<std::string> found;
@@ -90,6 +94,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
       if (taken % step == 0) wanted.push_back(one);
     if (step == 1) wanted.push_back(prime);
     wanted.push_back(step == 1 ? 3 : step);
+    if (settings().accesses * kManyTimes < kMostAccesses) wanted.push_back(kManyTimes * value + step);
     size_t added = 0;
     for (const int64_t c : constants)
       for (const int64_t one : {c, c + 1, c - 1})
@@ -299,6 +304,11 @@ const void* slot_address(const Quantity& slot, const LaunchRequest& request) {
     if (parameter.index == uint64_t(slot.parameter) && slot.offset + slot.number.bytes <= parameter.size)
       return static_cast<const char*>(request.arguments[parameter.index]) + slot.offset;
   return nullptr;
+}
+
+uint64_t size_in(const Quantity& slot, const LaunchRequest& request) {
+  if (!slot_address(slot, request) || !is_integer(slot)) return 0;
+  return uint64_t(std::max<int64_t>(0, value_of(slot, request)));
 }
 
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,

@@ -40,9 +40,10 @@ struct OtherSize {
 std::vector<Quantity> read_slots(const std::string& text);
 
 // Where the slot's bytes are now; null if the launch has no such number.
+uint64_t size_in(const Quantity& slot, const LaunchRequest& request);  // 0 where it is no positive integer
 const void* slot_address(const Quantity& slot, const LaunchRequest& request);
 
-// Every other value of every slot, one by one. `constants`: values of special interest, which only the candidate's
+// Every other value of every slot, one by one. `constants`: values of special interest, which only one version's
 // code names. `beside`: other shapes of the launch that the values must suit as well.
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,

@@ -28,7 +28,8 @@ struct Settings {
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
-  std::vector<int64_t> constants;  // values for them that only the candidate's code names
+  std::vector<int64_t> constants;  // values for them that only one of the two versions names
+  bool cancelling = false;         // the original calculates rounding errors that the candidate does not
   std::vector<uint32_t> widths;    // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;  // parameters that the original stores nothing through, whatever their types say
   uint64_t accesses = 0;           // by all lanes of a launch, about

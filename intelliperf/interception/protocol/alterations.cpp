@@ -103,6 +103,8 @@ void alter_as(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t n
     lower<Value>(at, bytes);
 }
 
+}  // namespace
+
 float widened(uint16_t half) {
   const int exponent = half >> 10 & 31;
   const float fraction = float(half & 1023);
@@ -111,7 +113,6 @@ float widened(uint16_t half) {
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
-// Towards zero; what is too large or too small for a half keeps its former value.
 uint16_t narrowed(float value, uint16_t former) {
   int exponent = 0;
   const float fraction = std::frexp(std::fabs(value), &exponent);  // 0.5 to 1
@@ -120,6 +121,8 @@ uint16_t narrowed(float value, uint16_t former) {
   const auto digits = uint16_t(std::ldexp(fraction, 11));
   return uint16_t((std::signbit(value) ? 0x8000 : 0) | (exponent + 14) << 10 | (digits & 1023));
 }
+
+namespace {
 
 // 16-bit floats, as floats.
 void alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth, OtherNumbersMode mode) {

@@ -51,6 +51,10 @@ struct BufferNumbers {
   uint32_t order = 0;    // its own, among those of the launch
 };
 
+// A half as a float, and back: towards zero; what is too large or too small keeps its former value.
+float widened(uint16_t half);
+uint16_t narrowed(float value, uint16_t former);
+
 // Whether the `nth` launch of a kernel (from 0) is altered: an early one, or one of a thinning row.
 bool worth_repeating(uint64_t nth);
 
