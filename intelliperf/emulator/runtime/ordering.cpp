@@ -193,7 +193,7 @@ void Ordering::strong(const StrongAccess& access, uint32_t previous_serial, uint
     if (!access.shared) block_->listened = true;
     if (previous_serial && !variables_.empty()) listen(access);
     if (previous_serial && previous_serial != block_->serial) {
-      block_->heard[block_->heard_at++ % 16] = {previous_serial, previous_stamp, previous_thread};
+      block_->heard[block_->heard_at++ % 16] = {previous_serial, previous_stamp, previous_thread, access.polls};
     }
   }
   if (access.writes) signal(access);
@@ -223,6 +223,12 @@ Lack Ordering::lack(uint32_t serial, uint32_t stamp) const {
     return narrow != narrow_.end() && narrow->second > stamp ? Lack::kWiderFence : Lack::kReleaseFence;
   }
   return Lack::kNothing;
+}
+
+bool Ordering::waited_for(uint32_t serial, uint32_t stamp) const {
+  for (const BlockOrder::Heard& heard : block_->heard)
+    if (heard.polled && heard.serial == serial && heard.stamp >= stamp) return true;
+  return false;
 }
 
 }  // namespace simt

@@ -51,6 +51,7 @@ class Ordering {
     };
     struct Heard {  // whose value was read
       uint32_t serial = 0, stamp = 0, thread = 0;
+      bool polled = false;
     };
     struct Actor {
       OrderClock known, soft, soft_block;  // read without an acquiring fence; what was published to the block only
@@ -87,6 +88,8 @@ class Ordering {
   Knowledge knows(uint32_t thread, uint32_t serial, uint32_t stamp, uint32_t other) const;
   // Whether the running block read a value that the other one wrote after that access, but did not publish.
   Lack lack(uint32_t serial, uint32_t stamp) const;
+  // Whether it read one in a loop, as one waits for a flag.
+  bool waited_for(uint32_t serial, uint32_t stamp) const;
   bool together(uint32_t thread, uint32_t other, uint32_t stamp) const;
 
   uint64_t acquisitions() const { return acquisitions_; }  // by fence or order, of what another block published

@@ -278,6 +278,21 @@ inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uin
   (access.writes ? cell.write_site : cell.read_site) = access.cell_site;
 }
 
+// What was stored as volatile before a volatile flag that its reader waited for may come after it where no fence keeps
+// the two in order. Atomics often count things that nobody is told of, and what is read in a loop may itself be a flag.
+void RaceDetector::check_message(const Common& access, uint64_t write, const Relation& relation, Fault fault,
+                                 Conflicts& found) {
+  const bool both_volatile = access.manner == Manner::kVolatile && manner_of(write) == Manner::kVolatile;
+  if (!both_volatile || access.writes || access.polls || relation.scope != FaultScope::kGrid) return;
+  if (!ordering_.waited_for(serial_of(write), stamp_of(write))) return;
+  const Lack lack = ordering_.lack(serial_of(write), stamp_of(write));
+  fault.cause = relation.softly              ? FaultCause::kNoAcquire
+                : lack == Lack::kWiderFence ? FaultCause::kNarrowFence
+                                            : FaultCause::kNoRelease;
+  if (relation.softly) fault.kind = FaultKind::kUnacquired;
+  conflict(fault, found);
+}
+
 void RaceDetector::check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
   if (access.read_only && !access.shared) {
@@ -299,9 +314,14 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     const bool narrow = (relation.scope == FaultScope::kGrid && narrower != OrderScope::kDevice) ||
                         (relation.scope == FaultScope::kBlock && narrower == OrderScope::kWave);
     // Which lane of a wave comes first is not told by memory that is read again every time.
-    const bool in_step = relation.scope == FaultScope::kWave && (access.manner != Manner::kAtomic || manner != Manner::kAtomic);
+    // A volatile look at what another lane updates is a look, whenever it comes.
+    const bool looks = manner == Manner::kAtomic && (!access.writes || access.manner == Manner::kAtomic);
+    const bool in_step = relation.scope == FaultScope::kWave && !looks;
     const bool lost = access.updates && relation.scope != FaultScope::kWave;
-    if (!narrow && !lost && !in_step) return;
+    if (!narrow && !lost && !in_step) {
+      check_message(access, cell.write, relation, fault, found);
+      return;
+    }
     if (narrow || lost) fault.cause = narrow ? FaultCause::kNarrowAtomic : FaultCause::kLostUpdate;
     conflict(fault, found);
     return;

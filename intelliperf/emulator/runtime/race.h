@@ -6,7 +6,8 @@
 //   the block, where no barrier and no published value stands between them → race (`block`),
 //   the launch, where no published value has come over                → race (`grid`).
 // Not reported: two stores of one value by the same instruction, and pairs of which both are atomic or volatile,
-// unless their scope is too narrow or one is the second half of an update that is not atomic.
+// unless their scope is too narrow, one is the second half of an update that is not atomic, or both are volatile and no
+// fence keeps what is read in order with a flag that its reader waited for.
 // Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
 #pragma once
 #include <cstdint>
@@ -112,6 +113,10 @@ class RaceDetector {
     bool strong;
     uint32_t bytes = 4;  // of each lane
   };
+  struct Relation {
+    FaultScope scope = FaultScope::kNone;
+    bool softly = false;  // ordered, but for an acquiring fence
+  };
   void check_words(const Common& access, const Lanes& lanes, Cells& cells, Conflicts& found);
   void check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                    Conflicts& found);
@@ -121,14 +126,11 @@ class RaceDetector {
   void check_old_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
   void check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
+  void check_message(const Common& access, uint64_t write, const Relation& relation, Fault fault, Conflicts& found);
   void check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
   void keep_read(const Common& access, ShadowCell& cell, uint32_t thread);
   void synchronise(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t offset);
-  struct Relation {
-    FaultScope scope = FaultScope::kNone;
-    bool softly = false;  // ordered, but for an acquiring fence
-  };
   Relation relation(uint64_t earlier, uint32_t thread, bool shared) const;
   Fault fault_of(const Common& access, FaultScope scope, uint64_t earlier, uint16_t site, uint32_t thread,
                  uint64_t address) const;
