@@ -187,9 +187,9 @@ void note_fault(const Fault& fault) {
   memcpy(&made.value, reinterpret_cast<const void*>(fault.address), sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
 
-bool noted_out_of_bounds() {
+bool noted_bad_access() {
   for (const Noted& entry : noted())
-    if (entry.fault.kind == FaultKind::kOutOfBounds) return true;
+    if (entry.fault.kind == FaultKind::kOutOfBounds || entry.fault.kind == FaultKind::kMisaligned) return true;
   return false;
 }
 

@@ -46,7 +46,7 @@ struct Fault {
 void note_fault(const Fault& fault);
 // Writes the launch's faults and forgets them; says the grave ones on standard error.
 // Whether an access out of bounds was noted since.
-bool noted_out_of_bounds();
+bool noted_bad_access();
 void flush_faults(const LaunchRequest& request, uint32_t launch_index);
 
 // Not 0: the running launch must end with this status. Set by traps and fatal signals.

@@ -422,7 +422,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     write_records(request, execution.index,
                 Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
                        found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
-  outcome.out_of_bounds = request.watched && noted_out_of_bounds();
+  outcome.out_of_bounds = request.watched && noted_bad_access();
   if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());

@@ -30,7 +30,7 @@ uint32_t dynamic_shared_bytes(const LaunchRequest& request);
 struct LaunchOutcome {
   int status = 0;        // 0, or one of LaunchStatus
   double time_ns = 0;    // modelled, launch overhead included
-  bool out_of_bounds = false;  // of a watched launch: some access was, though nothing may have stopped it
+  bool out_of_bounds = false;  // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
   uint32_t index = 0;    // of its line in launches.jsonl (counted also when nothing is recorded)
 };
 
