@@ -52,6 +52,7 @@ _OPTIONS = {
     "other_shapes": "INTELLIPERF_OTHER_SHAPES",
     "other_constants": "INTELLIPERF_OTHER_CONSTANTS",
     "other_widths": "INTELLIPERF_OTHER_WIDTHS",
+    "other_seconds": "INTELLIPERF_OTHER_SECONDS",
     "other_cancelling": "INTELLIPERF_OTHER_CANCELLING",
     "rounding": "INTELLIPERF_ROUNDING",
     "clock_scale": "INTELLIPERF_CLOCK_SCALE",

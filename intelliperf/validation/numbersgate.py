@@ -21,6 +21,7 @@ from intelliperf.validation.othernumbers import (
     KEPT,
     OPTION,
     ROOM,
+    SECONDS,
     SHAPES,
     TWIN,
     TWIN_ORDER,
@@ -48,6 +49,8 @@ from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
 _MOST_CONSTANTS = 32
+_MOST_SECONDS = 2  # of the processor, for an altered launch of the original
+_PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
@@ -167,10 +170,13 @@ class NumbersGate:
             return self._planned_otherwise(trial, alteration, calibration, options)
         if alteration.of_arguments and trial.declared.geometry:
             options[SHAPES] = shapes_option(trial.compared.shapes) or ""
-        runs = [Run(BASE, trial.case.reference, options), Run(_ALTERED, trial.application, options)]
+        base, others = options, options
+        if SECONDS in self._reference.backend.honours:  # a number that makes the original slow is left alone
+            base, others = ({**options, SECONDS: str(most)} for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
+        runs = [Run(BASE, trial.case.reference, base), Run(_ALTERED, trial.application, others)]
         observer: Observer = Checker(calibration, self._reference.settings.tolerance, altered=True)
         if alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER):
-            runs.insert(1, Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}))
+            runs.insert(1, Run(TWIN, trial.case.reference, {**others, **TWIN_ORDER}))
             observer = DoubtingChecker(
                 Checker(calibration, self._reference.settings.tolerance, altered=True),
                 Checker(calibration, self._reference.settings.tolerance, altered=True),

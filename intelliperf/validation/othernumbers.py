@@ -25,6 +25,7 @@ from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
 KEPT, SHAPES, CONSTANTS, WIDTHS = "other_kept", "other_shapes", "other_constants", "other_widths"  # likewise
+SECONDS = "other_seconds"  # likewise: of the processor for one altered launch
 CANCELLING = "other_cancelling"  # likewise: numbers of which the large ones cancel
 ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16

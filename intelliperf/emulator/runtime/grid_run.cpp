@@ -42,6 +42,16 @@ std::unique_ptr<Executor> executor_for(const LaunchRequest& request, Analysis* a
 
 }  // namespace
 
+namespace {
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
 double host_now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -228,8 +238,11 @@ bool GridRun::begins_one() {
 }
 
 int GridRun::run() {
+  const double begun = request_.most_seconds > 0 ? processor_seconds() : 0;
   while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty()) {
     const bool room = suspended_.size() + at_grid_.size() < plan_.max_resident;
+    if (request_.most_seconds > 0 && processor_seconds() - begun > request_.most_seconds)
+      return abort_status = kLaunchTimeOut;
     // Fresh blocks first; those set aside get a turn after each of them.
     const bool fresh = begun_ < blocks_ && room && (suspended_.empty() || (chance_ ? begins_one() : fruitless_ % 2 == 0));
     if (!fresh && suspended_.empty()) {

@@ -21,6 +21,7 @@ struct LaunchRequest {
   void** arguments = nullptr;
   uint64_t stream = 0;
   bool cooperative = false;
+  double most_seconds = 0;  // of the processor, between blocks; 0: as many as it takes
   bool watched = false;  // every access is checked; see LaunchOutcome::out_of_bounds
 };
 

@@ -176,6 +176,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
 }
 
 OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant) : altered_(request) {
+  altered_.most_seconds = settings().most_seconds;
   std::vector<const Allocation*> live;
   for_each_allocation(collect, &live);
   for (const Allocation* a : live) {

@@ -66,6 +66,7 @@ Settings read_environment() {
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
+  s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
   s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);
