@@ -54,7 +54,7 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
         (("-b", "make", "--expect-exit", "256", "--", "./app"), "less than or equal to 255"),
         (("-b", " ", "--", "./app"), "an empty --build-command"),
         (("-p", "nowhere", "--", "./app"), "no such project directory"),
-        (("-p", "/", "--", "./app"), "no project"),
+        (("-p", "/", "--", "./app"), "not a project"),
         (("--top-n", "0", "--", "./app"), "greater than or equal to 1"),
         (("--top_n", "x", "--", "./app"), "Invalid value for '--top-n'"),
         (("--target", "mi999", "--", "./app"), "unknown target 'mi999'; choose one of: a100,"),

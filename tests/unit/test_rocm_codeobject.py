@@ -90,7 +90,7 @@ def test_a_missing_disassembler_names_the_remedy(tmp_path: Path) -> None:
 def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("no program")
-    with pytest.raises(ToolchainError, match="no program with device code"):
+    with pytest.raises(ToolchainError, match="not a program with device code"):
         codeobject.code_objects(text, "gfx90a", tmp_path)
 
 

@@ -151,7 +151,7 @@ def test_a_launcher_is_split_found_and_known_as_an_emulator(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("given", "emulates", "said"),
-    [(None, True, "needs --launcher"), ("", False, "empty"), ("'x", False, "no command"), ("./none", False, "none")],
+    [(None, True, "needs --launcher"), ("", False, "empty"), ("'x", False, "not a command"), ("./none", False, "none")],
 )
 def test_a_launcher_that_cannot_be_started_is_refused(
     tmp_path: Path, given: str | None, emulates: bool, said: str

@@ -144,7 +144,7 @@ def test_json_that_lacks_something_names_the_file_and_the_key() -> None:
     recording = JsonRecording(json.dumps({"rocprofiler-sdk-tool": [nameless]}), "run_results.json")
     with pytest.raises(ProtocolError, match="the counter 9 has a value, but no name"):
         recording.counters()
-    with pytest.raises(ProtocolError, match="no JSON of rocprofv3"):
+    with pytest.raises(ProtocolError, match="not JSON of rocprofv3"):
         JsonRecording("{}", "other.json")
 
 
@@ -153,7 +153,7 @@ def test_what_is_no_rocpd_database_is_said_to_be_none(tmp_path: Path) -> None:
 
     text = tmp_path / "text.db"
     text.write_text("this is not a database, and long enough to be seen as none")
-    with pytest.raises(ProtocolError, match="no rocpd database"):
+    with pytest.raises(ProtocolError, match="not a rocpd database"):
         read_counters(text)
     empty = tmp_path / "empty.db"
     sqlite3.connect(empty).close()

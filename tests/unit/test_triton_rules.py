@@ -97,7 +97,7 @@ LEFT_ALONE = (
     ("triton_lane_order", "scale", "tl.load", changed("scaled_chunks.py", ("tl.load(x_ptr + where,", "tl.load(y_ptr + where - 1,")), "another lane reads"),
     ("triton_lane_order", "scale", "tl.load", changed("scaled_chunks.py", ("value * factor", "tl.cumsum(value, 0)")), "mix"),
     ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", (_PAIR, _PAIR.replace("+ 1,", "+ 2,"))), "other half"),
-    ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", ("ok = i < n", "ok = i != n")), "no comparison"),
+    ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", ("ok = i < n", "ok = i != n")), "does not compare"),
     ("triton_split_pairs", "magnitude", "re = tl.load", changed("complex_magnitude.py", (_PAIR, "    tl.store(out_ptr + i, re)\n" + _PAIR)), "stands between"),
     ("triton_unit_stride", "doubled", "tl.load", changed("unit_stride.py", ('(do_not_specialize=["stride_m", "stride_n"])', "")), "kept from the compiler"),
     ("triton_store_layout", "add", "tl.store", sources_of("few_lanes.py"), "no product"),

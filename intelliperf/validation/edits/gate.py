@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from intelliperf.project.kernelnames import unqualified
@@ -40,7 +40,7 @@ class StaticVerdict:
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
-    host: Host | None = None  # the candidate's, where it was compiled
+    host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
 
 
 @dataclass(frozen=True)
