@@ -40,7 +40,7 @@ struct OtherSize {
 std::vector<Quantity> read_slots(const std::string& text);
 
 // Where the slot's bytes are now; null if the launch has no such number.
-uint64_t size_in(const Quantity& slot, const LaunchRequest& request);  // 0 where it is no positive integer
+uint64_t size_in(const Quantity& slot, const LaunchRequest& request);  // 0 where it is not a positive integer
 const void* slot_address(const Quantity& slot, const LaunchRequest& request);
 
 // Every other value of every slot, one by one. `constants`: values of special interest, which only one version's
