@@ -39,7 +39,19 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
     with ProviderServer(conversation) as server:
         model = ("-r", "anthropic", "-m", "demo-model", "--api-base", server.root, "--price", "3,15")
         argv = intelliperf(
-            "-f", "memoryAccess", "--parallel", "1", "-b", "make", *model, "--", "./rowsums", "32768", "400"
+            "-f",
+            "memoryAccess",
+            "--target",
+            "a100",
+            "--parallel",
+            "1",
+            "-b",
+            "make",
+            *model,
+            "--",
+            "./rowsums",
+            "32768",
+            "400",
         )
         with (tmp_path / "log").open("wb") as log:
             killed = subprocess.Popen(argv, cwd=project, env=environment, stdout=log, stderr=log)

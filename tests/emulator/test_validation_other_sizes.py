@@ -165,15 +165,9 @@ def bytewise(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("c >= 9 &&", "c >= 10 &&", "integers of all values"),
-        (": c > 250 ? -w : w", ": w", ""),
-        ("if (w < 0.0f) w = 0.0f;", "", "other signs and zeros"),
-    ],
+    ("old", "new"),
+    [("c >= 9 &&", "c >= 10 &&"), (": c > 250 ? -w : w", ": w")],
 )
-def test_bytes_of_all_values_and_halves_of_other_signs_are_tried(
-    bytewise: Bench, old: str, new: str, told: str
-) -> None:
+def test_bytes_of_all_values_are_tried(bytewise: Bench, old: str, new: str) -> None:
     verdict = bytewise.verdict((old, new))
-    assert verdict.outcome is Outcome.WRONG_OUTPUT and told in verdict.detail, verdict.detail
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
