@@ -56,8 +56,8 @@ _PLACE = "on the GPU"
 class CudaBackend:
     """Runs CUDA programs as they are and measures them. See `protocols.Backend`.
 
-    `directory` is the run's own and takes the records. On hardware nobody chooses
-    the order of lanes and blocks or skews a clock: those interception options are left out.
+    `directory` is the run's own and takes the records. Hardware decides the order of
+    lanes and blocks, and its clock cannot be skewed: those interception options are left out.
     """
 
     name = "cuda"

@@ -69,7 +69,7 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _process(report: Report) -> Iterator[str]:
-    """What no kernel can mend; where the time goes only where somebody asks for a diagnosis."""
+    """Findings of the whole process; the breakdown of its time only in a diagnosis."""
     whole = wording.process_time(report)
     if whole and report.ending is Ending.DIAGNOSED:
         yield f"  whole process: {whole}"

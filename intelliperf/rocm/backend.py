@@ -66,8 +66,8 @@ _UNCHECKED = ("races", "out of bounds", "uninitialised reads")
 class RocmBackend:
     """Runs HIP programs as they are. See `protocols.Backend`.
 
-    `directory` is the run's own and takes the records. There is no order of lanes and blocks to choose and no clock
-    to skew: those interception options are left out.
+    `directory` is the run's own and takes the records. Hardware decides the order of
+    lanes and blocks, and its clock cannot be skewed: those interception options are left out.
     """
 
     name = "rocm"
