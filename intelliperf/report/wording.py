@@ -218,7 +218,7 @@ def _main_finding(report: Report) -> str:
         return told
     longest = max(report.other_time, key=lambda other: other.share, default=None)
     elsewhere = f" ({percent(longest.share)}: {longest.what})" if longest is not None and longest.share >= 0.5 else ""
-    return f"no kernel limits the application{elsewhere}; at most {ceiling:.4g}x is in {told}"
+    return f"no kernel limits the application{elsewhere}; removing one alone gains at most {ceiling:.4g}x: {told}"
 
 
 def process_in_short(report: Report) -> str:

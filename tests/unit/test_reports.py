@@ -239,7 +239,8 @@ def test_a_bottleneck_that_the_application_does_not_feel_is_no_headline(report: 
     copies = OtherTime("copies to the device", 6, 4e6, 0.988, Provenance.MODELLED)
     told = wording.headline(dataclasses.replace(found, diagnoses=(small,), other_time=(copies,)))
     assert told.startswith(
-        "diagnosed: no kernel limits the application (99 %: copies to the device); at most 1.005x is in "
+        "diagnosed: no kernel limits the application (99 %: copies to the device); "
+        "removing one alone gains at most 1.005x: "
     )
 
 
