@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-
-from intelliperf.frozen import record
 
 
 class Provenance(str, Enum):
@@ -96,7 +95,7 @@ class Metric(str, Enum):
     LDS_BYTES = "lds_bytes_per_block"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Quantity:
     """A value, where it comes from, and the half-width of its 95 % interval if it was sampled."""
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound, UsageError
-from intelliperf.frozen import record
 from intelliperf.profiling.ranking import without
 from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
@@ -29,7 +28,7 @@ from intelliperf.records import (
 _SHORT_S = 5.0  # a run of an application that takes less is made for each variant of a candidate
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Settings:
     """What the user chose. All timeouts are in seconds."""
 

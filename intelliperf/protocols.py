@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from intelliperf.frozen import record
 from intelliperf.records import (
     Application,
     Attempt,
@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 Plans = tuple[Path, Path]  # of recorded launches (`recordings.image`): of the original and of the candidate
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ApplicationProfile:
     """What one profiling run saw of the whole application. `kernels` by falling device time."""
 
@@ -43,7 +43,7 @@ class ApplicationProfile:
     other_time: tuple[OtherTime, ...] = ()  # with `kernels` the whole device time
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Ended:
     """How a run ended, and the files with what it wrote."""
 
@@ -52,7 +52,7 @@ class Ended:
     stderr: Path
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Timing:
     """Two applications timed against each other."""
 
@@ -62,7 +62,7 @@ class Timing:
     ended: tuple[Ended, Ended] | None = None  # a timed run of each; None where these are not kept
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SharedBuffer:
     """How a paused child lets another process open a buffer, instead of copying it for that process.
 
@@ -75,7 +75,7 @@ class SharedBuffer:
     style: str  # which kind of handle, in the backend's words
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Opened:
     """`view` is None where the handle leads nowhere; `how` it was opened, or why not."""
 
@@ -83,7 +83,7 @@ class Opened:
     how: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Numbers:
     """What the elements of a buffer are, and which distance between two of them is small: atol + rtol |reference|.
 
@@ -96,7 +96,7 @@ class Numbers:
     atol: float
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Difference:
     """How one chunk of a buffer differs from its counterpart; the measures of distance are the largest seen."""
 
@@ -110,7 +110,7 @@ class Difference:
     relative: float
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ShadowPart:
     """Records of 32 bytes; `start`: bytes from the buffer's begin to what the first of them belongs to."""
 
@@ -118,7 +118,7 @@ class ShadowPart:
     content: bytes
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ShadowState:
     """What a child's shadows are worth so far."""
 
@@ -293,7 +293,7 @@ class Backend(Protocol):
         ...
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Task:
     """All that a rewriter may know about the problem."""
 
@@ -314,7 +314,7 @@ class Task:
     compiled: tuple[str, ...] = ()  # what a just-in-time compiler made of the kernel
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Proposal:
     candidate: Candidate | None
     declined: Declined | None

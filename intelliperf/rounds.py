@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from intelliperf.conclusion import rewriter_of
 from intelliperf.errors import (
@@ -15,7 +16,6 @@ from intelliperf.errors import (
     ProviderError,
     SourceNotFound,
 )
-from intelliperf.frozen import record
 from intelliperf.observer import of_kernel
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.merging import rebased
@@ -27,7 +27,7 @@ from intelliperf.search import Target, Tried, distinct
 from intelliperf.tuning import Tuning
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class _Moved:
     kernel: KernelProfile | None
     lines: tuple[SourceEvidence, ...] = ()
@@ -119,7 +119,7 @@ def _moved(run: Run, finding: Finding, versions: Sequence[Version], verdict: Ver
         return _Moved(own[0])
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class _Tuned:
     candidate: Candidate
     told: str

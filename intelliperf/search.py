@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from intelliperf.frozen import record
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version
 from intelliperf.protocols import ApplicationProfile, Proposal
@@ -61,7 +60,7 @@ class Target:
         )
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Located:
     """The lines that cause a finding; none, and the reason, where it has none to edit."""
 

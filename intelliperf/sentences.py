@@ -9,9 +9,9 @@ hold are left out, never made up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.frozen import record
 from intelliperf.records import (
     AccessKind,
     Device,
@@ -42,7 +42,7 @@ def device_in_short(device: Device) -> str:
     return device.runs_on or device.name
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Reading:
     """One efficiency figure of one access: `value` per request, against the best and worst possible."""
 
@@ -64,7 +64,7 @@ class Reading:
         return f"{self.name}={number(self.value)} (ideal {number(self.ideal)}{worst})"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class _Ratio:
     """How a reading is made: needed and ideal totals, both per request of the same access."""
 

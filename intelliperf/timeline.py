@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from intelliperf.frozen import record
 from intelliperf.metrics import Provenance
 
 UPLOAD, DOWNLOAD, KERNEL = "memcpy_htod", "memcpy_dtoh", "kernel"
@@ -19,7 +18,7 @@ WAITS = ("wait_device", "wait_stream", "wait_event", "free")
 TIMED = "clock"  # the time between two events is asked for: what is timed has to be waited for
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class HostLine:
     """A line of the host's code, and what is asked for there. `by` is the place that calls its function, if known."""
 
@@ -30,7 +29,7 @@ class HostLine:
     what: str = ""  # "59 uploads, 2.1 MB", of a finding
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ProcessFinding:
     """What keeps the whole process back and no kernel can mend. Diagnosed, never patched."""
 
@@ -41,7 +40,7 @@ class ProcessFinding:
     cure: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ProcessTime:
     """The whole process on one clock: host and device overlap where the host does not wait."""
 
@@ -54,7 +53,7 @@ class ProcessTime:
     device: Provenance
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class HostCall:
     """One operation of the device, or one wait of the host; `operation` as in the constants above."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.project.versions import Version
 from intelliperf.protocols import Backend, Formula
 from intelliperf.records import ProcessFinding, ProcessTime
 from intelliperf.timeline import COPIES, KERNEL, process_ns
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Process:
     """Both empty where the device's back end does not see the host's calls."""
 

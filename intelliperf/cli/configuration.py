@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from intelliperf.cli.options import ALIASES, Options
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 
 FILE_NAME = "intelliperf.toml"
 NOT_IN_FILES = frozenset({"diagnose_only", "project_directory", "typed_in"})
@@ -25,7 +24,7 @@ _OTHER_NAMES = {"json": "json_events"}
 _TABLES = frozenset({"nightly", "targets"})  # of a night, which checks them
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Configured:
     """What the file says: defaults by command for the option parser, and the program with its arguments.
 

@@ -6,12 +6,11 @@ its schema read the same table. Paths are meant from where they were typed; time
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from intelliperf.frozen import record
 
 ALIASES = {
     "run_deadline": "run_timeout",
@@ -38,7 +37,7 @@ def _option(*flags: str, **more: Any) -> Any:
     return typer.Option(*flags, **more)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Options:
     """What a command on an application was asked for."""
 
@@ -209,7 +208,7 @@ OUTPUT = ("run_root", "json_events", "verbose")
 CHECKS = ("seeds", "seed", "strict", "other_wave", "sarif")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class CheckOptions(Options):
     """What `intelliperf check` takes besides."""
 
@@ -226,7 +225,7 @@ class CheckOptions(Options):
     )
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class RunOptions:
     """Which run `apply`, `report` and `resume` are about."""
 
@@ -236,7 +235,7 @@ class RunOptions:
     run_root: Annotated[Path | None, _option("--run-root", metavar="DIR", help="Where run directories are.")] = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ResumeOptions(RunOptions):
     """What `intelliperf resume` takes besides."""
 
@@ -245,7 +244,7 @@ class ResumeOptions(RunOptions):
     ] = False
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ReplayOptions(RunOptions):
     """What `intelliperf replay` takes besides."""
 
@@ -266,7 +265,7 @@ class ReplayOptions(RunOptions):
     run_timeout: Annotated[float, _option("--run-timeout", metavar="SECONDS", min=0.1, help="For one replay.")] = 300.0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class NightOptions:
     """What `intelliperf nightly` was asked for."""
 
@@ -302,7 +301,7 @@ class NightOptions:
     json_events: Annotated[bool, _option("--json", help="Events as JSON lines on standard output.")] = False
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ReviewOptions:
     """What `intelliperf review` was asked for."""
 

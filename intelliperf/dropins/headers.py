@@ -15,11 +15,11 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.dropins.toolchain import include_directory, standins_directory
-from intelliperf.frozen import record
 from intelliperf.processes.storage import cache_directory
 
 TOOLKITS_VARIABLE = "INTELLIPERF_TOOLKITS"  # roots that the user's environment named before ours took their place
@@ -29,7 +29,7 @@ _MACHINE_ROOTS = {"cuda": ("/usr/local/cuda",), "hip": ("/opt/rocm",)}
 _DIRECTORY_FLAGS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Library:
     """A library made of headers, in one language."""
 
@@ -41,7 +41,7 @@ class Library:
     standins: tuple[str, ...]  # ours in its place, below `standins_directory`
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Found:
     """Where a library comes from in this build."""
 

@@ -17,11 +17,11 @@ import re
 import shlex
 import shutil
 import tempfile
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
-from intelliperf.frozen import record
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 
@@ -34,7 +34,7 @@ _ZIG_FIRST_USE_DEADLINE_S = 600.0
 _PACKAGE = Path(__file__).resolve().parent
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Toolchain:
     """How to call the compiler and the linkers; every field is an argv prefix or a list of flags."""
 

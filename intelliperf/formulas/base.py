@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from intelliperf.errors import MissingMetric
-from intelliperf.frozen import record
 from intelliperf.records import (
     AccessKind,
     Device,
@@ -26,7 +26,7 @@ from intelliperf.records import (
 from intelliperf.timeline import Timeline
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Threshold:
     """A limit and why it lies there."""
 
@@ -34,7 +34,7 @@ class Threshold:
     reason: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Symptom:
     """What a formula sees in a kernel. `excess_ns` is the time that a perfect change would save."""
 

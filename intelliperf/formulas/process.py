@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from intelliperf.formulas.base import Formula, Symptom, Threshold
-from intelliperf.frozen import record
 from intelliperf.records import Device, KernelProfile, Metric, SourceEvidence
 from intelliperf.sentences import number
 from intelliperf.timeline import HostLine, ProcessFinding, Timeline
@@ -17,7 +17,7 @@ WORTH_TELLING = Threshold(1.05, "times faster for the whole process: less is wit
 _SHOWN_LINES = 4
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Delay:
     """What a formula sees: the process's time were it all cured, in words, and how much each call site weighs."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.metrics import Metric, Provenance, Quantity
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Place:
     """One series of visits: what is run, with which input, on which device."""
 
@@ -29,7 +29,7 @@ class VisitState(str, Enum):
     SKIPPED = "skipped"  # the budget or the night ended first
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class KernelTime:
     """One kernel of one visit. `noise` is the relative standard error of `total_ns`, None of one sample."""
 
@@ -43,7 +43,7 @@ class KernelTime:
     counters: Mapping[Metric, Quantity]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class LineCounts:
     """What one access on one source line did, summed over the kernel's dispatches that were looked at."""
 
@@ -58,7 +58,7 @@ class LineCounts:
     counters: Mapping[Metric, Quantity]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Found:
     """A finding without its profile, which is that of `symbol` in the same visit."""
 
@@ -74,7 +74,7 @@ class Found:
     lines: tuple[tuple[str, int], ...] = ()  # what the formula blames, worst first: file, line
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Revision:
     """Which version of the target was looked at."""
 
@@ -83,7 +83,7 @@ class Revision:
     manifest: Mapping[str, str]  # path → hash of each file; empty where there were too many
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Visit:
     """One night's look at one place."""
 
@@ -102,7 +102,7 @@ class Visit:
     same_as: int | None = None  # the earlier visit whose kernels an unchanged one has
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Survey:
     """What one visit saw."""
 
@@ -121,7 +121,7 @@ class Standing(str, Enum):
     STALE = "stale"  # it no longer applies, or is no longer right or faster
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Patch:
     """A candidate that a judge accepted at least once."""
 
@@ -141,7 +141,7 @@ class Patch:
     id: int | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Judgement:
     """One verdict on one patch at one place. `outcome` is an `Outcome`'s value, or "DOES_NOT_APPLY"."""
 
@@ -171,7 +171,7 @@ class Choice(str, Enum):
     VERIFY = "verify again"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Decision:
     """What one person said of one patch; the table only grows, so it is the audit log, too."""
 
@@ -183,7 +183,7 @@ class Decision:
     at: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Spoken:
     """A decision with its patch. `latest`: no later one but comments."""
 
@@ -192,7 +192,7 @@ class Spoken:
     latest: bool
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Cost:
     """What one task took. `usd` is None where the price is not known."""
 
@@ -212,7 +212,7 @@ class RegressionKind(str, Enum):
     COUNTS = "counts"  # counters rose, the modelled time did not
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Regression:
     """A kernel that became slower than its own history."""
 
@@ -241,7 +241,7 @@ class NightState(str, Enum):
     INTERRUPTED = "interrupted"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Night:
     id: int
     host: str
@@ -253,7 +253,7 @@ class Night:
     exit_status: int | None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Point:
     """One visit of a kernel's series, oldest first in a series."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.frozen import record
 from intelliperf.history.records import LineCounts
 from intelliperf.metrics import Metric
 from intelliperf.nightly.readings import survey_of
@@ -16,7 +16,7 @@ from intelliperf.nightly.survey import Seen
 Look = Callable[[str], Seen]  # surveys one commit; raises what is wrong with it
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Reading:
     """The watched quantity of one kernel at one commit; None where the commit cannot be looked at."""
 
@@ -26,7 +26,7 @@ class Reading:
     problem: str = ""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Bisected:
     """`suspects`: the first bad commit, or several where those between cannot be looked at."""
 

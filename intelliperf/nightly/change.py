@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from intelliperf.frozen import record
+from dataclasses import dataclass
 
 LEAST_HISTORY = 8  # nights before anything is said
 _CUT = 3.0
@@ -28,7 +27,7 @@ _CERTAIN = (1.0, 3.0)
 _NO_NOISE = 1e-4  # relative: what is steadier than this is taken to be as noisy as this
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Change:
     """`first` is the position of the first night that belongs to the new level."""
 

@@ -8,10 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.history.records import Revision
 from intelliperf.nightly.plan import Target
 from intelliperf.processes.process import output_of
@@ -26,7 +26,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "0", "LC_ALL": "C"}
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Checkout:
     """Where the project lies, and what it is."""
 

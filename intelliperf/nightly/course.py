@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intelliperf import __version__
-from intelliperf.frozen import record
 from intelliperf.history.records import Found, Patch, Place, Revision, Survey, Visit, VisitState
 from intelliperf.nightly.checkout import Checkout
 from intelliperf.nightly.fingerprint import fingerprint, search_fingerprint
@@ -22,7 +21,7 @@ _OWN_SECONDS = 60.0  # for what a command does beside its builds and runs
 _ID = 12
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SearchBudget:
     """Of one search; None and an infinite `minutes` mean no limit."""
 

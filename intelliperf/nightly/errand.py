@@ -12,10 +12,10 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.processes.process import Child
 from intelliperf.processes.secrets import secrets_of
 
@@ -23,7 +23,7 @@ _POLL_S = 0.05
 _GRACE_S = 20.0  # beyond its own deadlines, to end in order
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Errand:
     """`words` follow `intelliperf`. `keys`: may it see the keys of model providers?"""
 
@@ -39,7 +39,7 @@ class Errand:
         return shlex.join(("intelliperf", *self.words))
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Ended:
     """How it ended. `error` is its own last word, empty where there was none."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from intelliperf.frozen import record
 from intelliperf.history.records import Found, Judgement, NightState, Patch, Place, Regression
 
 SCHEMA_VERSION = 1
@@ -19,7 +19,7 @@ class Step(str, Enum):
     SKIPPED = "skipped"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class PlaceOutcome:
     """One workload on one device."""
 
@@ -32,7 +32,7 @@ class PlaceOutcome:
     directory: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class TargetOutcome:
     name: str
     owners: tuple[str, ...]
@@ -43,7 +43,7 @@ class TargetOutcome:
     problems: tuple[str, ...]  # of its sources, searches and judgements
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class PatchOutcome:
     """`new`: found tonight. `judgements` of tonight."""
 
@@ -52,7 +52,7 @@ class PatchOutcome:
     judgements: tuple[Judgement, ...]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Spent:
     usd: float
     tokens: int
@@ -60,7 +60,7 @@ class Spent:
     minutes: float
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class NightReport:
     schema_version: int
     tool_version: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ from intelliperf.configuration.schema import Budget, DeviceChoice, NightFile
 from intelliperf.configuration.schema import Target as Table
 from intelliperf.errors import UsageError
 from intelliperf.formulas import BOTTLENECKS, find_formula
-from intelliperf.frozen import record
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Device:
     backend: str
     target: str | None
@@ -23,7 +23,7 @@ class Device:
         return f"{self.backend}:{self.target}" if self.target else self.backend
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Limits:
     """None where there is no limit."""
 
@@ -33,7 +33,7 @@ class Limits:
     minutes: float | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Target:
     """One program, complete."""
 

@@ -7,9 +7,9 @@ exact counts need no statistics: on the same inputs, more is more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.history.records import LineCounts, Place, Point, RegressionKind
 from intelliperf.metrics import Metric, Provenance, Quantity
 from intelliperf.nightly.change import change_at_end
@@ -28,7 +28,7 @@ _COUNTS = (
 _MAX_LINES = 10
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Suspect:
     """A kernel that seems slower. `settled`: needs no comparison."""
 

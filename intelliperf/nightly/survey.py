@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf import __version__
 from intelliperf.errors import MissingMetric, SourceNotFound
 from intelliperf.formulas import BOTTLENECKS
-from intelliperf.frozen import record
 from intelliperf.history.records import Found
 from intelliperf.project.versions import evidence_at_home, profile_at_home
 from intelliperf.records import AccessKind, Application, Device, KernelProfile, SourceEvidence
@@ -19,7 +19,7 @@ SCHEMA_VERSION = 1
 _MAX_BLAMED = 5
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Seen:
     """One run of one program."""
 

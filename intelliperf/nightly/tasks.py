@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.frozen import record
 from intelliperf.history.records import Place
 from intelliperf.nightly.errand import Ended, Errand, run_errand
 from intelliperf.nightly.plan import Target
@@ -34,7 +34,7 @@ class Kind(str, Enum):
 _DOCUMENTS = {Kind.SURVEY: SURVEY, Kind.SEARCH: "report.json", Kind.JUDGE: "report.json", Kind.COMPARE: "timing.json"}
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Task:
     """`words` follow `intelliperf`. `id` is unique in its night, and the name of its directory."""
 
@@ -65,7 +65,7 @@ class State(str, Enum):
     STOPPED = "stopped"  # the night ended first
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class TaskEnd:
     """How a task ended. `document` is what it wrote, in its run directory, where it is done."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.frozen import record
 from intelliperf.history.records import Found, Judgement, Regression, Standing, VisitState
 from intelliperf.history.store import History, now
 from intelliperf.nightly.course import Course, Stop
@@ -20,7 +20,7 @@ from intelliperf.project.journal import Journal
 DECIDED = (Standing.OPEN, Standing.ACCEPTED)  # patches that a night judges again and searches for no more
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Ways:
     """How the night is run. `least_gain`: findings below this ceiling get no search."""
 

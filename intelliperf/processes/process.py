@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.processes.orphans import adopt_orphans, end_orphans
 from intelliperf.processes.secrets import own_environment
 from intelliperf.processes.storage import refuse_full_disk, storage_errors
@@ -33,7 +33,7 @@ _NUMBERS = itertools.count(1)
 _GUARD = 'read -r line || kill -KILL "-$0"'
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Completed:
     """How a child ended. Exactly one of exit_status and signal is set unless it was stopped by us."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.project.scratch import Built, Workspace, read_text
 from intelliperf.project.versions import Version, compile_arguments, compilers_used, libraries_used
 from intelliperf.protocols import Backend
@@ -16,7 +16,7 @@ from intelliperf.records import Application, Candidate, FileEdit, content_hash
 COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Builder:
     """`while_building` is called before each build, in which this process is idle."""
 

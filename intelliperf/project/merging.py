@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.frozen import record
 from intelliperf.processes.process import output_of
 from intelliperf.project.diff import unified_diff
 from intelliperf.records import Attempt, FileEdit, KernelPatch, content_hash
@@ -15,7 +15,7 @@ from intelliperf.records import Attempt, FileEdit, KernelPatch, content_hash
 _DEADLINE_S = 60.0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Restacked:
     """What a selection of changes comes to: the attempts with edits and diffs as they are then, and the final texts.
 

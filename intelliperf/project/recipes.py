@@ -9,11 +9,11 @@ import contextlib
 import re
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.project.scratch import read_text
 
 _COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
@@ -23,7 +23,7 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _MAX_SCANNED = 2000
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Recipe:
     """Commands to run in the project directory, and why we believe in them."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.frozen import record
 from intelliperf.project.codec import decode
 from intelliperf.project.journal import read_json
 from intelliperf.records import Review
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Reviews:
     """The file, as JSON."""
 

@@ -17,11 +17,11 @@ import re
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.processes.process import Completed, nothing_run, run
 from intelliperf.processes.secrets import without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
@@ -63,7 +63,7 @@ def read_text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Built:
     """How a build ended. `errors` are the compiler's first complaints, empty when it worked."""
 

@@ -6,10 +6,10 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.project import pythonsource
 from intelliperf.project.pythonfiles import python_closure, scripts
 from intelliperf.project.recipes import python_sources
@@ -21,7 +21,7 @@ GENERATED_LOG = f"{JIT_DIRECTORY}/generated.jsonl"  # … which lines of a model
 JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Version:
     """A version of the project that builds: the original or an accepted candidate on top of it."""
 

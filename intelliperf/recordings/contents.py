@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intelliperf.frozen import record
+from dataclasses import dataclass
 
 FORMAT = 1
 CHUNK_BYTES = 1 << 16
@@ -10,7 +10,7 @@ ZEROS = ""  # stands for a chunk of zeros
 Chunks = tuple[str, ...]  # digests, one for each `CHUNK_BYTES` of a content, the last one shorter
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class RecordedBuffer:
     """One allocation or device variable, before the launch and after it."""
 
@@ -24,7 +24,7 @@ class RecordedBuffer:
     after: Chunks
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class RecordedDispatch:
     nth: int  # of the kernel's, from 0
     kernel: str
@@ -36,7 +36,7 @@ class RecordedDispatch:
     buffers: tuple[RecordedBuffer, ...]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class StoredFile:
     """A file of the program: `name` is relative to the directory that it is unpacked into."""
 
@@ -46,7 +46,7 @@ class StoredFile:
     chunks: Chunks
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Recording:
     """`launched`: how many dispatches of the kernel the application made; `dispatches` are those that were kept."""
 

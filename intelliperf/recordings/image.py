@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.processes.storage import storage_errors
 from intelliperf.recordings.contents import CHUNK_BYTES, Chunks, RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile
@@ -21,7 +21,7 @@ _VERSION = 1  # of the plan, as the replaying processes read it
 Place = int | str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Shape:
     """Of a launch."""
 

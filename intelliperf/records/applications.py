@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
@@ -18,7 +18,7 @@ class Executor(str, Enum):
     MACHINE = "machine"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Launcher:
     """What stands before the application's command in every run: a job launcher or an emulator of a GPU."""
 
@@ -26,7 +26,7 @@ class Launcher:
     emulates: bool = False  # the GPU below is not hardware, so nothing there is a measurement
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Application:
     """What the user runs. `command` is never split or joined; `environment` is added to ours."""
 

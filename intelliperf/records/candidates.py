@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
-
-from intelliperf.frozen import record
 
 
 def relative_path(path: str) -> str:
@@ -24,7 +23,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class FileEdit:
     """The whole new text of one existing file, bound to the text that it replaces.
 
@@ -46,14 +45,14 @@ class OriginKind(str, Enum):
     USER = "user"  # `intelliperf verify PATCH`
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Origin:
     kind: OriginKind
     name: str  # the rule's or model's name
     prompt_hash: str | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Declaration:
     """What a candidate says that it changes on purpose beyond the kernel's body."""
 
@@ -66,7 +65,7 @@ class Declaration:
         return Declaration(self.geometry or later.geometry, self.kernels or later.kernels, later.reason or self.reason)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Tunable:
     """An integer constant that the candidate defines, and the values to choose from."""
 
@@ -74,7 +73,7 @@ class Tunable:
     values: tuple[int, ...]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Candidate:
     edits: tuple[FileEdit, ...]
     rationale: str
@@ -90,7 +89,7 @@ class Candidate:
             raise ValueError("two edits of one file")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Declined:
     """A rewriter's reason for not proposing anything, in one sentence."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from intelliperf.frozen import record
 from intelliperf.records.kernels import Geometry
 
 
@@ -14,7 +14,7 @@ class DefectLevel(str, Enum):
     NOTE = "note"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SourcePoint:
     """A line that takes part in a defect; `file` is relative to the project where it lies in it."""
 
@@ -28,7 +28,7 @@ class SourcePoint:
         return f"{self.file}:{self.line}"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Defect:
     """Something wrong with a program as it is, seen in a run. `rule` is a stable name for tools."""
 

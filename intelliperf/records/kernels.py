@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import MissingMetric
-from intelliperf.frozen import record
 from intelliperf.metrics import Metric, Provenance, Quantity
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class DeviceLimits:
     """Figures of one chip. `sources` tells, per field, where the figure comes from."""
 
@@ -31,7 +30,7 @@ class DeviceLimits:
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Device:
     vendor: str  # "amd" | "nvidia"
     architecture: str  # "gfx942", "sm_90"
@@ -43,7 +42,7 @@ class Device:
     least_gain: float = 1.02  # of a kernel's time: how many times faster a judge can tell from none
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Kernel:
     """`symbol` (mangled) is the identity; `name` is for people."""
 
@@ -53,14 +52,14 @@ class Kernel:
     line: int | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Geometry:
     grid: tuple[int, int, int]  # blocks
     block: tuple[int, int, int]  # threads
     dynamic_lds_bytes: int = 0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class KernelProfile:
     """One kernel of one application run."""
 
@@ -102,7 +101,7 @@ class MemorySpace(str, Enum):
     NONE = "none"  # no access
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Frame:
     """One level of an inline or call chain, innermost first in a chain."""
 
@@ -112,7 +111,7 @@ class Frame:
     function: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SourceEvidence:
     """What happens on one of the user's own lines: mostly one access. `chain[-1]` lies in the kernel."""
 
@@ -136,7 +135,7 @@ class SourceEvidence:
         return self.quantities[metric]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Finding:
     """A formula's diagnosis of one kernel."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
-from intelliperf.frozen import record
 from intelliperf.metrics import Provenance
 from intelliperf.records.applications import Application
 from intelliperf.records.candidates import Candidate, Declined, Origin
@@ -15,7 +14,7 @@ from intelliperf.records.verdicts import Measurement, Verdict
 from intelliperf.timeline import ProcessFinding, ProcessTime
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Usage:
     """What a model attempt cost. `usd` is None where the price is not known."""
 
@@ -25,7 +24,7 @@ class Usage:
     seconds: float = 0.0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Attempt:
     """One proposal and what became of it; exactly one of `verdict` and `declined` is set."""
 
@@ -59,7 +58,7 @@ class Attempt:
         return self.declined.origin
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Review:
     """A reviewer's remark on an earlier patch."""
 
@@ -84,7 +83,7 @@ class Ending(str, Enum):
     BUDGET_EXHAUSTED = "budget exhausted"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Diagnosis:
     """A finding of the run with the lines that cause it, and what became of it."""
 
@@ -95,7 +94,7 @@ class Diagnosis:
     note: str = ""  # why it has no line, or was not pursued
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class OtherTime:
     """Device time beside the kernels that a report lists: copies, fills, libraries' kernels, further kernels."""
 
@@ -106,7 +105,7 @@ class OtherTime:
     provenance: Provenance
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class KernelPatch:
     """The part of the final patch that one kernel's accepted attempts made; upon the parts before it."""
 
@@ -119,7 +118,7 @@ class KernelPatch:
 SCHEMA_VERSION = 1  # of `Report`; another one where a reader of the older would misread it
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Report:
     schema_version: int
     tool_version: str

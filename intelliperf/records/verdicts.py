@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from intelliperf.frozen import record
 from intelliperf.metrics import Provenance, Quantity
 
 
@@ -39,7 +39,7 @@ EMULATED = "emulator: "  # before the names of gates that the emulator ran for s
 RECORDED = "recorded: "  # before the names of gates that ran on recorded dispatches
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Check:
     """One gate of the validation and what it saw. `detail` of NOT_RUN says why."""
 
@@ -68,7 +68,7 @@ class Scope(str, Enum):
     PROCESS = "process"  # wall time from the start of the process to its end
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Measurement:
     """Baseline against candidate. `ratio` = baseline/candidate: above 1 is faster."""
 
@@ -84,7 +84,7 @@ class Measurement:
     pairs: tuple[float, ...] = ()  # the ratio of each pair of runs, in their order; empty where a model made it
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Verdict:
     outcome: Outcome
     detail: str  # one sentence, with the place and both values where there is one

@@ -6,10 +6,10 @@ One self-contained document: no script, nothing from the network.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from intelliperf.frozen import record
 from intelliperf.records import Check, CheckStatus, Report
 from intelliperf.report import attempttree, gainfigures, heat, reproduce, wording
 from intelliperf.report.drawings import gain_bars
@@ -26,7 +26,7 @@ _MOST_GATES = 60
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Content:
     """What the page shows. `report` is None where the run's directory is gone; `missing` says so."""
 

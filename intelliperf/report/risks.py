@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from intelliperf.frozen import record
 from intelliperf.records import Attempt, Check, CheckStatus, Measurement, Provenance
 from intelliperf.report.plaintext import visible
 
@@ -12,7 +12,7 @@ _MOST = 60
 _LONGEST = 300
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Judged:
     """A verdict on a patch as a whole, at one place."""
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
-from intelliperf.frozen import record
 from intelliperf.records import DeviceLimits, KernelProfile, Metric
 from intelliperf.sentences import number
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 560, 312, 64, 44, 28
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Point:
     """Of one dispatch on average."""
 

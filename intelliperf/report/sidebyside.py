@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from intelliperf.frozen import record
 from intelliperf.report.plaintext import visible
 
 MOST_ROWS = 1_200
@@ -15,7 +15,7 @@ _LONGEST_LINE = 400
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Heat:
     """What one line did: `share` of all lines' counts, in words `told`."""
 
@@ -23,7 +23,7 @@ class Heat:
     told: str
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Side:
     number: int
     text: str
@@ -31,7 +31,7 @@ class Side:
     heat: Heat | None = None
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Row:
     """One line before and after; `heading` instead of both at the start of a file or hunk."""
 
@@ -41,7 +41,7 @@ class Row:
     is_file: bool = False
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class SideBySide:
     rows: tuple[Row, ...]
     added: int

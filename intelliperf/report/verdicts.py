@@ -5,11 +5,10 @@ A small file beside report.json that stays the same where the report's own recor
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.records import (
     Attempt,
     Check,
@@ -28,7 +27,7 @@ FORMAT_VERSION = 1
 SCHEMA_PATH = Path(__file__).parent / "verdict.schema.json"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Gate:
     name: str
     result: CheckStatus
@@ -39,7 +38,7 @@ class Gate:
     seconds: float | None  # of wall time; null where it did not run, or where its time stands with another check
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Gain:
     """Times faster, original against candidate, with the interval that holds 95 % or more."""
 
@@ -51,7 +50,7 @@ class Gain:
     provenance: Provenance
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Judged:
     """One candidate. `not_checked` is what the gates left open; read it before `strength`."""
 
@@ -67,7 +66,7 @@ class Judged:
     gains: tuple[Gain, ...]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Verdicts:
     """All candidates of a run; `accepted` is that of the run as a whole."""
 

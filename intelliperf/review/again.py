@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.frozen import record
 from intelliperf.history.records import Patch
 from intelliperf.history.store import History
 from intelliperf.nightly.errand import Errand, run_errand
@@ -22,7 +22,7 @@ from intelliperf.review.views import judgement_place
 _DEADLINE_S = 3600.0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Again:
     """How far the latest one of a patch is. `told` is for people."""
 

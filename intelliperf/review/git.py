@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.processes.process import output_of
 
 _DEADLINE_S = 120.0
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Commit:
     """What is committed: the message's trailers name run and reviewer."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from intelliperf.frozen import record
+from dataclasses import dataclass
+
 from intelliperf.history.records import Patch, Standing
 from intelliperf.history.store import History
 from intelliperf.records import Measurement, Provenance
@@ -14,7 +15,7 @@ from intelliperf.review.views import judged, whole_gain
 _AT_ONCE = 500  # patches whose verdicts one query reads: databases bound the numbers in a query
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Glance:
     """What an inbox needs of a patch's verdicts: the gain for the whole application, None where it is not known."""
 
@@ -26,7 +27,7 @@ class Glance:
         return self.gain.provenance.value if self.gain is not None else ""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Entry:
     """One line of the inbox."""
 

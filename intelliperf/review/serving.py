@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.history.store import History
 from intelliperf.review.server import Reviewing, application
 from intelliperf.review.sessions import Sessions
@@ -17,7 +17,7 @@ from intelliperf.review.sessions import Sessions
 _MOST_CONNECTIONS = 64
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Listening:
     host: str
     port: int  # 0: any free one

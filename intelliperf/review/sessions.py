@@ -8,10 +8,10 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 
 _LIFETIME_S = 12 * 3600.0
 _MOST_SESSIONS = 200
@@ -19,7 +19,7 @@ _SCRYPT = {"n": 2**14, "r": 8, "p": 1}  # RFC 7914's parameters for interactive 
 _SALT_BYTES = 16
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Session:
     key: str
     reviewer: str

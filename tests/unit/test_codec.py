@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
-from typing import Any
 
 import pytest
 
 from intelliperf.errors import ProtocolError
-from intelliperf.frozen import record
 from intelliperf.project.codec import decode, encode
 from intelliperf.records import (
     Attempt,
@@ -68,35 +65,3 @@ def test_a_mapping_by_metric_survives() -> None:
 def test_a_value_of_another_shape_is_refused(broken: object) -> None:
     with pytest.raises(ProtocolError):
         decode(Check, broken)
-
-
-def test_records_behave_like_frozen_dataclasses() -> None:
-    def place_class(decorate: Any) -> Any:
-        @decorate(frozen=True)
-        class Place:
-            file: str
-            line: int = 1
-            chain: tuple[int, ...] = field(default_factory=tuple)
-
-            def __post_init__(self) -> None:
-                if self.line < 1:
-                    raise ValueError("no such line")
-
-        return Place
-
-    ours, standard = place_class(record), place_class(dataclass)
-    for one in (ours, standard):
-        place = one("a.cu", chain=(2,))
-        assert repr(place) == repr(standard("a.cu", 1, (2,))) and place == one("a.cu", 1, (2,))
-        assert place != one("a.cu", 2, (2,)) and place != (standard if one is ours else ours)("a.cu", 1, (2,))
-        assert hash(place) == hash(("a.cu", 1, (2,))) and replace(place, line=3) == one("a.cu", 3, (2,))
-        assert asdict(one("b.cu")) == {"file": "b.cu", "line": 1, "chain": ()}
-        for values, named in (((), {}), (("a", 1, (), 0), {}), (("a",), {"file": "b"}), (("a",), {"row": 1})):
-            with pytest.raises(TypeError):
-                one(*values, **named)
-        with pytest.raises(ValueError, match="no such line"):
-            one("a.cu", 0)
-        with pytest.raises(FrozenInstanceError):
-            place.line = 2
-        with pytest.raises(FrozenInstanceError):
-            del place.line

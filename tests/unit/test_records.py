@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from reported import accepted_report
 
 from intelliperf.conclusion import total_usage
 from intelliperf.errors import UsageError
-from intelliperf.frozen import record
 from intelliperf.records import (
     NEEDLESS,
     Application,
@@ -133,7 +133,7 @@ def test_the_price_of_a_run_is_unknown_where_that_of_one_attempt_is(tmp_path: Pa
 
 
 def test_records_are_frozen_compared_by_value_and_refuse_what_they_do_not_have() -> None:
-    @record(frozen=True)
+    @dataclass(frozen=True)
     class Pair:
         first: int
         second: tuple[int, ...] = ()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intelliperf.frozen import record
 from intelliperf.nightly.outcome import NightReport
 from intelliperf.nightly.outputs.html import page
 from intelliperf.nightly.outputs.junit import junit
@@ -16,7 +16,7 @@ from intelliperf.project.journal import Journal, to_json
 SCHEMA_PATH = Path(__file__).parent / "night.schema.json"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Written:
     """`closing` is for the terminal."""
 
