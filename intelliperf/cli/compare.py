@@ -8,9 +8,10 @@ from pathlib import Path
 
 from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.improve import open_run, scratch
+from intelliperf.cli.improve import scratch
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
+from intelliperf.cli.wiring import open_run
 from intelliperf.errors import BuildFailed, UsageError
 from intelliperf.project.journal import Journal, to_json
 from intelliperf.project.scratch import Workspace

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.improve import check_output, keep_options, open_run, scratch
+from intelliperf.cli.improve import check_output, scratch
 from intelliperf.cli.options import Options
+from intelliperf.cli.saved import keep_options
 from intelliperf.cli.view import view_for
+from intelliperf.cli.wiring import open_run
 from intelliperf.processes.storage import write_atomically
 from intelliperf.project.journal import Journal, to_json
 

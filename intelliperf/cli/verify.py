@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from intelliperf.cli.application import application_of, run_root
-from intelliperf.cli.improve import conclude, finish_report, open_run, scratch
+from intelliperf.cli.improve import conclude, finish_report, scratch
 from intelliperf.cli.judging import reading_of, reads_compiled
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
+from intelliperf.cli.wiring import open_run
 from intelliperf.project.journal import Journal
 from intelliperf.project.kernelnames import unqualified
 from intelliperf.project.patches import given_change
