@@ -14,14 +14,14 @@ def improve(run: Run) -> Report:
 
     A provider that fails (`ProviderError`) pauses the run: its journal resumes it.
     """
-    run.build_reference()
+    run.versions.build_original()
     profile = run.profile()
-    run.diagnose(profile)
-    if run.settings.diagnose_only or not run.findings:
-        run.locate_all()
+    run.pursuit.diagnose(profile)
+    if run.settings.diagnose_only or not run.pursuit.findings:
+        run.pursuit.locate_all()
         return run.finish()
     try:
-        while (target := run.next_target()) is not None:
+        while (target := run.pursuit.next_target()) is not None:
             pursue(run, target)
     except BudgetExhausted as error:
         return run.finish(Ending.BUDGET_EXHAUSTED, note=str(error))
@@ -36,5 +36,5 @@ def pursue(run: Run, target: Target) -> None:
             attempts = attempts_at(run, rewriter, target)
             if not attempts:
                 break
-            if any(attempt.accepted for attempt in attempts) and not run.still_shows(target):
+            if any(attempt.accepted for attempt in attempts) and not run.pursuit.still_shows(target):
                 return

@@ -52,7 +52,7 @@ def attempt(run: Run, rewriter: Rewriter, target: Target) -> Attempt | None:
     if kept is not None:  # of an earlier process: the next in order, maybe another rewriter's or finding's
         return run.restored(kept, target) if _came_from(kept, rewriter, target) else None
     task = run.task(target)
-    with run.stage("propose", attempt=index, rewriter=rewriter.name):
+    with run.stages.stage("propose", attempt=index, rewriter=rewriter.name):
         proposal = rewriter.propose(task, target.attempts)
     return _adopted(run, _tried(run, proposal, task, target, index), target) if proposal is not None else None
 
@@ -60,7 +60,7 @@ def attempt(run: Run, rewriter: Rewriter, target: Target) -> Attempt | None:
 def _round(run: Run, rewriter: Rewriter, target: Target, several: int) -> list[Attempt]:
     """Nothing of it is kept before all of it is judged: a resumed run judges again what it has paid for."""
     first, task = len(run.attempts) + 1, run.task(target)
-    with run.stage("propose", attempt=first, rewriter=rewriter.name):
+    with run.stages.stage("propose", attempt=first, rewriter=rewriter.name):
         proposals = _asked_together(rewriter, task, tuple(target.attempts), several)
     tried = [_tried(run, proposal, task, target, first + n) for n, proposal in enumerate(distinct(proposals))]
     accepted = sorted((one for one in tried if one.attempt.accepted), key=lambda one: -one.gain)
@@ -93,7 +93,7 @@ def _tried(run: Run, proposal: Proposal, task: Task, target: Target, index: int)
     diff = unified_diff({edit.path: task.sources.get(edit.path, "") for edit in candidate.edits}, candidate.edits)
     moved = _moved(run, task.finding, versions, verdict)
     made = Attempt(index, candidate, verdict, None, proposal.usage, diff, name, formula, moved.kernel, moved.lines)
-    return Tried(made, tuple(versions), run.remeasured)
+    return Tried(made, tuple(versions), run.pursuit.remeasured)
 
 
 def _adopted(run: Run, tried: Tried, target: Target) -> Attempt:
@@ -103,18 +103,20 @@ def _adopted(run: Run, tried: Tried, target: Target) -> Attempt:
         run.accept(tried.versions[-1], target, tried.remeasured)
     else:
         for version in tried.versions:
-            run.discard(version)
+            run.versions.discard(version)
     return kept
 
 
 def _moved(run: Run, finding: Finding, versions: Sequence[Version], verdict: Verdict) -> _Moved:
     """What a model is told of a candidate that was timed: its kernel and its lines as they are then."""
-    own = of_kernel(run.remeasured, finding) if run.remeasured else []
+    pursuit = run.pursuit
+    own = of_kernel(pursuit.remeasured, finding) if pursuit.remeasured else []
     if len(own) != 1 or all(rewriter.name == "rules" for rewriter in run.rewriters):
         return _Moved(own[0] if len(own) == 1 else None)
     after = dataclasses.replace(finding, profile=own[0])
+    original = run.versions.original if verdict.on_recordings else None
     try:
-        return _Moved(own[0], run.observer.blame(versions[-1], after, run.reference if verdict.on_recordings else None))
+        return _Moved(own[0], pursuit.observer.blame(versions[-1], after, original))
     except (SourceNotFound, ApplicationFailed):
         return _Moved(own[0])
 
@@ -129,7 +131,7 @@ def _tuned(run: Run, candidate: Candidate, task: Task, index: int) -> Candidate:
     """With the fastest values of its tunables, as plain code."""
     if not candidate.tunables:
         return candidate
-    with run.stage("tune", attempt=index):
+    with run.stages.stage("tune", attempt=index):
         tuning = Tuning(candidate, lambda variant: _time_of(run, variant, task.finding, index))
         found = run.journal.stage(f"tuned-{index:03d}", _Tuned, lambda: _Tuned(*tuning.best()))
     run.journal.event("note", text=found.told)
@@ -138,19 +140,19 @@ def _tuned(run: Run, candidate: Candidate, task: Task, index: int) -> Candidate:
 
 def _time_of(run: Run, candidate: Candidate, finding: Finding, index: int) -> float | None:
     """The kernel's time in ns with a variant of a candidate; None where it does not build, run, or repay a run."""
-    builder, logs = run.builder(), run.journal.attempt_directory(index) / "tuning"
+    builder, logs = run.versions.builder, run.journal.attempt_directory(index) / "tuning"
     version, built = builder.build(
-        run.journal.directory / "work" / "tuning", builder.stacked(run.best, candidate), logs
+        run.journal.directory / "work" / "tuning", builder.stacked(run.versions.best, candidate), logs
     )
     try:
-        declares = candidate.declares.joined(run.best.declares)
+        declares = candidate.declares.joined(run.versions.best.declares)
         unchanged = not declares.geometry and not declares.kernels
-        versions = run.best, version
-        return run.observer.time_ns(run.reference, versions, finding, unchanged) if built.ok else None
+        versions = run.versions.best, version
+        return run.pursuit.observer.time_ns(run.versions.original, versions, finding, unchanged) if built.ok else None
     except (ApplicationFailed, ProtocolError):
         return None
     finally:
-        run.discard(version)
+        run.versions.discard(version)
 
 
 def _asked_together(rewriter: Rewriter, task: Task, attempts: Sequence[Attempt], several: int) -> list[Proposal]:

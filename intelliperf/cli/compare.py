@@ -32,19 +32,19 @@ def compare_versions(options: Options, against: Path) -> int:
         scratch(options, journal),
     ):
         run = open_run(options, application, journal)
-        reference = run.build_reference()
+        reference = run.versions.build_original()
         (kernel, *more) = run.profile().kernels
         if more:
             names = ", ".join(item.kernel.name for item in (kernel, *more))
             raise UsageError(f"--kernel {options.kernel} matches more than one kernel: {names}")
-        with run.stage("build", commands=[list(command) for command in other.build_commands]):
+        with run.stages.stage("build", commands=[list(command) for command in other.build_commands]):
             version = with_gpu(other, run.backend.name, options.target)
             workspace = Workspace.create(version, journal.directory / "work" / "against")
             logs = journal.directory / "against"
             built = workspace.build(run.backend.build_environment(), options.build_timeout, logs)
         if not built.ok:
             raise BuildFailed(f"{before}: {built.complaint()}")
-        with run.stage("time"):
+        with run.stages.stage("time"):
             timing = run.backend.time(workspace.application, reference.application, kernel.kernel, options.run_timeout)
         journal.write("timing.json", to_json(timing))
         device = run.backend.probe()

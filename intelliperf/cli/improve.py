@@ -8,8 +8,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from intelliperf.building import STARTED
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.options import Options, ResumeOptions
@@ -22,10 +22,7 @@ from intelliperf.errors import IntelliPerfError, ProviderError, StorageFull, Usa
 from intelliperf.processes.storage import storage_errors
 from intelliperf.project.journal import PROGRAM_OUTPUT, Journal
 from intelliperf.records import Application, Report
-from intelliperf.run import STARTED, Run
-
-if TYPE_CHECKING:
-    pass
+from intelliperf.run import Run
 
 _FIRST_RUNS = ("run", "trace")  # labels of the logs of a profiled run, by backend
 
@@ -172,7 +169,7 @@ def finish_report(run: Run, report: Report) -> Report:
     """Write the report files."""
     from intelliperf.report.files import write
 
-    with run.stage("report"):
+    with run.stages.stage("report"):
         write(report, run.journal)
     return report
 

@@ -59,15 +59,15 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         application, edits = given.application, given.edits
         candidate = Candidate(edits, f"the patch {given.name}", Origin(OriginKind.USER, given.name), declares)
         run = open_run(options, application, journal)
-        run.build_reference()
+        run.versions.build_original()
         profile = run.profile()
         originals = {
             edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
         }
-        change = python_functions(edits, {**sources(run.reference, ()), **originals})
+        change = python_functions(edits, {**sources(run.versions.original, ()), **originals})
         if reads_compiled(candidate):
-            change = touched(reading_of(run.reference.workspace), edits, originals)
-        attempt(run, GivenPatch(candidate), run.adopt(target(profile, change)))
+            change = touched(reading_of(run.versions.original.workspace), edits, originals)
+        attempt(run, GivenPatch(candidate), run.pursuit.adopt(target(profile, change)))
         report = finish_report(run, run.finish())
     return conclude(options, report, journal.directory)
 

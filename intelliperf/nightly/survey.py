@@ -37,19 +37,19 @@ class Seen:
 
 def survey(run: Run) -> Seen:
     """Build, profile, and look at every kernel of the top N with every formula."""
-    reference = run.build_reference()
+    reference = run.versions.build_original()
     profile = run.profile()
     lines: list[SourceEvidence] = []
-    with run.stage("locate"):
+    with run.stages.stage("locate"):
         for kernel in profile.kernels:
             try:
                 found = run.backend.lines(reference.application, kernel.kernel, run.settings.run_deadline_s)
             except SourceNotFound as error:
-                run.note(str(error).replace(str(reference.workspace.tree), str(run.application.project)))
+                run.stages.note(str(error).replace(str(reference.workspace.tree), str(run.application.project)))
                 continue
             lines += (evidence_at_home(item, reference.workspace) for item in found)
     device = run.backend.probe()
-    with run.stage("diagnose"):
+    with run.stages.stage("diagnose"):
         findings = diagnosed(profile.kernels, device, lines, run.application.project)
     seen = Seen(
         schema_version=SCHEMA_VERSION,
@@ -61,7 +61,7 @@ def survey(run: Run) -> Seen:
         profiles=tuple(profile_at_home(item, reference.workspace) for item in profile.kernels),
         lines=tuple(item for item in lines if item.access is not AccessKind.KERNEL),
         findings=findings,
-        notes=(*run.notes, *profile.notes),
+        notes=(*run.stages.notes, *profile.notes),
     )
     reference.workspace.remove()
     return seen

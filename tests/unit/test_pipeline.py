@@ -239,11 +239,11 @@ def test_what_is_not_worth_one_per_cent_is_told_and_not_pursued_where_no_formula
     agenda = Agenda(WORTHWHILE)
     with Journal(tmp_path / "run") as journal:
         run = scripted_run(application(tmp_path / "project", SIBLINGS), journal)
-        run.build_reference()
-        run.diagnose(run.profile())
-        agenda.renew(run.findings)
+        run.versions.build_original()
+        run.pursuit.diagnose(run.profile())
+        agenda.renew(run.pursuit.findings)
     assert [finding.profile.kernel.name for finding in agenda.open()] == ["tally", "other"]
-    assert "less than 1% of the application" in agenda.why_not(run.findings[-1])
+    assert "less than 1% of the application" in agenda.why_not(run.pursuit.findings[-1])
 
 
 def test_a_search_continues_after_a_kill_where_it_stopped(tmp_path: Path) -> None:
@@ -262,9 +262,9 @@ def test_no_model_is_asked_for_less_than_a_judge_accepts(tmp_path: Path) -> None
     rules, model = Scripted("rules", ["no"]), Scripted("model", [("900", "800")])
     with Journal(tmp_path / "run") as journal:
         run = scripted_run(application(tmp_path / "project", SLOW), journal, rules, model)
-        run.build_reference()
-        run.diagnose(run.profile())
-        target = run.adopt(dataclasses.replace(run.findings[0], severity=0.001))
+        run.versions.build_original()
+        run.pursuit.diagnose(run.profile())
+        target = run.pursuit.adopt(dataclasses.replace(run.pursuit.findings[0], severity=0.001))
         assert run.may_continue(rules, target)
         assert not run.may_continue(model, target)
 
