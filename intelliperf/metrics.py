@@ -60,6 +60,8 @@ class Metric(str, Enum):
     ATOMIC_HOTTEST_SHARE = "atomic_hottest_address_share"  # 0..1 of all atomic lane operations
     ATOMIC_TIME_NS = "atomic_time_ns"  # time that the hottest address alone needs
     ATOMIC_STALL_NS = "atomic_stall_ns"  # time that an L1 waits, on average, for a line that an earlier atomic holds
+    # Of a line: samples of warps that waited there. Rates of sampling differ between runs.
+    WAITING_SAMPLES = "waiting_warp_samples"
     ACTIVE_LANE_RATIO = "active_lane_ratio"  # 0..1; of an access over its requests, else over instructions
     INSTRUCTIONS = "wave_instructions"
     LANE_INSTRUCTIONS = "lane_instructions"  # active lanes summed over wave instructions

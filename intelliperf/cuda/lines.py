@@ -17,6 +17,7 @@ _STALLS = "smsp__pcsamp_warps_issue_stalled_"
 _SAMPLES = "smsp__pcsamp_sample_count"
 _FEWEST_SAMPLES = 20  # fewer say nothing about shares
 SHOWN_LOSS = 0.02  # of all lane slots that the kernel's instructions take: a line that loses less is left out
+SHOWN_WAIT = 0.02  # of all samples of the kernel's warps
 
 
 def kernel_lines(
@@ -56,7 +57,9 @@ def kernel_lines(
 def _code_lines(
     profiled: ProfiledKernel, chains: Mapping[int, Located], kernel: Kernel, project: Path
 ) -> list[SourceEvidence]:
-    """Lines whose instructions many lanes sit out; and the kernel as a whole, on its first line of code."""
+    """Lines whose instructions many lanes sit out, or at which warps wait; and the kernel as a whole, on its first line
+    of code. A warp waits where a value is used, which is not always the line that loads it.
+    """
     groups: dict[tuple[Place, ...], list[Instruction]] = {}
     for item in profiled.instructions:
         chain = _in_project(_places(item, chains), project)
@@ -64,6 +67,7 @@ def _code_lines(
             groups.setdefault(chain[:1], []).append(item)
     slots = WARP * sum(item.metrics["inst_executed"] for item in profiled.instructions)
     full = WARP * lane_fill(profiled.metrics)
+    samples = sum(item.metrics.get(_SAMPLES, 0.0) for item in profiled.instructions)
     found = []
     for number, (chain, items) in enumerate(groups.items()):
         executed = sum(item.metrics["inst_executed"] for item in items)
@@ -76,8 +80,12 @@ def _code_lines(
         }
         if number == 0:
             found.append(_plain(kernel, chain, AccessKind.KERNEL, _whole(profiled)))
-        if counts[Metric.LANES_LOST] > SHOWN_LOSS * slots:
-            found.append(_plain(kernel, chain, AccessKind.CODE, counts))
+        shown = counts if counts[Metric.LANES_LOST] > SHOWN_LOSS * slots else {}
+        waiting = sum(_waiting(items).values())
+        if samples >= _FEWEST_SAMPLES and waiting > SHOWN_WAIT * samples:
+            shown = {**shown, Metric.WAITING_SAMPLES: waiting}
+        if shown:
+            found.append(_plain(kernel, chain, AccessKind.CODE, shown))
     return found
 
 
@@ -172,15 +180,21 @@ def _evidence(
 def _stall(items: Sequence[Instruction]) -> str:
     """The most frequent reason for which warps wait at these instructions, with its share of their samples."""
     samples = sum(item.metrics.get(_SAMPLES, 0.0) for item in items)
+    reasons = _waiting(items)
+    if not reasons or samples < _FEWEST_SAMPLES:
+        return ""
+    worst = max(reasons, key=lambda reason: reasons[reason])
+    return f"{100 * reasons[worst] / samples:.0f} % of {samples:.0f} samples wait for {worst.replace('_', ' ')}"
+
+
+def _waiting(items: Sequence[Instruction]) -> dict[str, float]:
+    """Samples by the reason for which the warp could not issue."""
     reasons: dict[str, float] = {}
     for item in items:
         for name, value in item.metrics.items():
             if name.startswith(_STALLS) and not name.endswith("_not_issued") and not name.endswith("_selected"):
                 reasons[name.removeprefix(_STALLS)] = reasons.get(name.removeprefix(_STALLS), 0.0) + value
-    if not reasons or samples < _FEWEST_SAMPLES:
-        return ""
-    worst = max(reasons, key=lambda reason: reasons[reason])
-    return f"{100 * reasons[worst] / samples:.0f} % of {samples:.0f} samples wait for {worst.replace('_', ' ')}"
+    return reasons
 
 
 def _text(file: Path, line: int) -> str:

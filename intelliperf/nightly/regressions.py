@@ -166,7 +166,7 @@ def _by_text(
     found: dict[tuple[str, str, str, str], tuple[LineCounts, dict[Metric, float]]] = {}
     for line in lines:
         if line.symbol == symbol:
-            key = (line.file, line.text, line.access, line.operation)
+            key = (line.file, line.text, line.access, line.operation.partition(" (")[0])  # without its samples
             kept, counters = found.setdefault(key, (line, {}))
             for metric in (*_LINE_COUNTS, Metric.DEVICE_TIME_NS):
                 if metric in line.counters:

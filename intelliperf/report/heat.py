@@ -16,7 +16,9 @@ _SHOWN: tuple[tuple[Metric, str], ...] = (
     (Metric.SECTORS, "32-byte sectors"),
     (Metric.LDS_PHASES, "LDS bank cycles"),
     (Metric.ATOMIC_SERIALIZATION, "lanes of atomics on one address"),
+    (Metric.WAITING_SAMPLES, "samples of warps that wait"),
 )
+_SAMPLED = (Metric.WAITING_SAMPLES,)  # a number of samples says nothing about another run's
 
 
 def before(report: Report) -> Heats:
@@ -60,16 +62,16 @@ def _totals(counted: Iterable[tuple[Place, Mapping[Metric, Quantity]]]) -> dict[
 
 
 def _heat(counted: Sequence[tuple[Place, Mapping[Metric, Quantity]]], totals: Mapping[Metric, float] | None) -> Heats:
-    """`share` is the line's largest share of what all counted lines did, over the three counts."""
+    """`share` is the line's largest share of what all counted lines did, over all counts."""
     sums: dict[Place, dict[Metric, float]] = defaultdict(lambda: defaultdict(float))
     for place, quantities in counted:
         for metric, _name in _SHOWN:
             if metric in quantities:
                 sums[place][metric] += quantities[metric].value
     own = _totals(counted)
-    before = {metric: total for metric, total in (totals or {}).items() if total}
+    before = {metric: total for metric, total in (totals or {}).items() if total and metric not in _SAMPLED}
     scale = {metric: before.get(metric, own[metric]) for metric in own}
-    of_what = {m: "all" if totals is None else "all before" if m in before else "all, none before" for m in own}
+    of_what = {m: _of_what(m, totals is None, m in before) for m in own}
     found = {}
     for place, values in sums.items():
         known = [(m, name) for m, name in _SHOWN if values.get(m)]
@@ -79,3 +81,9 @@ def _heat(counted: Sequence[tuple[Place, Mapping[Metric, Quantity]]], totals: Ma
             )
             found[place] = Heat(min(1.0, max(values[m] / scale[m] for m, _name in known)), told)
     return found
+
+
+def _of_what(metric: Metric, is_before: bool, in_both: bool) -> str:
+    if is_before:
+        return "all"
+    return "all before" if in_both else "all after" if metric in _SAMPLED else "all, none before"

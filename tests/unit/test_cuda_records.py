@@ -242,6 +242,10 @@ def test_an_atomic_inlined_from_a_header_is_blamed_on_the_users_line(tmp_path: P
     (load,) = (item for item in found if item.access is AccessKind.LOAD)
     assert (load.line, load.element_bytes) == (24, 4)
     assert load.quantity(Metric.SECTORS).value == load.quantity(Metric.SECTORS_IDEAL).value == 131072
+    waiting = {
+        item.line: item.quantity(Metric.WAITING_SAMPLES).value for item in found if item.access is AccessKind.CODE
+    }
+    assert waiting == {22: 49965, 25: 46846}  # where a value is used, the warp waits
 
 
 def test_a_chain_of_another_binary_is_not_believed(tmp_path: Path) -> None:

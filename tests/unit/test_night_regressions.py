@@ -120,3 +120,11 @@ def test_lines_whose_counts_rose_come_before_those_that_the_model_alone_finds_sl
     ]
     told = [(line["access"], line["metric"], line["before"]) for line in changed_lines(before, after, "_Z1k")]
     assert told == [("store", "sectors_32b", 100), ("load", "device_time_ns", 1000)]
+
+
+def test_a_line_is_known_again_whatever_its_samples_wait_for() -> None:
+    """The operation of a line on hardware names the most frequent wait, which is another one every night."""
+    line = counts("a[i] = b[i];", "load", sectors=100)
+    before = dataclasses.replace(line, operation="LDG.E (53 % of 120 samples wait for long scoreboard)")
+    after = dataclasses.replace(line, operation="LDG.E (51 % of 118 samples wait for lg throttle)")
+    assert changed_lines([before], [after], "_Z1k") == ()

@@ -14,8 +14,9 @@ from reviewpages import add_patch, gain  # noqa: E402
 from starlette.testclient import TestClient  # noqa: E402
 
 from intelliperf.history.store import History  # noqa: E402
+from intelliperf.metrics import Metric, Quantity  # noqa: E402
 from intelliperf.project.journal import Journal, to_json  # noqa: E402
-from intelliperf.records import Check, CheckStatus, Provenance  # noqa: E402
+from intelliperf.records import AccessKind, Check, CheckStatus, Provenance, SourceEvidence  # noqa: E402
 from intelliperf.report.files import read, write  # noqa: E402
 from intelliperf.report.plaintext import visible  # noqa: E402
 from intelliperf.report.sidebyside import MOST_ROWS, side_by_side  # noqa: E402
@@ -78,6 +79,22 @@ def test_lines_show_their_share_of_the_traffic_before_and_after(client: TestClie
     assert re.search(before, page) and re.search(after, page)
     (run / "report.json").write_bytes(to_json(replace(report, lines_after=counted["lines_after"])))
     assert "100 % of all, none before" in client.get("/patch/1").text
+
+
+def test_samples_of_waiting_warps_have_the_scale_of_their_own_run(client: TestClient, run: Path) -> None:
+    """Twice as many samples of the new version may be a faster clock of the profiler, and are no more waiting."""
+    report = read(run)
+    (item,) = report.evidence
+
+    def waiting(samples: float) -> tuple[SourceEvidence, ...]:
+        count = Quantity(samples, Provenance.MEASURED)
+        return (replace(item, line=2, access=AccessKind.CODE, quantities={Metric.WAITING_SAMPLES: count}),)
+
+    counted = {"lines_before": waiting(100), "lines_after": waiting(200)}
+    (run / "report.json").write_bytes(to_json(replace(report, **counted)))
+    page = client.get("/patch/1").text
+    assert "100 samples of warps that wait, 100 % of all" in page
+    assert "200 samples of warps that wait, 100 % of all after" in page
 
 
 def test_markup_and_control_characters_in_a_patch_are_shown_not_obeyed(history: History, client: TestClient) -> None:
