@@ -60,7 +60,12 @@ def _engine(url: str, read_only: bool, anew: bool) -> sa.Engine:
 
 
 def _begin_at_once(engine: sa.Engine, read_only: bool) -> None:
-    """A writer waits for its lock when it begins; one that only found out when it writes could never wait."""
+    """A writer waits for its lock when it begins; one that only found out when it writes could never wait.
+
+    An open connection writes to a file that was deleted or replaced as if nothing had happened: that is refused.
+    """
+    path = Path(engine.url.database or ":memory:")
+    opened: list[tuple[int, int] | None] = []
 
     @sa.event.listens_for(engine, "connect")
     def connect(connection: Any, _record: Any) -> None:
@@ -69,7 +74,20 @@ def _begin_at_once(engine: sa.Engine, read_only: bool) -> None:
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
+        if opened and opened[0] != _identity(path):
+            raise HistoryUnavailable(f"the database {path} was deleted or replaced while it was open")
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+        if not opened:
+            opened.append(_identity(path))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Of the file; None where there is none, as in memory."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _upgrade(engine: sa.Engine, url: str, read_only: bool) -> None:

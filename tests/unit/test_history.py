@@ -307,3 +307,23 @@ def test_a_locked_read_only_or_foreign_file_is_named(tmp_path: Path, monkeypatch
             waiting.begin_night("here", "1", "/night")
     waiting.close()
     holder.dispose()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_deleted_or_replaced_in_mid_run_takes_nothing_silently(tmp_path: Path, replaced: bool) -> None:
+    """An open SQLite connection writes on into a deleted file without an error."""
+    path = tmp_path / "history.db"
+    history = open_history(str(path))
+    history.begin_night("here", "1", "/night")
+    path.unlink()
+    if replaced:
+        open_history(str(path)).close()
+    with pytest.raises(HistoryUnavailable, match="deleted or replaced"):
+        history.begin_night("here", "1", "/night")
+    with pytest.raises(HistoryUnavailable, match="deleted or replaced"):
+        history.nights()
+    assert path.exists() is replaced, "and no empty one is made in its place"
+    history.close()
+    again = open_history(str(path))
+    assert again.begin_night("here", "1", "/night") == 1
+    again.close()
