@@ -49,7 +49,7 @@ def _run_night(options: NightOptions) -> int:
             journal.event("note", text=f"night: {journal.directory}")
             with (
                 _resumable(journal),
-                contextlib.closing(open_history(_database(options, plan, root))) as history,
+                contextlib.closing(open_history(_database(options, plan, root, path))) as history,
                 contextlib.closing(_pool(options, plan)) as pool,
             ):
                 journal.event("note", text=f"{len(plan.targets)} targets, {pool.shown}, history in {history.url}")
@@ -148,8 +148,12 @@ def _nights(options: NightOptions, plan: _Plan, path: Path) -> Path:
     return (given or path.parent / ".intelliperf" / "nights").resolve()
 
 
-def _database(options: NightOptions, plan: _Plan, root: Path) -> str:
-    return options.database or plan.settings.database or str(root.parent / "history.db")
+def _database(options: NightOptions, plan: _Plan, root: Path, path: Path) -> str:
+    """A path in the file is relative to the file, wherever the night is started from."""
+    written = plan.settings.database
+    if written and "://" not in written:
+        written = str(path.parent / written)
+    return options.database or written or str(root.parent / "history.db")
 
 
 def _limits(options: NightOptions, plan: _Plan) -> Any:

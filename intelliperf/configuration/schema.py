@@ -49,7 +49,9 @@ class Target(_Table):
 
     like: Annotated[Name | None, Field(description="another target, whose values stand where this one has none")] = None
     directory: Annotated[Text | None, Field(description="relative to this file")] = None
-    repository: Annotated[Text | None, Field(description="what `git clone` takes")] = None
+    repository: Annotated[Text | None, Field(description="what `git clone` takes; a path is relative to this file")] = (
+        None
+    )
     ref: Annotated[Text | None, Field(description="branch, tag or commit of the repository; default: its HEAD")] = None
     path: Annotated[Text | None, Field(description="the project's directory in the repository")] = None
     build: Annotated[list[Text] | None, Field(description="default: as the project's build files say")] = None
@@ -85,7 +87,7 @@ class Regressions(_Table):
 class Nightly(_Table):
     """How a night is run."""
 
-    database: Text | None = None
+    database: Annotated[Text | None, Field(description="a URL, or an SQLite file relative to this file")] = None
     directory: Annotated[Text | None, Field(description="of the nights; default: .intelliperf/nights")] = None
     workers: Annotated[int | None, Field(ge=1)] = None
     retries: Annotated[int, Field(ge=0, le=10, description="of a task whose worker was lost")] = 2

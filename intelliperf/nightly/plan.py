@@ -133,7 +133,7 @@ def _target(name: str, values: dict[str, Any], written: dict[str, str], path: Pa
     return Target(
         name=name,
         directory=None if directory is None else (path.parent / directory).resolve(),
-        repository=repository,
+        repository=None if repository is None else _repository(repository, path.parent),
         ref=values.get("ref"),
         path=values.get("path"),
         build=tuple(values.get("build", ())),
@@ -148,6 +148,13 @@ def _target(name: str, values: dict[str, Any], written: dict[str, str], path: Pa
         **{key: values[key] for key in plain if key in values},
         **timeouts,
     )
+
+
+def _repository(given: str, beside: Path) -> str:
+    """Paths are relative to the file, as those of directories. What has a colon before its first slash is, as for git,
+    on another host.
+    """
+    return given if ":" in given.partition("/")[0] else str((beside / given).resolve())
 
 
 def _formulas(names: Sequence[str]) -> tuple[str, ...]:

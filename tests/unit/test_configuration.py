@@ -93,6 +93,31 @@ def test_the_documented_example_is_a_night(tmp_path: Path) -> None:
     assert following.commands == solver.commands and following.ref == "next" and len(solver.devices) == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("../one.git", "{above}/one.git"),
+        ("/srv/one.git", "/srv/one.git"),
+        ("https://example.com/one.git", "https://example.com/one.git"),
+        ("git@example.com:team/one.git", "git@example.com:team/one.git"),
+        ("./a:b", "{here}/a:b"),
+    ],
+)
+def test_a_repository_s_path_is_relative_to_the_file(tmp_path: Path, given: str, expected: str) -> None:
+    (target,) = planned(tmp_path, GOOD.replace('directory = "one"', f'repository = "{given}"'))
+    assert target.repository == expected.format(here=tmp_path, above=tmp_path.parent)  # type: ignore[attr-defined]
+
+
+def test_a_database_s_path_is_relative_to_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "nightly.toml"
+    path.write_text(GOOD.replace("workers = 2", 'workers = 2\ndatabase = "kept/history.db"'))
+    _, plan = nightly._plan(NightOptions(file=path))
+    shown = nightly._database(NightOptions(), plan, tmp_path / "nights", path)
+    assert shown == str(tmp_path / "kept" / "history.db")
+    given = nightly._database(NightOptions(database="other.db"), plan, tmp_path / "nights", path)
+    assert given == "other.db", "of the command line, relative to where it is typed"
+
+
 def test_a_target_that_is_asked_for_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "nightly.toml"
     path.write_text(GOOD)
