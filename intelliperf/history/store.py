@@ -110,7 +110,10 @@ class History(Asking):
             connection.execute(table.insert().values(**rows.plain(values)))
 
     def keep_patch(self, patch: Patch) -> tuple[Patch, bool]:
-        """The patch as it stands, and whether it is new. One that is known keeps its decisions and its standing."""
+        """The patch as it stands, and whether it is new: found for the first time, or stale until now.
+
+        One that is known keeps its decisions and its standing.
+        """
         with self.transaction() as connection:
             target = _target(connection, patch.target)
             table = schema.patches
@@ -121,10 +124,10 @@ class History(Asking):
                 return _known_patch(connection, same) or patch, True
             if known.standing is not Standing.STALE:
                 return known, False
-            values = {"diff": patch.diff, "base": patch.base, "directory": patch.directory}  # again, for today's head
-            where = table.c.id == known.id
+            values = {"diff": patch.diff, "base": patch.base, "directory": patch.directory, "night_id": patch.night}
+            where = table.c.id == known.id  # again, for today's head
             connection.execute(table.update().where(where).values(standing=Standing.OPEN.value, **values))
-            return _known_patch(connection, same) or patch, False
+            return _known_patch(connection, same) or patch, True
 
     def keep_judgement(self, judgement: Judgement) -> None:
         """A resumed night replaces its own verdict on the same patch at the same place."""

@@ -163,6 +163,17 @@ def test_a_patch_that_is_no_longer_right_is_stale(place: Place) -> None:
     assert place.history().patch(1).standing is report.patches[0].patch.standing is Standing.STALE
 
 
+def test_a_stale_patch_that_is_right_again_is_for_review_again(place: Place) -> None:
+    place.write(SLOW)
+    place.night(ScriptedPool())
+    (place.project / "other.hip").write_text("// changed\n")
+    place.night(ScriptedPool(lambda task: refused(task) if task.kind is Kind.JUDGE else None), search=False)
+    (place.project / "other.hip").write_text("// changed back, somewhat\n")
+    report = place.night(ScriptedPool())
+    assert report.exit_status == 5 and [item.patch.id for item in report.to_review] == [1]
+    assert place.history().patch(1).standing is Standing.OPEN
+
+
 def test_a_finished_search_is_not_repeated_on_an_unchanged_target(place: Place) -> None:
     place.write(SLOW)
 
