@@ -27,6 +27,14 @@ from intelliperf.history.records import (
     Visit,
 )
 
+READING = {"intelliperf_reading": True}  # of a connection: waits for no writer, where the database lets it
+
+
+@contextlib.contextmanager
+def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
+    with engine.connect().execution_options(**READING) as connection, connection.begin():
+        yield connection
+
 
 class Asking:
     """An open database that is only read."""
@@ -205,7 +213,7 @@ class Asking:
         return {row["name"]: tuple(row["owners"]) for row in found}
 
     def _all(self, query: sa.Select[Any]) -> Sequence[Mapping[str, Any]]:
-        with self.transaction() as connection:
+        with self.errors(), reading(self._engine) as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _counters(self, kernels: Sequence[int]) -> Mapping[int, list[Mapping[str, Any]]]:

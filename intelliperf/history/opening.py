@@ -12,9 +12,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from intelliperf.errors import HistoryUnavailable, UsageError
+from intelliperf.history.asking import READING, reading
 from intelliperf.history.store import History
 
 _LOCK_WAIT_S = 30
+_WRITE = "BEGIN IMMEDIATE"
 _MIGRATION_LOCK = 0x496E7465  # any number of our own, for PostgreSQL's advisory locks
 
 
@@ -23,18 +25,18 @@ def open_history(url: str, read_only: bool = False, anew: bool = True) -> Histor
 
     Makes or upgrades the schema unless `read_only`. Without `anew`, an SQLite file has to be there already.
     """
-    engine = _engine(url, read_only, anew and not read_only)
+    engine = _engine(url, anew and not read_only)
     history = History(engine, _shown(url))
     try:
         with history.errors():
-            _upgrade(engine, url, read_only)
+            _bring_up(engine, url, read_only)
     except BaseException:
         history.close()
         raise
     return history
 
 
-def _engine(url: str, read_only: bool, anew: bool) -> sa.Engine:
+def _engine(url: str, anew: bool) -> sa.Engine:
     try:
         parsed = sa.make_url(url if "://" in url else f"sqlite:///{Path(url).resolve()}")
         if parsed.drivername == "postgresql":
@@ -55,11 +57,11 @@ def _engine(url: str, read_only: bool, anew: bool) -> sa.Engine:
         raise HistoryUnavailable(f"cannot open the database {url}: {error.strerror}; choose another --database") from (
             error
         )
-    _begin_at_once(engine, read_only)
+    _begin_at_once(engine)
     return engine
 
 
-def _begin_at_once(engine: sa.Engine, read_only: bool) -> None:
+def _begin_at_once(engine: sa.Engine) -> None:
     """A writer waits for its lock when it begins; one that only found out when it writes could never wait.
 
     An open connection writes to a file that was deleted or replaced as if nothing had happened: that is refused.
@@ -76,8 +78,8 @@ def _begin_at_once(engine: sa.Engine, read_only: bool) -> None:
     def begin(connection: sa.Connection) -> None:
         if opened and opened[0] != _identity(path):
             raise HistoryUnavailable(f"the database {path} was deleted or replaced while it was open")
-        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
-        if not opened:
+        connection.exec_driver_sql("BEGIN" if READING.items() <= connection.get_execution_options().items() else _WRITE)
+        if not opened and _identity(path):
             opened.append(_identity(path))
 
 
@@ -90,28 +92,31 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _upgrade(engine: sa.Engine, url: str, read_only: bool) -> None:
+def _bring_up(engine: sa.Engine, url: str, read_only: bool) -> None:
+    """To today's schema; what has it already is only looked at, as it may be readable and no more."""
     config = Config()
     config.set_main_option("script_location", "intelliperf.history:migrations")
     scripts = ScriptDirectory.from_config(config)
     head = scripts.get_current_head()
-    with engine.begin() as connection:
-        if engine.dialect.name == "postgresql" and not read_only:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+    with reading(engine) as connection:
         current = MigrationContext.configure(connection).get_current_revision()
-        if current == head:
-            return
-        known = {script.revision for script in scripts.walk_revisions()}
-        if current is not None and current not in known:
-            raise HistoryUnavailable(
-                f"the database {_shown(url)} has schema {current}, this intelliperf knows {head}: install the newer one"
-            )
-        if read_only:
-            raise HistoryUnavailable(
-                f"the database {_shown(url)} has schema {current}: run `intelliperf nightly` once to upgrade it"
-            )
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    if current == head:
+        return
+    known = {script.revision for script in scripts.walk_revisions()}
+    if current is not None and current not in known:
+        raise HistoryUnavailable(
+            f"the database {_shown(url)} has schema {current}, this intelliperf knows {head}: install the newer one"
+        )
+    if read_only:
+        raise HistoryUnavailable(
+            f"the database {_shown(url)} has schema {current}: run `intelliperf nightly` once to upgrade it"
+        )
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        if MigrationContext.configure(connection).get_current_revision() != head:  # another process was first
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
 
 
 def _shown(url: str) -> str:

@@ -163,7 +163,8 @@ def _change(shown: SideBySide) -> str:
     return (
         f"<h2>Change <small>+{shown.added} −{shown.removed} lines</small></h2>"
         "<p>The bar beside a line is its share of all traffic that was counted before the change: sectors, bank cycles "
-        "or contended atomics, whichever is largest. A line without a bar was not counted.</p>"
+        "or contended atomics, whichever is largest; on a GPU also its share of the samples of waiting warps. A line "
+        "without a bar was not counted.</p>"
         '<div class="scroll" tabindex="0" role="region" aria-label="Side by side diff"><table class="diff">'
         f"<colgroup>{columns}</colgroup><thead><tr>{head}</tr></thead>\n{rows}</table></div>{left}"
     )

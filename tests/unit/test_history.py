@@ -305,6 +305,9 @@ def test_a_locked_read_only_or_foreign_file_is_named(tmp_path: Path, monkeypatch
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(HistoryUnavailable, match="database is locked"):
             waiting.begin_night("here", "1", "/night")
+        reader = open_history(str(path))
+        assert reader.nights() == (), "who only reads waits for no writer"
+        reader.close()
     waiting.close()
     holder.dispose()
 
