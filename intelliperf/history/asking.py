@@ -24,6 +24,7 @@ from intelliperf.history.records import (
     Spoken,
     Standing,
     Survey,
+    Tried,
     Visit,
 )
 
@@ -172,6 +173,13 @@ class Asking:
         for row in self._all(query.where(table.c.id.in_(last)).order_by(table.c.id)):
             found[row["patch_id"]] = (*found.get(row["patch_id"], ()), rows.to_judgement(row))
         return found
+
+    def candidates(self, directory: str) -> tuple[Tried, ...]:
+        """What the search of that run tried, in its order."""
+        table = schema.candidates
+        query = sa.select(table, schema.targets.c.name.label("target")).join(schema.targets)
+        found = self._all(query.where(table.c.directory == directory).order_by(table.c.number))
+        return tuple(rows.to_tried(row) for row in found)
 
     def decisions(self, patch: int) -> tuple[Decision, ...]:
         """Oldest first."""

@@ -142,6 +142,24 @@ class Patch:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """One candidate of one search. `outcome` is an `Outcome`'s value, or "DECLINED" where a rewriter gave a reason
+    instead of a candidate, which has no `diff` then.
+    """
+
+    target: str
+    night: int | None
+    directory: str  # of the search's run
+    number: int  # from 1, in that run
+    kernel: str
+    formula: str
+    origin: str
+    outcome: str
+    detail: str
+    diff: str  # against the sources that it was proposed for; empty where it is longer than a megabyte
+
+
+@dataclass(frozen=True)
 class Judgement:
     """One verdict on one patch at one place. `outcome` is an `Outcome`'s value, or "DOES_NOT_APPLY"."""
 

@@ -19,6 +19,7 @@ from intelliperf.history.records import (
     Regression,
     Revision,
     Standing,
+    Tried,
     Visit,
 )
 from intelliperf.metrics import Metric, Quantity
@@ -142,6 +143,14 @@ def to_judgement(row: Row) -> Judgement:
         at=row["at"],
         directory=row["directory"],
     )
+
+
+def from_tried(tried: Tried, target: int) -> dict[str, Any]:
+    return {**_without(encode(tried), "target", "night"), "target_id": target, "night_id": tried.night}
+
+
+def to_tried(row: Row) -> Tried:
+    return Tried(**_without(row, "id", "target_id", "night_id"), night=row["night_id"])
 
 
 def to_decision(row: Row) -> Decision:

@@ -141,6 +141,22 @@ searches = Table(
     Column("at", String(32), nullable=False),
     UniqueConstraint("target_id", "fingerprint", "symbol", "formula"),
 )
+candidates = Table(
+    "candidates",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _key("targets"),
+    _key("nights", optional=True),
+    Column("directory", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("kernel", Text, nullable=False),
+    Column("formula", String(64), nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("outcome", String(32), nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("diff", JSON, nullable=False),
+    UniqueConstraint("directory", "number"),
+)
 patches = Table(
     "patches",
     metadata,

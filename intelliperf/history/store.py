@@ -28,6 +28,7 @@ from intelliperf.history.records import (
     Regression,
     Standing,
     Survey,
+    Tried,
     Visit,
 )
 from intelliperf.project.codec import encode
@@ -108,6 +109,16 @@ class History(Asking):
             connection.execute(table.delete().where(equal(table, target_id=number, **key)))
             values = {"target_id": number, **key, "ending": ending, "directory": directory, "at": now()}
             connection.execute(table.insert().values(**rows.plain(values)))
+
+    def keep_candidates(self, candidates: Sequence[Tried]) -> None:
+        """Of one or more searches; what was kept of their runs before is replaced."""
+        table = schema.candidates
+        with self.transaction() as connection:
+            runs = sorted({tried.directory for tried in candidates})
+            connection.execute(table.delete().where(table.c.directory.in_(runs)))
+            for tried in candidates:
+                values = rows.from_tried(tried, _target(connection, tried.target))
+                connection.execute(table.insert().values(**rows.plain(values)))
 
     def keep_patch(self, patch: Patch) -> tuple[Patch, bool]:
         """The patch as it stands, and whether it is new: found for the first time, or stale until now.

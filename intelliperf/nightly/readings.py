@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intelliperf.errors import ProtocolError
-from intelliperf.history.records import Judgement, KernelTime, LineCounts, Patch, Place, Survey
+from intelliperf.history.records import Judgement, KernelTime, LineCounts, Patch, Place, Survey, Tried
 from intelliperf.nightly.survey import SCHEMA_VERSION, Seen
 from intelliperf.project.codec import decode, encode
 from intelliperf.project.journal import read_json
@@ -16,6 +16,7 @@ from intelliperf.project.reviews import identity
 from intelliperf.records import Attempt, KernelProfile, Report, SourceEvidence
 from intelliperf.report import wording
 
+_LONGEST_DIFF = 1 << 20  # characters, of one candidate
 _MAX_LINES = 2_000  # of one survey, worst first within their kernels
 
 
@@ -91,6 +92,29 @@ def patch_of(report: Report, target: str, base: str | None, directory: Path, nig
 
 def _rationales(attempts: Sequence[Attempt]) -> list[str]:
     return [attempt.candidate.rationale for attempt in attempts if attempt.candidate is not None]
+
+
+def tried_in(report: Report, target: str, directory: Path, night: int | None) -> tuple[Tried, ...]:
+    """Every candidate of a search and every reason for having none."""
+    found = report.finding.profile.kernel.name if report.finding is not None else ""
+    made = []
+    for attempt in report.attempts:
+        outcome, detail = wording.outcome(attempt)
+        made.append(
+            Tried(
+                target=target,
+                night=night,
+                directory=str(directory),
+                number=attempt.index,
+                kernel=attempt.kernel or found,
+                formula=attempt.formula or report.formula,
+                origin=wording.origin(attempt),
+                outcome=outcome,
+                detail=detail,
+                diff=attempt.diff if len(attempt.diff) <= _LONGEST_DIFF else "",
+            )
+        )
+    return tuple(made)
 
 
 def judgement_of(

@@ -95,6 +95,7 @@ def searched(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
             course.problems.append(f"{task.formula} at {task.place}: {end.problem}")
         return
     report = read(end.run)
+    night.history.keep_candidates(readings.tried_in(report, course.name, end.run, night.number))
     _keep_found(night, report, task, end, course)
     ending = report.ending.value
     if ending != "budget exhausted":  # last: a night that ends in between looks at this search again

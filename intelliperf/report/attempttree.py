@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from intelliperf.project.diff import unified_diff
-from intelliperf.records import Attempt, FileEdit
+from intelliperf.records import Attempt, FileEdit, Outcome
 from intelliperf.report import wording
 from intelliperf.report.plaintext import visible
 
@@ -47,6 +47,22 @@ def tree(attempts: Sequence[Attempt], shown_already: str, gates: Mapping[int, st
     return _branch(below, 0, shown_already, gates) + more
 
 
+def listed(tried: Sequence[tuple[int, str, str, str, str]], shown_already: str) -> str:
+    """Number, origin, outcome, detail and diff of each attempt: what is known where their run is gone."""
+    items = []
+    for number, origin, name, detail, diff in tried[:_MOST]:
+        change = _diff("What it changes", diff) if diff and diff != shown_already else ""
+        items.append(f"<li><details>{_summary(number, origin, name, detail)}{change}</details></li>")
+    more = f"<p>{len(tried) - _MOST} more attempts are not shown.</p>" if len(tried) > _MOST else ""
+    return f'<ol class="tree" aria-label="Attempts">{"".join(items)}</ol>{more}'
+
+
+def _summary(number: int, origin: str, name: str, detail: str) -> str:
+    tag = "good" if name == Outcome.ACCEPTED.value else "bad"
+    said = escape(f"{visible(origin, 200)}: {visible(detail, 600)}")
+    return f'<summary><span class="tag {tag}">{escape(name)}</span> {number}. {said}</summary>'
+
+
 def _branch(below: Mapping[int, Sequence[Attempt]], parent: int, shown: str, gates: Mapping[int, str]) -> str:
     """As deep as there are accepted attempts."""
     items = []
@@ -61,11 +77,8 @@ def _branch(below: Mapping[int, Sequence[Attempt]], parent: int, shown: str, gat
 
 def _node(attempt: Attempt, earlier: Attempt | None, shown: str, gates: str) -> str:
     name, detail = wording.outcome(attempt)
-    tag = "good" if attempt.accepted else "bad"
-    origin = visible(f"{wording.origin(attempt)} for {attempt.kernel or 'the kernel'}", 200)
     parts = [
-        f'<summary><span class="tag {tag}">{escape(name)}</span> {attempt.index}. {escape(origin)}: '
-        f"{escape(visible(detail, 600))}</summary>",
+        _summary(attempt.index, f"{wording.origin(attempt)} for {attempt.kernel or 'the kernel'}", name, detail),
         f"<p>{escape(wording.cost(attempt.usage))}</p>",
     ]
     if attempt.candidate is not None and attempt.candidate.rationale:

@@ -43,6 +43,7 @@ class Content:
     command: str
     sources: Mapping[Path, str]
     missing: str = ""
+    tried: tuple[tuple[int, str, str, str, str], ...] = ()  # number, origin, outcome, detail and diff, from elsewhere
 
 
 def content_of(report: Report, sources: Mapping[Path, str] | None = None) -> Content:
@@ -142,6 +143,8 @@ def _course(content: Content) -> Iterator[str]:
         }
         yield f"<h2>Attempts</h2><p>{escape(wording.cost(report.usage))}</p>"
         yield attempttree.tree(report.attempts, content.patch, own)
+    elif content.tried:
+        yield f"<h2>Attempts</h2>{attempttree.listed(content.tried, content.patch)}"
     if report is not None and report.profiles:
         yield "<h2>Device time</h2>" + device_time(report)
     if report is not None and report.notes:

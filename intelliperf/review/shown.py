@@ -19,7 +19,8 @@ def shown_patch(history: History, patch: Patch) -> Content:
     counted = report is not None and report.lines_before
     visit = history.latest_visit(judgements[-1].place) if judgements and not counted else None
     survey = history.survey(visit.id or 0) if visit is not None else None
-    return content(patch, judgements, report, survey, missing)
+    tried = history.candidates(patch.directory) if report is None else ()
+    return content(patch, judgements, report, survey, missing, tried)
 
 
 def report_of(patch: Patch) -> tuple[Report | None, str]:

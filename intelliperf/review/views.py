@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from intelliperf.history.records import Decision, Judgement, Patch, Place, Survey
+from intelliperf.history.records import Decision, Judgement, Patch, Place, Survey, Tried
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Report, Scope
 from intelliperf.report import gainfigures, heat, reproduce, wording
 from intelliperf.report.html import Content
@@ -30,11 +30,17 @@ def whole_gain(judged: Iterable[Judged]) -> Measurement | None:
 
 
 def content(
-    patch: Patch, judgements: Sequence[Judgement], report: Report | None, survey: Survey | None, missing: str = ""
+    patch: Patch,
+    judgements: Sequence[Judgement],
+    report: Report | None,
+    survey: Survey | None,
+    missing: str = "",
+    tried: Sequence[Tried] = (),
 ) -> Content:
     """`report` is that of the run that found the patch; None where its directory is gone, as `missing` says.
 
     `survey`: what the latest night saw at the patch's place, for the heat of lines where the report has none.
+    `tried`: what the search tried, where the report does not tell.
     """
     current = tuple(judged(judgement) for judgement in latest(judgements)[:_MOST_OF_EACH])
     steps = [attempt for attempt in report.attempts if attempt.accepted] if report is not None else []
@@ -60,6 +66,7 @@ def content(
         command=reproduce.command(report, Path(patch.directory) / "patch.diff") if report is not None else "",
         sources={},
         missing=missing,
+        tried=tuple((one.number, f"{one.origin} for {one.kernel}", one.outcome, one.detail, one.diff) for one in tried),
     )
 
 

@@ -38,6 +38,7 @@ from intelliperf.history.records import (
     Revision,
     Standing,
     Survey,
+    Tried,
     Visit,
     VisitState,
 )
@@ -173,6 +174,16 @@ def test_verdicts_belong_to_their_patch(history: History) -> None:
     history.keep_judgement(judged)
     history.keep_judgement(judged)
     assert history.judgements(patch.id or 0) == (judged,)
+
+
+def test_what_a_search_tried_is_kept_once_with_its_exact_diff(history: History) -> None:
+    night = history.begin_night("here", "1", "/night")
+    tried = Tried("saxpy", night, "/r", 1, "saxpy", "memoryAccess", "rule x", "NOT_FASTER", "1.00×", "+ \0 \udcff\n")
+    other = dataclasses.replace(tried, number=2, outcome="DECLINED", detail="no \0 loop", diff="")
+    history.keep_candidates((tried, other))
+    history.keep_candidates((tried, other))
+    assert history.candidates("/r") == (tried, dataclasses.replace(other, detail="no \\x00 loop"))
+    assert history.candidates("/elsewhere") == ()
 
 
 def write_nights(url: str, count: int) -> None:

@@ -72,6 +72,17 @@ def test_a_found_patch_is_judged_at_every_other_place(place: Place) -> None:
     assert len({judgement.place for judgement in item.judgements}) == 2
 
 
+def test_the_history_knows_every_candidate_of_a_search(place: Place) -> None:
+    place.write(SLOW)
+    report = place.night(ScriptedPool())
+    tried = place.history().candidates(report.patches[0].patch.directory)
+    assert [(one.number, one.night, one.outcome) for one in tried] == [
+        (1, 1, "DECLINED"),
+        (2, 1, "WRONG_OUTPUT"),
+        (3, 1, "ACCEPTED"),
+    ]
+
+
 def test_a_patch_that_another_input_refuses_is_not_for_review(place: Place) -> None:
     place.write(SLOW)
     pool = ScriptedPool(lambda task: refused(task) if task.kind is Kind.JUDGE else None)

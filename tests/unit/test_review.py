@@ -151,3 +151,5 @@ def test_a_patch_whose_run_is_gone_is_shown_from_the_database(history: History, 
     (run / "report.json").write_text('{"schema_version": 1')
     page = client.get("/patch/1")
     assert page.status_code == 200 and "report cannot be read" in page.text and "unit tests" in page.text
+    attempts = page.text.partition("<h2>Attempts</h2>")[2]
+    assert attempts.index("DECLINED") < attempts.index("WRONG_OUTPUT") < attempts.index("ACCEPTED")
