@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from intelliperf.dropins.toolchain import (
     include_directory,
     tool_environment,
 )
+from intelliperf.emulator.resources import LocalCounts, Resources
 from intelliperf.emulator.targetatomics import TargetAtomic, amd_atomics, nvidia_atomics
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import output_of
@@ -52,34 +53,15 @@ Chain = tuple[tuple[str, int, int], ...]  # file, line, column of an inline chai
 
 
 @dataclass(frozen=True)
-class LocalAccesses:
-    """Instructions of one source position that load or store memory private to a thread."""
-
+class LocalAccesses(LocalCounts):
     chain: Chain  # empty where the compiler gives no position
     beside: Chain  # a position of the same basic block, hence one that runs as often
-    loads: int
-    stores: int
-    load_bytes: int  # of one thread, all loads together
-    store_bytes: int
-    spills: int  # how many of both hold a register's value, as opposed to an array's element
 
 
 @dataclass(frozen=True)
-class KernelFacts:
-    """One kernel as the real target's compiler made it. On NVIDIA `vgprs` are registers per thread.
+class CompiledKernel(Resources):
+    """`local` is None where the compiler's output does not tell: ptxas gives sizes only."""
 
-    `local` is None where the compiler's output does not tell: ptxas gives sizes only.
-    """
-
-    architecture: str
-    vgprs: int
-    agprs: int
-    sgprs: int
-    lds_bytes: int
-    scratch_bytes: int
-    vgpr_spills: int
-    sgpr_spills: int
-    instructions: int
     local: tuple[LocalAccesses, ...] | None
 
 
@@ -92,7 +74,7 @@ class StrictCompile:
 
     architecture: str
     errors: tuple[str, ...]
-    facts: Mapping[str, KernelFacts]
+    facts: Mapping[str, CompiledKernel]
     most_threads: Mapping[str, int] = field(default_factory=dict)  # of a block, where the source bounds it
     atomics: tuple[TargetAtomic, ...] | None = None  # None where the machine code cannot be read
 
@@ -172,19 +154,19 @@ def _errors(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if re.search(r"\b(?:fatal )?error: ", line))
 
 
-def parse_amd_assembly(text: str, architecture: str) -> dict[str, KernelFacts]:
+def parse_amd_assembly(text: str, architecture: str) -> dict[str, CompiledKernel]:
     """Facts of every kernel in AMDGPU assembly."""
     start = text.find(".amdgpu_metadata")
     end = text.find(".end_amdgpu_metadata")
     if start < 0 or end < 0:
         return {}
-    found: dict[str, KernelFacts] = {}
+    found: dict[str, CompiledKernel] = {}
     for values in _entries(text[start:end]):
         if "vgpr_count" not in values:
             continue
         name = values["name"].strip("'\"")
         number = {key: int(value) for key, value in values.items() if value.isdigit()}
-        found[name] = KernelFacts(
+        found[name] = CompiledKernel(
             architecture=architecture,
             vgprs=number["vgpr_count"],
             agprs=number.get("agpr_count", 0),  # only chips with accumulation registers have the key
@@ -254,7 +236,11 @@ def _local_accesses(text: str, name: str) -> tuple[LocalAccesses, ...] | None:
                 counts = found.setdefault((place, beside), [0, 0, 0, 0, 0])
                 added = (load, not load, load * width, (not load) * width, "Folded" in line)
                 counts[:] = [count + int(more) for count, more in zip(counts, added, strict=True)]
-    return tuple(LocalAccesses(chain, beside, *counts) for (chain, beside), counts in found.items())
+    names = [item.name for item in fields(LocalCounts)]
+    return tuple(
+        LocalAccesses(**dict(zip(names, counts, strict=True)), chain=chain, beside=beside)
+        for (chain, beside), counts in found.items()
+    )
 
 
 def _bodies(text: str, name: str) -> list[str] | None:
@@ -319,9 +305,9 @@ def _portable_ptx(ptx: str) -> str:
     return re.sub(r'^(\s*\.file\s+\d+) "([^"]*)" "([^"]*)"', r'\1 "\2/\3"', ptx, flags=re.MULTILINE)
 
 
-def parse_ptxas(report: str, ptx: str, architecture: str) -> dict[str, KernelFacts]:
+def parse_ptxas(report: str, ptx: str, architecture: str) -> dict[str, CompiledKernel]:
     """Facts of every entry function in the output of `ptxas -v`."""
-    found: dict[str, KernelFacts] = {}
+    found: dict[str, CompiledKernel] = {}
     name: str | None = None
     spills = (0, 0, 0)
     for line in report.splitlines():
@@ -334,7 +320,7 @@ def parse_ptxas(report: str, ptx: str, architecture: str) -> dict[str, KernelFac
         registers = _PTXAS_REGISTERS.search(line)
         if registers and name is not None:
             shared = _PTXAS_SHARED.search(line)
-            found[name] = KernelFacts(
+            found[name] = CompiledKernel(
                 architecture=architecture,
                 vgprs=int(registers[1]),
                 agprs=0,

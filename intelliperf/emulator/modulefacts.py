@@ -6,10 +6,11 @@ Sites, basic blocks and kernels, the latter with what the real target's compiler
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from intelliperf.emulator.resources import LocalCounts, Resources
 from intelliperf.errors import ProtocolError
 
 ABI_VERSION = 5
@@ -58,34 +59,17 @@ class BlockFacts:
 
 
 @dataclass(frozen=True)
-class LocalFacts:
-    """Loads and stores of memory private to a thread, at one source position of the real target's code.
-
-    They run as often as `blocks` do on average. `place` is empty where the compiler gives no position.
-    """
+class LocalFacts(LocalCounts):
+    """They run as often as `blocks` do on average. `place` is empty where the compiler gives no position."""
 
     place: tuple[tuple[str, int, int], ...]  # file, line, column; innermost first
     blocks: tuple[int, ...]
-    loads: int
-    stores: int
-    load_bytes: int
-    store_bytes: int
-    spills: int
 
 
 @dataclass(frozen=True)
-class StaticFacts:
-    """What the real target's compiler says of a kernel; `local` is None where it does not tell."""
+class StaticFacts(Resources):
+    """`local` is None where the compiler does not tell."""
 
-    architecture: str
-    vgprs: int
-    agprs: int
-    sgprs: int
-    lds_bytes: int
-    scratch_bytes: int
-    vgpr_spills: int
-    sgpr_spills: int
-    instructions: int
     local: tuple[LocalFacts, ...] | None
 
 
@@ -212,14 +196,12 @@ def _quantity(parameter: int | str, row: Mapping[str, Any]) -> Quantity:
 
 
 def _static(row: Mapping[str, Any]) -> StaticFacts:
-    numbers = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes", "vgpr_spills", "sgpr_spills", "instructions")
+    numbers = {item.name: int(row[item.name]) for item in fields(Resources) if item.name != "architecture"}
     local = None if row["local"] is None else tuple(_local(access) for access in row["local"])
-    vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions = (int(row[name]) for name in numbers)
-    architecture = str(row["architecture"])
-    return StaticFacts(architecture, vgprs, agprs, sgprs, lds, scratch, vgpr_spills, sgpr_spills, instructions, local)
+    return StaticFacts(architecture=str(row["architecture"]), **numbers, local=local)
 
 
 def _local(row: Mapping[str, Any]) -> LocalFacts:
-    numbers = ("loads", "stores", "load_bytes", "store_bytes", "spills")
+    numbers = {item.name: int(row[item.name]) for item in fields(LocalCounts)}
     place = tuple((str(file), int(line), int(column)) for file, line, column in row["chain"])
-    return LocalFacts(place, tuple(int(block) for block in row["blocks"]), *(int(row[name]) for name in numbers))
+    return LocalFacts(**numbers, place=place, blocks=tuple(int(block) for block in row["blocks"]))

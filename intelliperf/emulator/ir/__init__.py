@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from intelliperf.emulator.ir.calls import synchronising_functions
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import (
     RESOLVER,
     TRACE_SUFFIX,
     FunctionRewriter,
     Surroundings,
-    synchronising_functions,
 )
 from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_names, map_arguments, shared_reach
 from intelliperf.emulator.ir.layout import Layout

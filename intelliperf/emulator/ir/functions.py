@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from intelliperf.emulator.ir.addresses import Addresses
+from intelliperf.emulator.ir.calls import BARRIERS, SYNCHRONISERS, collective_name
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.loadorder import LoadOrder
@@ -44,25 +45,11 @@ from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
 RESOLVER = "__simt_traced_version"
-_SYNCHRONISERS = {
-    "__simt_barrier": ("barrier", "barrier"),
-    "__simt_barrier_reduce": ("barrier", "barrier with reduction"),
-    "__simt_grid_barrier": ("barrier", "grid barrier"),
-    "__simt_named_barrier": ("barrier", "named barrier"),
-    "__simt_ptx_mma": ("collective", "matrix product"),
-    "__simt_collective": ("collective", "collective"),
-}
-_BARRIERS = _SYNCHRONISERS.keys() - {"__simt_collective"}
 _ACQUIRES, _RELEASES = 4, 8  # FenceCode of runtime/abi.h
 _CHOOSING = frozenset(("select", "and", "or", "br"))
 _FENCE_ORDER = re.compile(r"\b(acquire|release|acq_rel|seq_cst)\b")
 _CODE = re.compile(r"\(i32 (?:noundef )?(\d+)")
 _COMPILER_FENCE = '  fence syncscope("singlethread") seq_cst'
-_COLLECTIVES = (
-    "shuffle", "shuffle up", "shuffle down", "shuffle xor", "ballot", "wave barrier", "match any", "match all",
-    "active mask", "yield", "matrix product",
-)  # fmt: skip
-_COLLECTIVE_OPERATION = re.compile(r"@__simt_collective\(i32 (?:noundef )?(\d+)")
 
 
 @dataclass(frozen=True)
@@ -124,7 +111,7 @@ class FunctionRewriter:
         order, nests = nested_order(following)
         shared = (self._addresses, self._around.shared)
         self._loads = LoadOrder(
-            blocks, nests, following, self._is_private, self._around.layout, shared, self._updates, _BARRIERS
+            blocks, nests, following, self._is_private, self._around.layout, shared, self._updates, BARRIERS
         )
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
@@ -347,10 +334,10 @@ class FunctionRewriter:
         if name in ("__simt_fence", "__simt_scope"):
             self._mark(name, text)
             return True
-        if name in _SYNCHRONISERS:
-            kind, operation = _SYNCHRONISERS[name]
+        if name in SYNCHRONISERS:
+            kind, operation = SYNCHRONISERS[name]
             if name == "__simt_collective":
-                operation = _collective_name(text)
+                operation = collective_name(text)
             self._both(f"  call void @__simt_at(i32 {self._position(kind, operation, location)})")
             return False
         if name in self._around.defined:
@@ -403,11 +390,6 @@ class FunctionRewriter:
         self._trace.append(line)
 
 
-def _collective_name(text: str) -> str:
-    found = _COLLECTIVE_OPERATION.search(text)
-    return _COLLECTIVES[int(found[1])] if found and int(found[1]) < len(_COLLECTIVES) else "collective"
-
-
 def successors(blocks: list[Block]) -> list[list[int]]:
     """Edges of the control-flow graph, in the order of the terminators' labels."""
     index = {block.label: number for number, block in enumerate(blocks) if block.label is not None}
@@ -427,37 +409,3 @@ def clean_header(header: str) -> str:
     tail = re.sub(r" !\w+ !\d+", "", tail)
     head = head.replace("available_externally ", "linkonce_odr ").replace("local_unnamed_addr ", "")
     return head + tail
-
-
-def called_functions(function: Function) -> tuple[set[str], bool]:
-    """Names of directly called functions, and whether there is an indirect call."""
-    names: set[str] = set()
-    indirect = False
-    for block in function.blocks:
-        for instruction in block.instructions:
-            if instruction.opcode in ("call", "invoke") and " asm " not in instruction.text:
-                found = CALLEE.search(instruction.text)
-                if found and found[1] is not None:
-                    names.add(found[1])
-                elif found:
-                    indirect = True
-    return names, indirect
-
-
-def synchronising_functions(functions: list[Function]) -> set[str]:
-    """Defined functions from which a barrier, a collective or an unknown function may be reached."""
-    callers: dict[str, list[str]] = {}
-    reached: list[str] = []
-    for function in functions:
-        names, indirect = called_functions(function)
-        if indirect or names & _SYNCHRONISERS.keys():
-            reached.append(function.name)
-        for name in names:
-            callers.setdefault(name, []).append(function.name)
-    found: set[str] = set()
-    while reached:
-        name = reached.pop()
-        if name not in found:
-            found.add(name)
-            reached.extend(callers.get(name, ()))
-    return found

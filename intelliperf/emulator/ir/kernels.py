@@ -12,10 +12,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from intelliperf.emulator.ir.calls import called_functions
 from intelliperf.emulator.ir.compensation import compensations
 from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
-from intelliperf.emulator.ir.functions import TRACE_SUFFIX, called_functions
+from intelliperf.emulator.ir.functions import TRACE_SUFFIX
 from intelliperf.emulator.ir.module import Function, Module
 from intelliperf.emulator.ir.quantities import Place, Users, constants, of_parameters, reads_grid
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
