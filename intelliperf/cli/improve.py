@@ -19,6 +19,7 @@ from intelliperf.cli.saved import keep_options, saved_options
 from intelliperf.cli.view import show, view_for
 from intelliperf.cli.wiring import open_run
 from intelliperf.errors import IntelliPerfError, ProviderError, StorageFull, UsageError
+from intelliperf.processes.secrets import mask_logs
 from intelliperf.processes.storage import storage_errors
 from intelliperf.project.journal import PROGRAM_OUTPUT, Journal
 from intelliperf.records import Application, Report
@@ -143,6 +144,7 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
         raise
     finally:
         keep_output(journal.directory)
+        mask_logs(journal.directory)
         if not options.keep_work:
             shutil.rmtree(journal.directory / "work", ignore_errors=True)
             shutil.rmtree(journal.directory / "device" / "traces", ignore_errors=True)

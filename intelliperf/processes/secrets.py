@@ -6,11 +6,15 @@ instead (`sandbox.KEPT_VARIABLES`); this is for builds and the original program,
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 REDACTED = "[REDACTED]"
+_SHORTEST = 8  # characters; a shorter value may be an everyday word
+_LONGEST_LINE = 1 << 20
 PASSED = "INTELLIPERF_PASS_ENV"  # names, by commas, that are handed on whatever they look like
 _WORDS = re.compile(
     r"key|token|secret|passw|passphrase|askpass|credential|auth|cookie|jwt|dsn|netrc|kubeconfig|webhook|private|"
@@ -57,6 +61,41 @@ def secrets_of(environment: Mapping[str, str]) -> dict[str, str]:
 
 def without_secrets(text: str) -> str:
     return TEXTS.sub(_blanked, text)
+
+
+def mask_logs(directory: Path) -> None:
+    """Blank secrets in the outputs of programs and builds below a directory: by format, and the values passed on.
+
+    Logs that hold none keep their bytes. Called when nothing writes or compares them any more.
+    """
+    for path in (*directory.rglob("*.stdout"), *directory.rglob("*.stderr")):
+        with contextlib.suppress(OSError):  # a full disk, or a file of another user: nothing was said of it then either
+            if path.is_file() and not path.is_symlink():
+                _mask(path, _passed_values(os.environ))
+
+
+def _passed_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    passed = environment.get(PASSED, "").split(",")
+    values = {value for name in passed if is_secret(name, value := environment.get(name, ""))}
+    return tuple(value for value in values if len(value) >= _SHORTEST)
+
+
+def _mask(path: Path, values: Sequence[str]) -> None:
+    masked = path.with_name(f"{path.name}.masked")
+    changed = False
+    try:
+        with path.open("rb") as raw, masked.open("wb") as written:
+            while line := raw.readline(_LONGEST_LINE):
+                text = line.decode("latin-1")  # one character for each byte
+                blank = without_secrets(text)
+                for value in values:
+                    blank = blank.replace(value.encode().decode("latin-1"), REDACTED)
+                changed |= blank != text
+                written.write(blank.encode("latin-1"))
+        if changed:
+            masked.replace(path)
+    finally:
+        masked.unlink(missing_ok=True)
 
 
 def _blanked(match: re.Match[str]) -> str:

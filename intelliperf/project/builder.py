@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from intelliperf.project.versions import Version, compile_arguments, compilers_u
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 
+_MOST_PROGRAMS = 3  # that are named where the one that was asked for is missing
 COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told
 
 
@@ -44,7 +46,9 @@ class Builder:
         state = Version(workspace, edits, *logged)
         program = self.application.command[0]
         if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
-            built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}",))
+            made = _programs(state.application.directory)
+            hint = f"; it makes {' and '.join(made)}" if made else ""
+            built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}{hint}",))
         return state, built
 
     def stacked(self, best: Version, candidate: Candidate) -> tuple[FileEdit, ...]:
@@ -61,3 +65,17 @@ class Builder:
     def originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
         """The user's own texts by path, of the files that are edited."""
         return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
+
+
+def _programs(directory: Path) -> list[str]:
+    """As they would be called from there: up to three programs that a linker made, the newest first."""
+    found = [path for path in (*directory.glob("*"), *directory.glob("*/*")) if _is_program(path)]
+    newest = sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path))[:_MOST_PROGRAMS]
+    return [f"./{path.relative_to(directory)}" for path in newest]
+
+
+def _is_program(path: Path) -> bool:
+    if ".so" in path.name or not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as content:
+        return content.read(4) == b"\x7fELF"

@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from intelliperf.errors import UsageError
 from intelliperf.processes.process import Completed, nothing_run, run
-from intelliperf.processes.secrets import without_secrets
+from intelliperf.processes.secrets import mask_logs, without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
 from intelliperf.project.journal import RUN_DIRECTORY_MARK
 from intelliperf.records import Application, FileEdit, content_hash
@@ -214,6 +214,7 @@ class Workspace:
         for number, command in enumerate(self.original.build_commands):
             argv = [self._all_inside(argument) for argument in command]
             done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
+            mask_logs(logs)
             if not done.ok:
                 refuse_full_disk(self.tree)
                 home = str(self.original.project)

@@ -88,6 +88,15 @@ def test_a_candidate_whose_build_makes_no_program_is_refused_and_its_log_kept(tm
     assert (tmp_path / "run" / "attempts" / "001" / "build-0.stdout").read_text() == "built\n"
 
 
+def test_a_program_of_another_name_is_said_to_be_what_the_build_makes(tmp_path: Path) -> None:
+    build = (*BUILD[:2], f"{BUILD[2]}; cp /bin/true bin_of_another_name; rm app")
+    with (
+        Journal(tmp_path / "run") as journal,
+        pytest.raises(BuildFailed, match=r"makes no \./app; it makes \./bin_of_another_name: is the program's name"),
+    ):
+        improve(scripted_run(application(tmp_path / "project", SLOW, build), journal))
+
+
 def test_the_number_of_attempts_bounds_the_model_but_not_the_rules(tmp_path: Path) -> None:
     rules = Scripted("rules", ["no"] * 4)
     model = Scripted("model", ["no"] * 9)

@@ -14,6 +14,7 @@ import pytest
 from intelliperf.errors import UsageError
 from intelliperf.processes.endings import last_output
 from intelliperf.processes.process import Child, clean_environment, run
+from intelliperf.processes.secrets import mask_logs
 
 
 def python(code: str) -> list[str]:
@@ -142,3 +143,19 @@ def test_a_compiler_that_crashes_leaves_its_report_in_the_logs(tmp_path: Path) -
 def test_a_missing_program_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such program"):
         run(["./nothing-here"], tmp_path, 5, tmp_path, "x")
+
+
+def test_secrets_are_blanked_in_logs_that_stay_and_other_logs_keep_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SITE_TOKEN", "swordfish-42")
+    monkeypatch.setenv("INTELLIPERF_PASS_ENV", "SITE_TOKEN")
+    leaking, plain = tmp_path / "attempts" / "build-0.stderr", tmp_path / "run.stdout"
+    leaking.parent.mkdir()
+    leaking.write_bytes(b"\xff begins\nfetching with swordfish-42 and ghp_" + b"a" * 36 + b"\nends")
+    plain.write_bytes(b"\x00\xfe 4711 \r\n")
+    before = plain.stat().st_ino
+    mask_logs(tmp_path)
+    assert leaking.read_bytes() == b"\xff begins\nfetching with [REDACTED] and [REDACTED]\nends"
+    assert (plain.read_bytes(), plain.stat().st_ino) == (b"\x00\xfe 4711 \r\n", before)
+    assert sorted(path.name for path in tmp_path.rglob("*.masked")) == []
