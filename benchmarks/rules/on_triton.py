@@ -22,18 +22,28 @@ from run import TOOL, device_ns, outcome_of, told
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "tests" / "triton" / "programs"
 PLANTED = {  # program → formulas of which any names the fault, and what stands in its line; None: in the launch
+    "best_distance": ({"atomicContention"}, "tl.atomic_min("),
+    "bias_gradient": ({"atomicContention"}, "tl.atomic_add("),
     "column_sums": ({"memoryAccess"}, "x = tl.load(x_ptr"),
     "complex_magnitude": ({"memoryAccess", "memoryLocality"}, "= tl.load(z_ptr"),
     "contended_lanes": ({"atomicContention"}, "tl.atomic_add("),
     "contended_max": ({"atomicContention"}, "tl.atomic_max("),
     "contended_sum": ({"atomicContention"}, "tl.atomic_add("),
+    "count_above": ({"atomicContention"}, "tl.atomic_add("),
     "dot_product": ({"atomicContention"}, "tl.atomic_add("),
+    "feature_scale": ({"memoryAccess", "memoryLocality"}, "v = tl.load("),
     "fetched_again": ({"memoryLocality", "memoryAccess"}, "tl.load(x_ptr"),
     "few_lanes": ({"launchConfig"}, None),
+    "gelu_one_warp": ({"registerPressure", "occupancy", "launchConfig"}, ""),
+    "interleaved_parts": ({"memoryAccess", "memoryLocality"}, "tl.store(z"),
     "lane_chunks": ({"memoryAccess", "memoryLocality"}, "tl.load(x_ptr"),
+    "letter_counts": ({"atomicContention"}, "tl.atomic_add("),
+    "linear_layer": ({"memoryAccess"}, "tl.store(c_ptrs"),
     "product": ({"memoryAccess"}, "tl.store(c, acc)"),
+    "runs_per_lane": ({"memoryAccess", "memoryLocality"}, "tl.load(readings"),
     "scaled_chunks": ({"memoryAccess", "memoryLocality"}, "x_ptr + where"),
     "spilled_rows": ({"registerPressure"}, ""),
+    "swapped_index": ({"memoryAccess", "memoryLocality"}, "tl.load(inp"),
     "unit_stride": ({"memoryAccess"}, "tl.load(x_ptr"),
 }
 

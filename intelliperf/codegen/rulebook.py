@@ -19,8 +19,12 @@ from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.triton import PREFIX
 from intelliperf.codegen.rules.triton_block_loop import TritonBlockLoop
+from intelliperf.codegen.rules.triton_column_tile import TritonColumnTile
+from intelliperf.codegen.rules.triton_histogram import TritonHistogram
+from intelliperf.codegen.rules.triton_interchange import TritonInterchange
+from intelliperf.codegen.rules.triton_join_pairs import TritonJoinPairs
 from intelliperf.codegen.rules.triton_lane_order import TritonLaneOrder
-from intelliperf.codegen.rules.triton_launch import TritonLargerBlock, TritonStages, TritonWarps
+from intelliperf.codegen.rules.triton_launch import TritonLargerBlock, TritonStages, TritonTiles, TritonWarps
 from intelliperf.codegen.rules.triton_reduce_lanes import TritonReduceLanes
 from intelliperf.codegen.rules.triton_reuse_load import TritonReuseLoad
 from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
@@ -49,13 +53,18 @@ RULES: tuple[Rule, ...] = (
     WholeWaves(),
     TritonReduceLanes(),
     TritonBlockLoop(),
+    TritonHistogram(),
     TritonLaneOrder(),
+    TritonInterchange(),
+    TritonColumnTile(),
     TritonSplitPairs(),
+    TritonJoinPairs(),
     TritonUnitStride(),
     TritonStoreLayout(),
     TritonReuseLoad(),
     TritonWarps(),
     TritonLargerBlock(),
+    TritonTiles(),
     TritonStages(),
 )
 

@@ -45,7 +45,14 @@ class MemoryLocality(Formula):
         "can be reached, or that is not known; the emulator counts them"
     }
     own_parts = (Metric.DRAM_TIME_NS,)
-    rules = ("triton_reuse_load",)
+    rules = (
+        "triton_lane_order",
+        "triton_interchange",
+        "triton_column_tile",
+        "triton_split_pairs",
+        "triton_reuse_load",
+        "triton_tiles",
+    )
     knowledge = (
         "Data that several blocks use should meet them while it is in the cache. Blocks start in the order of their "
         "index, a few per compute unit at a time; on chips of several dies (AMD's XCDs) block i runs on die "

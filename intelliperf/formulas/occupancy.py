@@ -32,7 +32,7 @@ class Occupancy(Formula):
     needs = (Metric.DEVICE_TIME_NS, Metric.OCCUPANCY_LIMIT_RATIO, *_LIMITS)
     own_parts = (Metric.LATENCY_TIME_NS,)
     blames_kernel = True
-    rules = ("triton_warps", "triton_stages")
+    rules = ("triton_warps", "triton_tiles", "triton_stages")
     knowledge = (
         "A compute unit hides the latency of memory by running other waves meanwhile; how many it can hold depends on "
         "the registers of a thread, the LDS of a block and the size of a block, whichever allows fewest. LDS: use less "

@@ -94,10 +94,15 @@ class Kernel:
         if not isinstance(node, ast.Call):
             return ""
         dotted = self.function.module.dotted(node.func)
+        if isinstance(node.func, ast.Name) and node.func.id == "float" and not self._is_bound("float"):
+            return "float"
         if dotted is not None:
             head, _, last = dotted.rpartition(".")
             return last if head in ("triton.language", "triton.language.math", "triton") else ""
         return node.func.attr if isinstance(node.func, ast.Attribute) else ""
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self.function.locals or name in self.function.module.bindings
 
     def is_constexpr(self, node: ast.expr) -> bool:
         """Is the value known at compile time?"""
@@ -241,7 +246,7 @@ def program_ids(kernel: Kernel, node: ast.AST | None = None) -> Iterator[tuple[a
 
 def depends(kernel: Kernel, roots: Collection[ast.AST]) -> frozenset[str]:
     """Names whose values depend on one of the expressions, through assignments, loops and conditions."""
-    marked = {id(inner) for root in roots for inner in ast.walk(root)}
+    marked = {id(inner) for root in roots for inner in ast.walk(root) if isinstance(inner, ast.expr)}
     found: set[str] = set()
 
     def concerned(node: ast.AST) -> bool:

@@ -25,6 +25,7 @@ from intelliperf.codegen.rules.triton import (
     word_of,
     written,
 )
+from intelliperf.codegen.rules.triton_reduce_lanes import neutral
 from intelliperf.codegen.rules.triton_shapes import shape_of, spelled
 from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import Metric, SourceEvidence
@@ -33,6 +34,7 @@ _PROGRAMS_PER_UNIT = 2  # as many as keep a compute unit busy while one of them 
 _ROUND_NS = 1000.0  # of a loop that waits for its loads, on today's chips under load
 _ATOMIC_NS = 0.7  # of one in a queue for an address, where the profile has no time for them
 _LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
+COMBINING = {"atomic_add": "sum", "atomic_max": "max", "atomic_min": "min"}  # and the reduction of lanes
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class _Atomic:
     value: ast.expr
     mask: ast.expr | None
     bytes: int  # of an element; 0 where that was not recorded
+    around: ast.If | None  # a condition that stands around it alone
+
+    @property
+    def outermost(self) -> ast.stmt:
+        return self.around or self.statement
 
 
 @dataclass(frozen=True)
@@ -81,18 +88,23 @@ def _atomic_at(kernel: Kernel, evidence: SourceEvidence) -> _Atomic:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not kernel.called(call).startswith("atomic_"):
         raise NotApplicable(f"{where} is not an atomic whose old value is unused")
-    if statement not in kernel.body or statement is not kernel.body[-1]:
+    last = kernel.body[-1]
+    around = last if isinstance(last, ast.If) and last.body == [statement] and not last.orelse else None
+    if statement is not last and around is None:
         raise NotApplicable(f"{where}: the atomic is not the last statement of the kernel")
     word = kernel.called(call)
-    if word != "atomic_add":
-        raise NotApplicable(f"{where}: {word} has no neutral element that the source names")
+    if word not in COMBINING:
+        raise NotApplicable(f"{where}: {word} of many blocks cannot be one of a program")
     if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
         raise NotApplicable(f"{where}: adding up in {8 * evidence.element_bytes} bits would lose precision")
     address, value = argument(call, 0, "pointer"), argument(call, 1, "val")
     if address is None or value is None:
         raise NotApplicable(f"{where}: the atomic's arguments cannot be told")
     assert isinstance(statement, ast.Expr)
-    return _Atomic(statement, call, word, address, value, argument(call, 2, "mask"), evidence.element_bytes)
+    mask = argument(call, 2, "mask")
+    if around is not None and mask is not None:
+        raise NotApplicable(f"{where}: the atomic has a mask and a condition")
+    return _Atomic(statement, call, word, address, value, mask, evidence.element_bytes, around)
 
 
 def _axis(kernel: Kernel, atomic: _Atomic, problem: Problem) -> int:
@@ -135,7 +147,7 @@ def _programs(problem: Problem, axis: int) -> int:
 
 def _refuse_other_effects(kernel: Kernel, atomic: _Atomic) -> None:
     for statement in kernel.body:
-        if statement is not atomic.statement and kernel.has_effects(statement):
+        if statement is not atomic.outermost and kernel.has_effects(statement):
             raise NotApplicable(f"{kernel.where(statement)} does something beside the atomic that others may see")
     refuse_spread_strings(kernel, kernel.body)
 
@@ -158,7 +170,7 @@ class _Rewriter:
         before = [
             texts[id(s)]
             for s in kernel.body
-            if s not in self._inner and s not in (atomic.statement, value.left_out, dropped)
+            if s not in self._inner and s not in (atomic.outermost, value.left_out, dropped)
         ]
         inner = [self._renamed(s, texts[id(s)], variable) for s in self._inner if s not in (value.left_out, dropped)]
         kernel.replace_lines(
@@ -170,7 +182,18 @@ class _Rewriter:
         pad = kernel.indentation
         first, total = kernel.fresh("first", "first_program"), kernel.fresh("partial", "partial_sum")
         kind = f"{self._pointer()}.dtype.element_ty"
-        zero = f"{tl}.zeros({spelled(value.shape)}, dtype={kind})" if value.shape else f"{tl}.full((), 0, dtype={kind})"
+        word, least = self._atomic.word, self._neutral()
+        zero = f"{tl}.full({spelled(value.shape)}, {least}, dtype={kind})"
+        if word == "atomic_add" and value.shape:
+            zero = f"{tl}.zeros({spelled(value.shape)}, dtype={kind})"
+        combined = value.combined.replace("{kind}", kind).replace("{neutral}", least)
+        added = f"{total} += {combined}"
+        if word != "atomic_add":
+            added = f"{total} = {tl}.{word.replace('atomic_', '')}imum({total}, {combined})"
+        atomic_text = f"{pad}{self._atomic_text(value.final.format(total))}"
+        around = self._atomic.around
+        if around is not None and not self._masked():
+            atomic_text = f"{pad}if {kernel.text(around.test)}:\n{indented(atomic_text)}"
         return [
             f"{pad}{first} = {tl}.program_id({self._axis})",
             f"{pad}if {first} >= {self._programs}:",
@@ -178,9 +201,22 @@ class _Rewriter:
             f"{pad}{total} = {zero}",
             f"{pad}for {variable} in range({first}, {tl}.num_programs({self._axis}), {self._programs}):",
             *(indented(text) for text in inner),
-            f"{pad}    {total} += {value.combined.replace('{kind}', kind)}",
-            f"{pad}{self._atomic_text(value.final.format(total))}",
+            f"{pad}    {added}",
+            atomic_text,
         ]
+
+    def _neutral(self) -> str:
+        """What a sum begins with; for a maximum the literal that the source itself fills lanes outside with."""
+        kernel, atomic = self._kernel, self._atomic
+        if atomic.word == "atomic_add":
+            return "0"
+        found = fills(kernel, atomic.value)
+        for literal in found:
+            if neutral(literal, COMBINING[atomic.word], atomic.bytes):
+                return kernel.text(literal)
+        raise NotApplicable(
+            f"{kernel.where(atomic.statement)}: {atomic.word} has no neutral element that the source names"
+        )
 
     def _atomic_text(self, value: str) -> str:
         call, kernel = self._atomic.call, self._kernel
@@ -209,8 +245,14 @@ class _Rewriter:
     def _pointer(self) -> str:
         """The argument that the address begins with. Raises `NotApplicable`."""
         node = self._atomic.address
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            node = node.left
+        while True:
+            bound = self._kernel.definition(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                node = node.left
+            elif bound is not None:
+                node = bound
+            else:
+                break
         names = {item.arg for item in self._kernel.function.parameters} - self._kernel.function.constants
         if isinstance(node, ast.Name) and node.id in names and not self._kernel.definitions(node.id):
             return node.id
@@ -218,9 +260,12 @@ class _Rewriter:
 
     # ---- what is added up ---------------------------------------------------------------------------
 
+    def _mask(self) -> ast.expr | None:
+        return self._atomic.around.test if self._atomic.around is not None else self._atomic.mask
+
     def _masked(self) -> bool:
-        """Does the atomic's mask differ between blocks?"""
-        mask = self._atomic.mask
+        """Does the atomic's mask or condition differ between blocks?"""
+        mask = self._mask()
         return mask is not None and self._varies(mask)
 
     def _varies(self, node: ast.AST) -> bool:
@@ -229,14 +274,15 @@ class _Rewriter:
 
     def _summed(self) -> _Value:
         kernel, value = self._kernel, self._atomic.value
+        reduction = COMBINING[self._atomic.word]
         left_out: ast.stmt | None = None
         if isinstance(value, ast.Name) and (bound := kernel.definition(value.id)) is not None:
             uses = [n for n in body_nodes(kernel.node) if isinstance(n, ast.Name) and n.id == value.id]
             (statement,) = kernel.definitions(value.id)
-            if len(uses) == 2 and statement in kernel.body and kernel.called(bound) == "sum":
+            if len(uses) == 2 and statement in kernel.body and kernel.called(bound) == reduction:
                 value, left_out = bound, statement
         lane_wise = self._atomic.bytes == _LEAST_BYTES and not self._masked()
-        if lane_wise and isinstance(value, ast.Call) and kernel.called(value) == "sum":
+        if lane_wise and isinstance(value, ast.Call) and kernel.called(value) == reduction:
             operand = value.args[0] if value.args else None
             shape = shape_of(kernel, operand) if operand is not None else None
             if operand is not None and shape and shape_of(kernel, value) is not None:
@@ -251,9 +297,10 @@ class _Rewriter:
         if shape is None:
             raise NotApplicable(f"{kernel.where(self._atomic.statement)}: the shape of what is added cannot be told")
         combined = _cast(kernel, value)
-        if self._masked() and self._atomic.mask is not None:
-            combined = f"{kernel.tl}.where({kernel.text(self._atomic.mask)}, {kernel.text(value)}, 0).to({{kind}})"
-            masked = shape_of(kernel, self._atomic.mask)
+        mask = self._mask()
+        if self._masked() and mask is not None:
+            combined = f"{kernel.tl}.where({kernel.text(mask)}, {kernel.text(value)}, {{neutral}}).to({{kind}})"
+            masked = shape_of(kernel, mask)
             if masked != shape:
                 raise NotApplicable(f"{kernel.where(self._atomic.statement)}: mask and value differ in shape")
         return _Value(combined, "{}", shape, None)
@@ -261,7 +308,7 @@ class _Rewriter:
     def _inner_statements(self) -> list[ast.stmt]:
         """What depends on the block, and what binds the same names: it belongs into the loop. Order is kept."""
         kernel = self._kernel
-        statements = [s for s in kernel.body if s is not self._atomic.statement]
+        statements = [s for s in kernel.body if s is not self._atomic.outermost]
         inner = [s for s in statements if self._varies(s)]
         while True:
             names = set().union(*(written(s) for s in inner))
@@ -274,6 +321,23 @@ class _Rewriter:
         if early is not None:
             raise NotApplicable(f"{kernel.where(inner[0])}: {early} goes from statement to statement")
         return inner
+
+
+def fills(kernel: Kernel, value: ast.expr) -> list[ast.expr]:
+    """Literals that stand for lanes outside: `other` of loads and of `where`, of all that the value is made of."""
+    found: list[ast.expr] = []
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [value]
+    while waiting:
+        node = waiting.pop()
+        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+            place = {"load": (2, "other"), "where": (2, "y")}.get(kernel.called(call))
+            fill = argument(call, *place) if place else None
+            found += [fill] if fill is not None else []
+        for name in sorted(read(node) - seen):
+            seen.add(name)
+            waiting += kernel.definitions(name)
+    return found
 
 
 def _cast(kernel: Kernel, node: ast.expr) -> str:

@@ -16,9 +16,23 @@ from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import SourceEvidence
 
-_BY_ELEMENT = frozenset(
+BY_ELEMENT = frozenset(
     ["load", "store", "where", "abs", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf"]
-    + ["floor", "ceil", "maximum", "minimum", "fma", "to", "cast", "fdiv", "div_rn", "sigmoid", "clamp", "umulhi"]
+    + [
+        "floor",
+        "ceil",
+        "maximum",
+        "minimum",
+        "fma",
+        "to",
+        "cast",
+        "fdiv",
+        "div_rn",
+        "sigmoid",
+        "clamp",
+        "umulhi",
+        "float",
+    ]
 )
 _AFTERWARDS = {"Add": "sum", "maximum": "max", "minimum": "min"}
 
@@ -29,9 +43,18 @@ class _Sum:
 
     start: ast.BinOp  # lanes * RUN
     lanes: ast.expr
-    count: ast.expr
+    walk: _Walk
     round: ast.Name
     root: ast.expr
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """`first + tl.arange(0, count)`: a program's lanes. `first` counts lanes, too, and is the same for all of them."""
+
+    range: ast.expr
+    count: ast.expr
+    first: tuple[ast.expr, ...]
 
 
 class TritonLaneOrder:
@@ -51,9 +74,22 @@ class TritonLaneOrder:
         _refuse_other_uses(kernel, loop, sums)
         _refuse_order(kernel, loop, sums)
         for found in sums:
-            kernel.replace(found.start, kernel.text(found.lanes))
-            kernel.replace(found.round, f"{found.round.id} * {kernel.operand(found.count)}")
-        return [f"{kernel.where(loop)}: in steps of {ast.unparse(sums[0].count)} lanes"]
+            kernel.replace(found.start, _side_by_side(kernel, found))
+            kernel.replace(found.round, f"{found.round.id} * {kernel.operand(found.walk.count)}")
+        return [f"{kernel.where(loop)}: in steps of {ast.unparse(sums[0].walk.count)} lanes"]
+
+
+def _side_by_side(kernel: Kernel, found: _Sum) -> str:
+    """Where the program's lanes begin: its share as before, and the lanes without their runs."""
+    if not found.walk.first:
+        return kernel.text(found.lanes)
+    run = found.start.right if found.start.left is found.lanes else found.start.left
+    (term, *more) = found.walk.first
+    factors = not more and isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult)
+    first = kernel.text(term) if factors else kernel.operand(term)
+    if more:
+        first = f"({' + '.join(kernel.operand(term) for term in found.walk.first)})"
+    return f"{first} * {kernel.operand(run)} + {kernel.text(found.walk.range)}"
 
 
 def _loop_around(kernel: Kernel, line: int, where: str) -> ast.For:
@@ -88,13 +124,13 @@ def _sums(kernel: Kernel, loop: ast.For, where: str) -> list[_Sum]:
     rounds = ast.dump(_rounds(kernel, loop))
     found = []
     for root in _roots(loop):
-        terms = list(_terms(root))
-        starts = [t for t in terms if isinstance(t, ast.BinOp) and _start(kernel, t, rounds) is not None]
-        counters = [t for t in terms if isinstance(t, ast.Name) and t.id == _variable(loop)]
+        summed = list(terms(root))
+        starts = [t for t in summed if isinstance(t, ast.BinOp) and _start(kernel, t, rounds) is not None]
+        counters = [t for t in summed if isinstance(t, ast.Name) and t.id == _variable(loop)]
         if len(starts) == 1 and len(counters) == 1:
             start = _start(kernel, starts[0], rounds)
             assert start is not None
-            found.append(_Sum(starts[0], start[0], start[1], counters[0], root))
+            found.append(_Sum(starts[0], *start, counters[0], root))
     if not found:
         raise NotApplicable(f"{where}: no lane has a run of its own in this loop")
     return found
@@ -114,41 +150,46 @@ def _roots(loop: ast.For) -> Iterator[ast.expr]:
                 yield node
 
 
-def _terms(node: ast.expr) -> Iterator[ast.expr]:
+def terms(node: ast.expr) -> Iterator[ast.expr]:
+    """Of a sum, in their order; of anything else itself."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        yield from _terms(node.left)
-        yield from _terms(node.right)
+        yield from terms(node.left)
+        yield from terms(node.right)
     else:
         yield node
 
 
-def _start(kernel: Kernel, node: ast.BinOp, rounds: str) -> tuple[ast.expr, ast.expr] | None:
-    """Lanes and their number, of `lanes * RUN` where RUN is the number of rounds."""
+def _start(kernel: Kernel, node: ast.BinOp, rounds: str) -> tuple[ast.expr, _Walk] | None:
+    """The lanes of `lanes * RUN` where RUN is the number of rounds."""
     if not isinstance(node.op, ast.Mult):
         return None
     for lanes, run in ((node.left, node.right), (node.right, node.left)):
-        count = _lane_count(kernel, lanes)
-        if count is not None and ast.dump(run) == rounds:
-            return lanes, count
+        walk = _walk(kernel, lanes)
+        if walk is not None and ast.dump(run) == rounds:
+            return lanes, walk
     return None
 
 
-def _lane_count(kernel: Kernel, node: ast.expr) -> ast.expr | None:
-    """N of `tl.arange(0, N)`, also by name."""
+def _walk(kernel: Kernel, node: ast.expr) -> _Walk | None:
+    """Of `tl.arange(0, N)`, also with a start that all lanes share, also by name."""
     if isinstance(node, ast.Name):
         bound = kernel.definition(node.id)
-        return _lane_count(kernel, bound) if bound is not None else None
-    if kernel.called(node) != "arange" or not isinstance(node, ast.Call):
+        return _walk(kernel, bound) if bound is not None else None
+    summed = list(terms(node))
+    ranges = [term for term in summed if kernel.called(term) == "arange"]
+    rest = tuple(term for term in summed if kernel.called(term) != "arange")
+    if len(ranges) != 1 or not isinstance(ranges[0], ast.Call) or any(shape_of(kernel, term) != () for term in rest):
         return None
-    first, last = argument(node, 0, "start"), argument(node, 1, "end")
-    return last if isinstance(first, ast.Constant) and first.value == 0 else None
+    first, last = argument(ranges[0], 0, "start"), argument(ranges[0], 1, "end")
+    plain = isinstance(first, ast.Constant) and first.value == 0 and last is not None
+    return _Walk(ranges[0], last, rest) if plain and last is not None else None
 
 
 def _refuse_other_uses(kernel: Kernel, loop: ast.For, sums: list[_Sum]) -> None:
     """The round and the lanes may be used in these sums only."""
     fine = {id(n) for found in sums for term in (found.start, found.round) for n in ast.walk(term)}
     lane_names = {found.lanes.id for found in sums if isinstance(found.lanes, ast.Name)}
-    counts = {ast.dump(found.count) for found in sums}
+    counts = {ast.dump(found.walk.count) for found in sums}
     if len(counts) != 1:
         raise NotApplicable(f"{kernel.where(loop)}: loops over lanes of different number")
     for node in (n for statement in loop.body for n in ast.walk(statement)):
@@ -204,9 +245,9 @@ def _accumulation(kernel: Kernel, statement: ast.stmt) -> tuple[str, str] | None
 def _refuse_node(kernel: Kernel, node: ast.AST, known: set[str]) -> None:
     if isinstance(node, ast.Call):
         word = kernel.called(node)
-        if word not in _BY_ELEMENT and word != "arange" and shape_of(kernel, node) != ():
+        if word not in BY_ELEMENT and word != "arange" and shape_of(kernel, node) != ():
             raise NotApplicable(f"{kernel.where(node)}: `{ast.unparse(node.func)}` mixes lanes")
-        if word not in _BY_ELEMENT and word != "arange" and word not in ("sum", "max", "min", "cdiv", "program_id"):
+        if word not in BY_ELEMENT and word != "arange" and word not in ("sum", "max", "min", "cdiv", "program_id"):
             raise NotApplicable(f"{kernel.where(node)}: `{ast.unparse(node.func)}` may mix lanes")
     if isinstance(node, ast.Subscript):
         raise NotApplicable(f"{kernel.where(node)}: lanes have two dimensions")
@@ -248,7 +289,7 @@ def _refuse_aliases(kernel: Kernel, loop: ast.For, where: str) -> None:
         return
     offsets = set()
     for call in (c for c in calls if kernel.called(c) in ("load", "store")):
-        terms = [ast.dump(term) for term in _terms(call.args[0])] if call.args else [""]
-        offsets.add(tuple(sorted(terms[1:])))
+        dumped = [ast.dump(term) for term in terms(call.args[0])] if call.args else [""]
+        offsets.add(tuple(sorted(dumped[1:])))
     if len(offsets) != 1:
         raise NotApplicable(f"{where}: an element that is stored may be one that another lane reads")

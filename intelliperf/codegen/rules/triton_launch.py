@@ -21,6 +21,7 @@ _MOST_LANES = 1024  # of a block, on all supported chips
 _ELEMENTS_OF_A_LANE = 16  # more of a tensor than this in every lane leaves few registers for others
 _LARGER = 8
 _MOST_ELEMENTS = 8192
+_LARGEST_TILE = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +144,8 @@ class TritonLargerBlock:
 
     def _edit(self, problem: Problem, launch: Launch) -> str:
         kernel, units = launch.kernel, problem.task.device.limits.compute_units
+        if _has_product(launch):
+            raise NotApplicable(f"{kernel.function.name} has a product, whose tiles grow by other steps")
         programs = max((_count(g.grid) for g in problem.task.finding.profile.geometries), default=0)
         if programs < 2 * units * _LARGER:
             raise NotApplicable(f"{programs} programs are too few to be made fewer")
@@ -151,44 +154,85 @@ class TritonLargerBlock:
             value = launch.number(name, 0)
             if found is None or value <= 0 or value & (value - 1) or value * _LARGER > _MOST_ELEMENTS:
                 continue
-            if not self._divisors(launch, name):
+            if not divisors(launch, name):
                 continue
             larger = value * _LARGER
-            self._scale(launch, name, larger)
+            scale(launch, name, larger)
             return f"{name} {value} -> {larger}"
         raise NotApplicable(f"{kernel.function.name}: no constant sizes both its blocks and its grid")
 
-    def _divisors(self, launch: Launch, name: str) -> list[ast.expr]:
-        """Where the grid names the constant: `meta["BLOCK"]`, the same variable, or the same literal in cdiv."""
-        given = next((k.value for k in launch.call.keywords if k.arg == name), None)
-        found: list[ast.expr] = []
-        for node in ast.walk(self._grid(launch)):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("cdiv") and len(node.args) == 2:
-                divisor = node.args[1]
-                by_name = isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant)
-                if by_name and isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant):
-                    found += [divisor] if divisor.slice.value == name else []
-                elif given is not None and ast.dump(divisor) == ast.dump(given):
-                    found.append(divisor)
-        return found
 
-    def _grid(self, launch: Launch) -> ast.expr:
-        assert isinstance(launch.call.func, ast.Subscript)
-        grid = launch.call.func.slice
-        if isinstance(grid, ast.Name):
-            bound = [
-                n.value
-                for n in ast.walk(launch.site.function.module.tree)
-                if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == grid.id for t in n.targets)
-            ]
-            return bound[0] if len(bound) == 1 else grid
-        return grid
+class TritonTiles:
+    """Larger tiles of a product, which reads each factor less often, or longer steps along its inner dimension."""
 
-    def _scale(self, launch: Launch, name: str, larger: int) -> None:
-        launch.set(name, larger)
-        for divisor in self._divisors(launch, name):
-            if isinstance(divisor, ast.Constant):
-                launch.site.replace(divisor, str(larger))
+    name = "triton_tiles"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        return _rewritten(problem, "Each program takes a larger tile of the product", self._edit)
+
+    def _edit(self, problem: Problem, launch: Launch) -> str:
+        kernel = launch.kernel
+        if not _has_product(launch):
+            raise NotApplicable(f"{kernel.function.name} has no product")
+        sizes = [
+            (value, name)
+            for name in sorted(kernel.function.constants)
+            if (value := launch.number(name, 0)) > 0 and divisors(launch, name) and self._sizes(launch, name)
+        ]
+        small = [(value, name) for value, name in sizes if value < _LARGEST_TILE]
+        if not small:
+            raise NotApplicable(f"{kernel.function.name}: no constant sizes both its tiles and its grid")
+        programs = max((_count(g.grid) for g in problem.task.finding.profile.geometries), default=0)
+        if programs < 2 * problem.task.device.limits.compute_units:
+            raise NotApplicable(f"{programs} programs are too few to be made fewer")
+        value, name = min(small)
+        scale(launch, name, 2 * value)
+        return f"{name} {value} -> {2 * value}"
+
+    def _sizes(self, launch: Launch, name: str) -> bool:
+        """Does the constant size a tile of its own accord, as in `tl.arange(0, BLOCK)`?"""
+        kernel = launch.kernel
+        ranges = [n for n in body_nodes(kernel.node) if isinstance(n, ast.Call) and kernel.called(n) == "arange"]
+        return any(shape_of(kernel, call) == (name,) for call in ranges)
+
+
+def _has_product(launch: Launch) -> bool:
+    return any(launch.kernel.called(n) == "dot" for n in body_nodes(launch.kernel.node))
+
+
+def divisors(launch: Launch, name: str) -> list[ast.expr]:
+    """Where the grid names the constant: `meta["BLOCK"]`, the same variable, or the same literal in cdiv."""
+    given = next((k.value for k in launch.call.keywords if k.arg == name), None)
+    found: list[ast.expr] = []
+    for node in ast.walk(_grid(launch)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("cdiv") and len(node.args) == 2:
+            divisor = node.args[1]
+            by_name = isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant)
+            if by_name and isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant):
+                found += [divisor] if divisor.slice.value == name else []
+            elif given is not None and ast.dump(divisor) == ast.dump(given):
+                found.append(divisor)
+    return found
+
+
+def _grid(launch: Launch) -> ast.expr:
+    assert isinstance(launch.call.func, ast.Subscript)
+    grid = launch.call.func.slice
+    if isinstance(grid, ast.Name):
+        bound = [
+            n.value
+            for n in ast.walk(launch.site.function.module.tree)
+            if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == grid.id for t in n.targets)
+        ]
+        return bound[0] if len(bound) == 1 else grid
+    return grid
+
+
+def scale(launch: Launch, name: str, larger: int) -> None:
+    launch.set(name, larger)
+    for divisor in divisors(launch, name):
+        if isinstance(divisor, ast.Constant):
+            launch.site.replace(divisor, str(larger))
 
 
 class TritonStages:
@@ -200,7 +244,7 @@ class TritonStages:
         return _rewritten(problem, "The loop's loads are issued at another distance", self._edit)
 
     def _edit(self, problem: Problem, launch: Launch) -> str:
-        if not any(launch.kernel.called(n) == "dot" for n in body_nodes(launch.kernel.node)):
+        if not _has_product(launch):
             raise NotApplicable(f"{launch.kernel.function.name} has no product whose loads Triton pipelines")
         stages = launch.number("num_stages", _DEFAULT_STAGES)
         wanted = 1 if stages > 1 else _DEFAULT_STAGES

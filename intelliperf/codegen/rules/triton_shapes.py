@@ -21,7 +21,7 @@ _SAME = _words(
 )
 _TOGETHER = _words("where maximum minimum fma load add sub mul fdiv div_rn clamp umulhi cdiv")
 _REDUCING = _words("sum max min argmax argmin xor_sum reduce_or")
-_SCALARS = _words("program_id num_programs cdiv next_power_of_2")
+_SCALARS = _words("program_id num_programs cdiv next_power_of_2 float")
 
 
 def shape_of(kernel: Kernel, node: ast.expr, given: Mapping[str, Shape] | None = None, depth: int = 0) -> Shape | None:
@@ -108,6 +108,8 @@ class _Shapes:
         if word in ("reshape", "view", "broadcast_to"):
             return self._reshaped(call)
         operands = self._operands(call, word)
+        if isinstance(call.func, ast.Name) and word == "" and call.func.id in ("min", "max"):
+            return self._all(call.args)  # Python's own, which Triton takes for elements
         if word in _REDUCING:
             return self._reduced(call, operands)
         if word in _SAME and operands:
