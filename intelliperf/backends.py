@@ -84,11 +84,16 @@ def open_backend(
     if name == "auto":
         chosen, why = _chosen(target, application, manner.executor)
         return BACKENDS[chosen](directory, target, sandbox, manner), f"{chosen}, {why}"
-    if name not in BACKENDS:
+    check_backend(name)
+    return BACKENDS[name](directory, target, sandbox, manner), f"{name}, as asked"
+
+
+def check_backend(name: str) -> None:
+    """Raises `UsageError` for an unknown name, with what may have been meant."""
+    if name != "auto" and name not in BACKENDS:
         near = get_close_matches(name, BACKENDS, 1)
         meant = f"did you mean {near[0]}?" if near else f"choose one of: auto, {', '.join(BACKENDS)}"
         raise UsageError(f"unknown backend {name!r}; {meant}")
-    return BACKENDS[name](directory, target, sandbox, manner), f"{name}, as asked"
 
 
 def with_gpu(application: Application, backend: str, target: str | None) -> Application:

@@ -384,7 +384,8 @@ def invoke(arguments: list[str]) -> int:
         raise KeyboardInterrupt from None
     except _PARSER_ERROR as error:
         message = error.format_message()  # type: ignore[attr-defined]
-        hint = " (the program goes after --)" if "No such command" in message else ""
+        unknown = "No such command" in message and "--" not in arguments
+        hint = " (the program goes after --, as in: intelliperf -- ./app ARGS)" if unknown else ""
         raise UsageError(f"{message}{hint}") from error
     if status == EXIT_INTERRUPTED:  # the parser's own word for it
         raise KeyboardInterrupt

@@ -43,8 +43,8 @@ def improve_application(options: Options) -> int:
         keep_options(options, journal)
         journal.event("note", text=f"run directory: {journal.directory}")
         if not options.build_command:
-            what = "build command from" if application.build_commands else "nothing to build:"
-            journal.event("note", text=f"{what} {reason}")
+            what = "build command" if application.build_commands else "nothing to build"
+            journal.event("note", text=f"{what}: {reason}")
         report = _execute(options, application, journal)
     return conclude(options, report, journal.directory)
 
@@ -84,8 +84,19 @@ def check_output(options: Options) -> None:
 
 def check_consistent(options: Options, application: Application) -> None:
     """Raises `UsageError` for options that would be ignored, and where --in-place could not write, before any work."""
+    from intelliperf.backends import check_backend
+    from intelliperf.cli.judging import record_limit
+    from intelliperf.devices.models import resolve
     from intelliperf.formulas import find_formula
 
+    check_backend(options.backend)
+    record_limit(options)
+    if options.target is not None:
+        resolve(options.target)
+    if options.price is not None:
+        from intelliperf.codegen.pricing import Prices
+
+        Prices.parse(options.price)
     diagnoses = options.diagnose_only or find_formula(options.formula).diagnosis_only
     model = {"--model": options.model, "--provider": options.provider, "--api-base": options.api_base}
     model |= {"--price": options.price}

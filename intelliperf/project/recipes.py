@@ -124,7 +124,7 @@ def _from_makefile(target: Path, project: Path) -> Recipe | None:
             if (place / name).is_file():
                 where = place.relative_to(project)
                 change = () if str(where) == "." else ("-C", str(where))
-                return Recipe((("make", *change),), f"{where / name} in the project")
+                return Recipe((("make", *change),), f"from {where / name} in the project")
     return None
 
 
@@ -134,7 +134,7 @@ def _from_cmake(target: Path, project: Path) -> Recipe | None:
     inside = target.parent != project and project in target.parents
     build = target.parent.relative_to(project).parts[0] if inside else "build"
     configure = ("cmake", "-S", ".", "-B", build, "-DCMAKE_BUILD_TYPE=Release")
-    return Recipe((configure, ("cmake", "--build", build)), "CMakeLists.txt in the project")
+    return Recipe((configure, ("cmake", "--build", build)), "from CMakeLists.txt in the project")
 
 
 def _from_debug_information(target: Path, project: Path) -> Recipe | None:

@@ -82,7 +82,7 @@ def _facts(report: Report) -> Iterator[str]:
 
 def _code(text: str) -> str:
     """Inline code, on one line whatever the text holds."""
-    flat = " ".join(text.splitlines()) if text.isprintable() else ascii(text)[1:-1]
+    flat = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     fence = "``" if "`" in flat else "`"
     return f"{fence}{flat}{fence}"
 

@@ -53,7 +53,7 @@ def _attempts(report: Report) -> Iterator[str]:
             continue
         name, detail = wording.outcome(attempt)
         whom = f" for {attempt.formula} in {attempt.kernel}" if len(report.diagnoses) > 1 and attempt.kernel else ""
-        yield f"  attempt {attempt.index}, {wording.origin(attempt)}{whom}: {name}: {detail}"
+        yield f"  attempt {attempt.index}, {wording.origin(attempt)}{whom}: {name}: {' '.join(detail.split())}"
     if hidden:
         yield f"  declined, each with its reason in summary.md: {counted(len(hidden), 'further proposal')} by rules"
 

@@ -206,7 +206,8 @@ def headline(report: Report) -> str:
         name, detail = outcome(given[-1])
         return f"patch refused: {name}: {detail}"
     if report.finding is not None:
-        return f"{report.ending.value}: {_main_finding(report)}" if report.diagnoses else report.finding.sentence
+        told = _main_finding(report) if report.diagnoses else report.finding.sentence
+        return f"{report.ending.value}: {told}"
     return f"{report.ending.value}: {process_in_short(report)}" if report.process else str(report.ending.value)
 
 

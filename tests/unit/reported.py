@@ -94,3 +94,18 @@ def healthy_report(project: Path) -> Report:
         not_checked=(),
         notes=(),
     )
+
+
+def refused_report(project: Path, path: str, before: str, after: str) -> Report:
+    """As `accepted_report`, without the attempt that was accepted."""
+    report = accepted_report(project, path, before, after)
+    return replace(
+        report,
+        ending=Ending.NO_ACCEPTED_CANDIDATE,
+        attempts=report.attempts[:2],
+        accepted=None,
+        measurements=(),
+        patch="",
+        not_checked=(),
+        usage=Usage(100, 10, 0.01, 2.0),
+    )

@@ -37,62 +37,6 @@ def complaint(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), "no program given: put it after --"),
-        (("--",), "no program given: put it after --"),
-        (("./app", "3"), "the program goes after --"),
-        (
-            ("-f", "atomicContentoin", "--", "./app"),
-            "unknown formula 'atomicContentoin'; did you mean atomicContention?",
-        ),
-        (("--", ""), "the program's name is empty"),
-        (("--", "no-such-program"), "no program no-such-program on PATH"),
-        (("--", "./"), "./ is a directory"),
-        (("--", "./app.hip"), "not executable; try chmod +x"),
-        (("-k", "[", "--", "./app"), "--kernel '[' is not a regular expression"),
-        (("-b", "make", "--expect-exit", "256", "--", "./app"), "less than or equal to 255"),
-        (("-b", " ", "--", "./app"), "an empty --build-command"),
-        (("-p", "nowhere", "--", "./app"), "no such project directory"),
-        (("-p", "/", "--", "./app"), "not a project"),
-        (("--top-n", "0", "--", "./app"), "greater than or equal to 1"),
-        (("--top_n", "x", "--", "./app"), "Invalid value for '--top-n'"),
-        (("--target", "mi999", "--", "./app"), "unknown target 'mi999'; choose one of: a100,"),
-        (("--backend", "abacus", "--", "./app"), "unknown backend 'abacus'; choose one of: auto,"),
-        (
-            ("--provider", "openai", "-f", "bankConflict", "--", "./app"),
-            "--provider would be ignored: it needs --model",
-        ),
-        (("-o", "no/such/place.json", "--", "./app"), "there is no directory no/such"),
-        (("-o", ".", "--", "./app"), "is a directory"),
-        (("--target", "h10", "--", "./app"), "unknown target 'h10'; did you mean h100?"),
-        (("--backend", "emulater", "--", "./app"), "did you mean emulator?"),
-        (("-f", "diagnoseOnly", "-m", "gpt", "-b", "make", "--", "./app"), "--model would be ignored: a diagnosis"),
-        (
-            ("--replay", ".", "--price", "1,2", "-b", "make", "--", "./app"),
-            "--price would be ignored: --replies-from takes",
-        ),
-        (("--price", "1,2", "-b", "make", "--", "./app"), "--price would be ignored: it needs --model"),
-        (("-f", "diagnoseOnly", "-l", "-b", "make", "--", "./app"), "--in-place would be ignored"),
-        (("completion", "tcsh"), "no completion for 'tcsh'; choose one of: bash, zsh, fish"),
-        (("--run-root", "out", "diagnose", "--", "./app"), "--run-root goes after the command"),
-        (("report",), "no finished run below"),
-        (("resume",), "no interrupted run below"),
-        (("apply", "nowhere"), "no such run directory: nowhere"),
-        (("resume", "."), "not a run directory"),
-        (("report", "."), "not a run, or not finished"),
-    ],
-)
-def test_bad_input_gets_one_line_and_status_2(
-    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
-) -> None:
-    assert main(arguments) == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("intelliperf: error: ") and words in last
-    assert not list(RUNS.glob("*")), "a run that never began leaves nothing"
-
-
-@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("formula = ", "Invalid value"),
