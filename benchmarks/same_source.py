@@ -24,7 +24,7 @@ from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
-from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.field import Field

@@ -9,6 +9,7 @@ from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, CheckStatus, Metric
+from intelliperf.validation.buffers.tolerance import loosest
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
 from intelliperf.validation.othernumbers import OPTION
 from intelliperf.validation.rounding import OPTION as ROUNDING
@@ -81,6 +82,12 @@ class Reference:
         rtol = max(allowance.rtol for allowance in calibration.allowances.values())
         trial.widened = replace(calibration, output=calibration.output.rounded(errors.ended, rtol))
         return bool(errors.ended)
+
+    def output_tolerance(self, trial: Trial) -> float:
+        """Relative, of printed numbers."""
+        calibration, _ = self.calibration(trial)
+        unsure = trial.checker.unsure if trial.checker is not None else ()
+        return max(loosest(calibration.allowances, unsure), self.settings.tolerance.rtol or 0.0)
 
     def rounding_errors(self, trial: Trial, altered: Mapping[str, str]) -> RoundingErrors:
         if self.settings.tolerance.given:

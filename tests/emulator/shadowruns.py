@@ -10,7 +10,7 @@ from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
-from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks

@@ -15,7 +15,7 @@ from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.project.versions import JIT_DIRECTORY
 from intelliperf.python.environment import presented
 from intelliperf.records import Application, Kernel
-from intelliperf.validation.algebragate import AlgebraObserver
+from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.runs.lockstep import Setting, follow_planned

@@ -9,7 +9,7 @@ import pytest
 
 from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant, parse
 from intelliperf.protocols import ShadowPart, ShadowState
-from intelliperf.validation.algebragate import doubts
+from intelliperf.validation.algebraobserver import doubts
 from intelliperf.validation.algebrawords import less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
 from intelliperf.validation.buffers.elements import FLOAT32

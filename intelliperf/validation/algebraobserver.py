@@ -1,0 +1,191 @@
+"""Compares the shadows of two paused runs, buffer by buffer, and says when a difference may prove nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from intelliperf.errors import ToolchainError
+from intelliperf.interception.messages import Allocation, Hello
+from intelliperf.interception.wire import Deadline, PeerTimeout
+from intelliperf.protocols import ShadowedMemory, ShadowPart, ShadowState
+from intelliperf.records import Outcome
+from intelliperf.validation.algebrawords import different, unseen
+from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare, planted
+from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes
+from intelliperf.validation.buffers.elements import BYTE, Scalar
+from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
+from intelliperf.validation.calibration import Calibration, scalars
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
+from intelliperf.validation.runs.reach import chosen
+
+_NEARLY_EQUAL = 8.0
+_BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a difference may prove nothing; without a text it does prove something.
+
+    `largest`: in units of the original's error, what it can explain. A comparison that rounding decides in the
+    candidate alone may swap two numbers that are nearly the same, not make another number of them.
+    """
+
+    text: str = ""
+    largest: float = math.inf
+    # The candidate alone is to blame, who may have sought the doubt: its numbers have to be as exact anyway.
+    own: bool = False
+
+    def explains(self, account: Account) -> bool:
+        near = account.worst is None or account.worst.units <= self.largest
+        return bool(self.text) and near and (not self.own or account.exact_unseen)
+
+
+def doubts(original: ShadowState, candidate: ShadowState, hellos: Sequence[Hello | None] = (None, None)) -> Doubt:
+    """What both runs say of their shadows."""
+    if original.inputs != candidate.inputs:
+        text = "the host has calculated with results of kernels, so that the two were given different numbers"
+        return Doubt(text)
+    for name, state, hello in zip(("original", "candidate"), (original, candidate), hellos, strict=True):
+        if state.lost:
+            text = f"the {name} has operations that no shadow follows{_lost_at(state, hello)}"
+            return Doubt(text, own=name == "candidate" and not original.undecided)
+    if original.undecided:
+        return Doubt(f"rounding alone decides {original.undecided} comparisons of the original")
+    if candidate.undecided:
+        return Doubt(
+            f"rounding alone decides {candidate.undecided} comparisons of the candidate", _NEARLY_EQUAL, own=True
+        )
+    return Doubt()
+
+
+def _lost_at(state: ShadowState, hello: Hello | None) -> str:
+    """The first of them; each module numbers its own."""
+    lists = hello.lost_shadows if hello is not None else ()
+    found = dict.fromkeys(reasons[state.why] for reasons in lists if state.why < len(reasons))
+    return f" ({' or '.join(found)})" if found else ""
+
+
+@dataclass
+class AlgebraObserver:
+    """Compares the shadows of two paused runs; gathers accounts by buffer."""
+
+    calibration: Calibration
+    field_: Field
+    symbolic: bool = False
+    accounts: dict[Key, Account] = field(default_factory=dict)
+    names: dict[Key, str] = field(default_factory=dict)
+    scalars: dict[Key, Scalar] = field(default_factory=dict)
+    doubtful: dict[Key, Account] = field(default_factory=dict)  # what differs, but proves nothing
+    doubt: Doubt = Doubt()
+    whole: dict[Key, bool] = field(default_factory=dict)  # it consists of such numbers
+    shaded: bool = False  # both runs had shadows
+    choices: bool = False  # numbers were compared by either program
+    free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
+    compared: int = 0
+    controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        states = [_state(paused) for paused in (base, other)]
+        if states[0] is None or states[1] is None:
+            return None
+        self.shaded = True
+        self.compared += 1
+        self.choices |= bool(states[0].choices or states[1].choices)
+        self.free |= bool(states[0].free or states[1].free)
+        self.doubt = doubts(states[0], states[1], (base.side.hello, other.side.hello))
+        known = scalars(base.dispatch, base.side.hello)
+        named = {id: name for id, (name, _) in known.items()}
+        due = chosen(sync, base)
+        for mine, theirs in pairing.pairs:
+            key = key_of(mine)
+            if (due is not None and mine.id not in due) or self._left_out(base, key) or mine.size != theirs.size:
+                continue
+            account = self._buffer(base, other, (mine, theirs), deadline)
+            if not account.elements:
+                continue
+            self.names[key] = describe(mine, named) if mine.id in named else self.names.get(key, describe(mine, {}))
+            self.scalars[key] = known.get(mine.id, ("", BYTE))[1]
+            covered = sum(_BYTES[kind] for kind in account.kinds) * account.elements
+            self.whole[key] = self.whole.get(key, True) and len(account.kinds) == 1 and covered == mine.size
+            if account.level is Level.DIFFERENT:
+                if not self.doubt.explains(account):
+                    beyond = account.worst is not None and account.worst.units > self.doubt.largest
+                    told = unseen(account, self.doubt.text) if self.doubt.own and not beyond else different(account)
+                    text = f"{sync.where}: {self.names[key]}: {told}"
+                    return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+                self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
+            self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
+        return None
+
+    def doubtfully(self) -> str:
+        """Why differences prove nothing, and how many there are; empty where there are none."""
+        found = self.doubtful.values()
+        if not found:
+            return ""
+        different, elements = sum(a.different for a in found), sum(a.elements for a in found)
+        return f"{self.doubt.text}: {different:,} of {elements:,} numbers are not proven for it"
+
+    def _left_out(self, base: Paused, key: Key) -> bool:
+        allowance = self.calibration.allowances.get(key, Allowance())
+        return allowance.steadiness >= Steadiness.UNORDERED or (base.dispatch.index, key) in self.calibration.erratic_at
+
+    def _buffer(
+        self, base: Paused, other: Paused, buffers: tuple[Allocation, Allocation], deadline: Deadline
+    ) -> Account:
+        mine, theirs = buffers
+        if not (_shaded(base, mine) or _shaded(other, theirs)):
+            return NOTHING
+        contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
+        account = NOTHING
+        for start in range(0, mine.size, CHUNK_BYTES):
+            if deadline.passed:
+                raise PeerTimeout("the comparison of shadows timed out")
+            size = min(CHUNK_BYTES, mine.size - start)
+            chunks = [content[start : start + size] for content in contents]
+            sides = [
+                Shaded(start, chunk, *(_parts(paused, one, start, size, unit) for unit in (4, 2)))
+                for paused, one, chunk in zip((base, other), buffers, chunks, strict=True)
+            ]
+            if not any(side.words or side.halves for side in sides):
+                continue
+            self._prove(key_of(mine), sides[0])
+            mask = self.calibration.undefined.get(base.dispatch.index, key_of(mine), start, size)
+            account = account.joined(compare(self.field_, sides[0], sides[1], mask, self.symbolic))
+        return account
+
+    def _prove(self, key: Key, original: Shaded) -> None:
+        """Once per buffer, on live content: a number that is off must be told apart."""
+        if self.symbolic or key in self.controls:
+            return
+        wrong = planted(original)
+        if wrong is None:
+            return
+        if not compare(self.field_, original, wrong).different:
+            raise ToolchainError(
+                "the comparison of shadows overlooks a planted error on this machine; numpy is broken?"
+            )
+        self.controls.add(key)
+
+
+def _state(paused: Paused) -> ShadowState | None:
+    memory = paused.side.memory
+    return memory.shadow_state() if isinstance(memory, ShadowedMemory) else None
+
+
+def _shaded(paused: Paused, one: Allocation) -> bool:
+    memory = paused.side.memory
+    return isinstance(memory, ShadowedMemory) and memory.shaded(one.base, one.size)
+
+
+def _parts(paused: Paused, one: Allocation, start: int, size: int, unit: int) -> tuple[ShadowPart, ...]:
+    memory = paused.side.memory
+    if not isinstance(memory, ShadowedMemory):
+        return ()
+    parts = memory.shadows(one.base + start, size, unit)
+    return tuple(replace(part, start=part.start + start) for part in parts)

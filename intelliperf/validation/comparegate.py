@@ -1,0 +1,119 @@
+"""The gate of dispatches and buffers: original and candidate in lock-step, byte by byte, and what they print."""
+
+from __future__ import annotations
+
+from intelliperf.errors import ApplicationFailed
+from intelliperf.processes.process import Completed
+from intelliperf.records import CheckStatus, Outcome
+from intelliperf.sentences import counted
+from intelliperf.validation.algebragate import AlgebraGate, Proof
+from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.devicechecks import LOCKSTEP, DeviceChecks
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
+from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.trial import GATES, Rejection, Trial
+
+_LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
+
+
+class CompareGate:
+    """Compares the runs of a candidate with the reference's, in the normal order."""
+
+    def __init__(self, reference: Reference, algebra: AlgebraGate, checks: DeviceChecks) -> None:
+        self._reference = reference
+        self._algebra = algebra
+        self._checks = checks
+
+    def judge(self, trial: Trial) -> Rejection | None:
+        """Lock-step in the normal order; once more where only rounding may be to blame."""
+        divergence = self._lockstep(trial)
+        if divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED and trial.declared.geometry:
+            trial.all_geometry = not trial.declared.kernels  # a block size may be that of several kernels
+            divergence = self._lockstep(trial) if trial.all_geometry else divergence
+        proof = Proof()
+        if divergence is None or divergence.outcome is Outcome.WRONG_OUTPUT:
+            proof = self._algebra.prove(trial)
+            if self._algebra.allow(trial, proof) and divergence is not None:
+                divergence = self._lockstep(trial)
+        if divergence is not None and divergence.near and proof.rejection is None and self._reference.widen(trial):
+            divergence = self._lockstep(trial)
+        rejection = proof.rejection
+        if divergence is not None and (rejection is None or not divergence.near):
+            rejection = Rejection(divergence.outcome, "; ".join(filter(None, [divergence.detail, proof.less_exact()])))
+        if rejection is not None:
+            synchronises = trial.static.synchronisation and rejection.outcome is Outcome.WRONG_OUTPUT
+            cheap = LOCKSTEP in self._reference.backend.honours  # on hardware it takes a sanitizer
+            return self._checks.blamed(trial, rejection) if synchronises and cheap else rejection
+        checker = trial.compared
+        if checker.compared_bytes <= 0:
+            raise ApplicationFailed(
+                f"{trial.case.kernel.name}: nothing to compare; no buffer of the original is the same in two runs"
+            )
+        if trial.declared.kernels:
+            told = f"compared at {counted(len(trial.points), 'point')} of the two runs"
+            trial.note("declared kernels", CheckStatus.PASSED, told)
+        told, unseen = f"{checker.compared_bytes:,} bytes after {counted(len(checker.syncs), 'launch', 'es')}", ""
+        if partly := checker.partly:
+            unseen = f"after {len(partly):,} of the launches only the buffers that the kernel was handed, for time"
+        trial.note(GATES[2], CheckStatus.PASSED, told, checker.control(), unseen)
+        return None
+
+    def output(self, trial: Trial) -> Rejection | None:
+        calibration, _ = self._reference.calibration(trial)
+        if trial.ended is None:
+            return Rejection(Outcome.CRASHED, "the candidate's run has no end")
+        rtol = self._reference.output_tolerance(trial)
+        difference = calibration.output.difference(trial.ended, rtol)
+        if difference is not None and self._reference.learn_output(trial):
+            calibration, _ = self._reference.calibration(trial)
+            difference = calibration.output.difference(trial.ended, rtol)
+        if difference is not None:
+            return Rejection(Outcome.WRONG_OUTPUT, difference)
+        if not calibration.output.steady:
+            trial.note(GATES[3], CheckStatus.WEAK, "exit status only: the original prints something else each time")
+        else:
+            trial.note(GATES[3], CheckStatus.PASSED, calibration.output.compared())
+        return None
+
+    def _lockstep(self, trial: Trial) -> Divergence | None:
+        calibration, memory = self._reference.calibration(trial)
+        declared = trial.declared
+        trial.checker = Checker(
+            calibration,
+            self._reference.settings.tolerance,
+            free_arguments=declared.kernels,
+            restricted=trial.static.restricted,
+            forgets=declared.kernels and _LIVE_MEMORY in self._reference.backend.honours,
+        )
+        options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
+        runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
+        if declared.kernels:
+            divergence, trial.ended = self._planned(trial, calibration, runs)
+            return divergence
+        rule = Rule(lambda d: d.target, self._reference.free_geometry(trial))
+        followed = follow(self._reference.setting(trial, 2), runs, rule, trial.checker)
+        trial.ended = followed.ended.get("candidate")
+        return followed.divergences.get("candidate")
+
+    def _planned(
+        self, trial: Trial, calibration: Calibration, runs: tuple[Run, Run]
+    ) -> tuple[Divergence | None, Completed | None]:
+        """For other kernels than the reference's: align the two lists first, then compare at the matching points."""
+        checker = trial.compared
+        setting = self._reference.setting(trial, 2)
+        try:
+            events, done = record(setting, runs[1])
+        except SideFailed as error:
+            return Divergence("candidate", Outcome.CRASHED, str(error)), None
+        broken = failed_dispatch("candidate", events, done)
+        if broken is not None and failed_dispatch(BASE, calibration.events, calibration.ended) is None:
+            return broken, None
+        plan = align(calibration.events, events, trial.case.kernel.symbol)
+        if plan.problem:
+            return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
+        trial.points = plan.points
+        followed = follow_planned(setting, runs, plan.points, checker)
+        return followed.divergences.get("candidate"), followed.ended.get("candidate")

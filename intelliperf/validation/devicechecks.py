@@ -1,0 +1,57 @@
+"""The gates that the device itself answers: strictness of its compiler, and safety as its traced run sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from intelliperf.errors import ApplicationFailed, ProtocolError
+from intelliperf.protocols import Backend
+from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.trial import GATES, Rejection, Settings, Trial
+
+LOCKSTEP = "lockstep"  # what a device honours whose traced run is cheap
+_MARK = ("synchronisation", "races")
+_UNTRACED = "traced run"  # the check that says that there is nothing to check
+
+
+class DeviceChecks:
+    """Asks the device about a candidate beside the original."""
+
+    def __init__(self, backend: Backend, settings: Settings) -> None:
+        self._backend = backend
+        self._settings = settings
+
+    def explained(self, trial: Trial, rejection: Rejection) -> Rejection:
+        told = rejection.outcome in (Outcome.RACE, Outcome.MEMORY_ERROR)
+        return self.blamed(trial, rejection) if told else rejection
+
+    def blamed(self, trial: Trial, rejection: Rejection) -> Rejection:
+        """With the lines that the traced run blames, where it blames any."""
+        case = trial.case
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        blamed = next((c for c in checks if c.status is CheckStatus.FAILED and c.name != _UNTRACED), None)
+        if blamed is None:
+            return rejection
+        return Rejection(rejection.outcome, f"{rejection.detail}; {blamed.name}: {blamed.detail}")
+
+    def strictness(self, trial: Trial) -> Rejection | None:
+        try:
+            check = self._backend.strictness(trial.case.reference, trial.application)
+        except (ApplicationFailed, ProtocolError) as error:
+            return Rejection(Outcome.CRASHED, f"the traced run fails: {error}")
+        if check.status is CheckStatus.FAILED:
+            return Rejection(Outcome.BUILD_FAILED, check.detail)
+        trial.checks.append(replace(check, name=f"{GATES[6]}: {check.name}"))
+        return None
+
+    def safety(self, trial: Trial) -> Rejection | None:
+        case = trial.case
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        failed = next((check for check in checks if check.status is CheckStatus.FAILED), None)
+        trial.checks += [check for check in checks if check is not failed]
+        if failed is not None:
+            outcome = Outcome.RACE if failed.name in _MARK else Outcome.MEMORY_ERROR
+            return Rejection(outcome, f"{failed.name}: {failed.detail}")
+        ran = sum(check.status is not CheckStatus.NOT_RUN for check in checks)
+        trial.note(GATES[7], CheckStatus.PASSED if ran else CheckStatus.NOT_RUN, f"{ran} of {len(checks)} checks ran")
+        return None

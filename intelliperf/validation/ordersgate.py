@@ -1,0 +1,112 @@
+"""The gate of other orders and poison: the same buffers must come out however lanes and blocks are scheduled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from intelliperf.records import CheckStatus, Outcome
+from intelliperf.validation.calibration import BASE, OTHER_POISON
+from intelliperf.validation.checker import Checker
+from intelliperf.validation.devicechecks import DeviceChecks
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.runs.lockstep import Divergence, Rule, follow, follow_planned
+from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.trial import GATES, Rejection, Trial
+from intelliperf.validation.wavegate import WaveGate
+
+_POISON = "poison"
+_LOST_ORDER = "not compared, for the original fails in that order"
+ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("other poison", {}),
+    ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
+    ("random order", {"lane_order": "random:3", "block_order": "random:3", "preemption": "random:3"}),
+    ("few resident blocks", {"block_order": "random:7", "resident_blocks": "2"}),
+)
+
+
+class OrdersGate:
+    """Runs the candidate under every order that the device can be asked for, and at its other wave size."""
+
+    def __init__(self, reference: Reference, waves: WaveGate, checks: DeviceChecks) -> None:
+        self._reference = reference
+        self._waves = waves
+        self._checks = checks
+
+    def judge(self, trial: Trial) -> Rejection | None:
+        """The same buffers must come out under other orders and from other garbage."""
+        alike: dict[str, str] = {}  # orders in which the original goes another way as well, and what was made of it
+        found = self._under_orders(trial, alike)
+        if found is not None and found[1].near and self._reference.widen(trial):
+            found = self._under_orders(trial, alike)
+        while found is not None and found[0] not in alike and self._goes_astray(trial, found[0]):
+            alike[found[0]] = "held to the original in that order, which goes another way there"
+            found = self._under_orders(trial, alike)
+        if found is not None:
+            return self._checks.explained(trial, _order_rejection(*found))
+        orders = [label for label, order in ORDERS if self._reference.backend.honours.issuperset(order)]
+        if _POISON not in self._reference.backend.honours:
+            orders.remove(ORDERS[0][0])
+        told = ", ".join(f"{label} ({alike[label]})" if label in alike else label for label in orders)
+        if len(orders) == len(ORDERS):
+            lost = [f"{label}: {why}" for label, why in alike.items() if why == _LOST_ORDER]
+            unseen = "; ".join([*([f"only{trial.coverage}"] if trial.coverage else []), *lost])
+            trial.note(GATES[4], CheckStatus.PASSED, told + trial.coverage, unseen=unseen)
+        elif orders:
+            trial.note(GATES[4], CheckStatus.WEAK, f"{told} only; this device gives no choice of orders")
+        else:
+            trial.note(GATES[4], CheckStatus.NOT_RUN, "this device gives no choice of orders or poison")
+        return self._waves.judge(trial)
+
+    def _goes_astray(self, trial: Trial, label: str) -> bool:
+        """Does the original leave its own path in that order, too?"""
+        if trial.declared.kernels:
+            return False
+        _, memory = self._reference.calibration(trial)
+        common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        runs = (
+            Run(BASE, trial.case.reference, common),
+            Run(label, trial.case.reference, {**common, **dict(ORDERS)[label]}),
+        )
+        checker = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
+        followed = follow(self._reference.setting(trial, 2), runs, Rule(lambda d: d.target, bounded=[label]), checker)
+        return label in followed.divergences
+
+    def _under_orders(self, trial: Trial, alike: dict[str, str]) -> tuple[str, Divergence] | None:
+        """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""
+        calibration, memory = self._reference.calibration(trial)
+        common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        base = Run(BASE, trial.case.reference, common)
+        orders = [(label, order) for label, order in ORDERS if self._reference.backend.honours.issuperset(order)]
+        runs = [Run(label, trial.application, {**common, **order}) for label, order in orders]
+        divergences: dict[str, Divergence] = {}
+        if trial.declared.kernels:
+            for run_ in runs:
+                setting = self._reference.setting(trial, 2)
+                divergences |= follow_planned(setting, (base, run_), trial.points, trial.compared).divergences
+        else:
+            rule = Rule(
+                lambda d: d.target, self._reference.free_geometry(trial), bounded=[label for label, _ in orders]
+            )
+            groups = [([base, *(run for run in runs if run.label not in alike)])]
+            groups += [[replace(base, options=run.options), run] for run in runs if run.label in alike]
+            for group in groups:
+                try:
+                    followed = follow(self._reference.setting(trial, len(group)), group, rule, trial.compared)
+                except SideFailed:
+                    if group[0].options == common:
+                        raise
+                    alike[group[1].label] = _LOST_ORDER
+                    continue
+                divergences |= followed.divergences
+                trial.coverage = next((f" on {followed.coverage(label)}" for label in followed.left), trial.coverage)
+        return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
+
+
+def _order_rejection(label: str, divergence: Divergence) -> Rejection:
+    """A buffer that changes with the order alone is a race; with the poison alone, an uninitialised read."""
+    outcome = divergence.outcome
+    if outcome is Outcome.WRONG_OUTPUT:
+        outcome = Outcome.MEMORY_ERROR if label == ORDERS[0][0] else Outcome.RACE
+    why = "it reads memory that nobody wrote" if outcome is Outcome.MEMORY_ERROR else "it depends on the order"
+    reason = f"{why}: " if outcome is not divergence.outcome else ""
+    return Rejection(outcome, f"under {label}: {reason}{divergence.detail}")
