@@ -1,6 +1,7 @@
 """Program that gives up rights, then becomes another: `python confine.py SPEC COMMAND…`.
 
-Runs in the child only, and stands alone: it imports nothing of this package. SPEC is JSON:
+Runs in the child only, and stands alone: it imports nothing of this package. SPEC is a dictionary, marshalled, in
+hexadecimal digits:
 "writable": the directories that stay writable. Everything else becomes read-only; what is written
 to /tmp is private and forgotten (where overlays are available, else refused). There is no network,
 processes outside are neither visible nor reachable, and whatever the command leaves running dies
@@ -15,18 +16,20 @@ a line on stderr where the kernel refuses.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
-import json
+import marshal
 import os
-import platform
 import resource
-import signal
-import socket
 import struct
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:  # what it stands for imports much that each run would wait for, and so do json and socket
+    import _signal as signal
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 1, 2, 4, 32
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
@@ -48,11 +51,25 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _MOUNT_ATTR_RDONLY = 1
 _SYS_MOUNT_SETATTR = 442
 _SIOCSIFFLAGS, _IFF_UP, _IFF_RUNNING = 0x8914, 1, 0x40
+_AF_INET, _SOCK_DGRAM = 2, 2
 _SHARED_MEMORY = "/dev/shm"
 _TEMPORARY = ("/tmp", "/var/tmp")
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Suppressed:
+    """`contextlib.suppress`, without what that module imports."""
+
+    def __init__(self, *errors: type[BaseException]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._errors)
 
 
 def _checked(name: str, returned: int) -> None:
@@ -78,8 +95,12 @@ def _become_root_of_namespace() -> None:
 
 def _own_loopback() -> None:
     """The namespace's own 127.0.0.1, which reaches nothing outside: debuggers and MPI talk to themselves by it."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+    asking = _libc.socket(_AF_INET, _SOCK_DGRAM, 0)
+    if asking < 0:
+        return
+    with _Suppressed(OSError):
         fcntl.ioctl(asking, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP | _IFF_RUNNING))
+    os.close(asking)
 
 
 def _read_only_recursively() -> None:
@@ -138,7 +159,7 @@ def _overlay(path: str) -> None:
     for layer in layers:
         os.mkdir(layer)  # noqa: PTH102 (starts faster without pathlib)
     options = f"lowerdir={path},upperdir={layers[0]},workdir={layers[1]},userxattr"
-    with contextlib.suppress(OSError):  # stays read-only
+    with _Suppressed(OSError):  # stays read-only
         _mount("overlay", path, "overlay", _MS_NOSUID | _MS_NODEV, options)
 
 
@@ -174,7 +195,7 @@ def _give_up_privileges(traces: bool) -> None:
 
 def _refuse_tracing() -> None:
     """A filter of system calls: these fail with EPERM. The machine's other ABI is refused whole."""
-    known = _ARCHITECTURES.get(platform.machine())
+    known = _ARCHITECTURES.get(os.uname().machine)
     if known is None:
         return
     architecture, numbers = known
@@ -217,7 +238,7 @@ class _Limits:
         """What is used beyond its limit, in words; empty if nothing. `family`: processes to count."""
         tasks = resident = 0
         for pid in family:
-            with contextlib.suppress(OSError, ValueError, IndexError):
+            with _Suppressed(OSError, ValueError, IndexError):
                 tasks += len(os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
                 words = _read(f"/proc/{pid}/statm").split()
                 resident += (int(words[1]) - int(words[2])) * self._page
@@ -245,7 +266,7 @@ def _descendants() -> list[int]:
     """Our children and theirs."""
     parents: dict[int, int] = {}
     for pid in _others():
-        with contextlib.suppress(OSError, ValueError, IndexError):
+        with _Suppressed(OSError, ValueError, IndexError):
             parents[pid] = int(_read(f"/proc/{pid}/stat").rpartition(")")[2].split()[1])
     found: set[int] = {os.getpid()}
     while True:
@@ -277,7 +298,7 @@ def _supervise(pid: int, limits: _Limits, alone: bool) -> int:
         if not left:
             break
         _kill(left)
-        with contextlib.suppress(ChildProcessError):
+        with _Suppressed(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         time.sleep(0.005)
@@ -286,7 +307,7 @@ def _supervise(pid: int, limits: _Limits, alone: bool) -> int:
 
 def _kill(family: list[int]) -> None:
     for pid in family:
-        with contextlib.suppress(OSError):
+        with _Suppressed(OSError):
             os.kill(pid, signal.SIGKILL)
 
 
@@ -340,7 +361,7 @@ def _say(text: str) -> None:
 
 def main(argv: list[str]) -> int:
     """See the module."""
-    spec: dict[str, object] = json.loads(argv[1])
+    spec: dict[str, object] = marshal.loads(bytes.fromhex(argv[1]))
     if not spec.get("namespaces", True):
         return _like(_without_namespaces(argv[2:], spec))
     directory = os.getcwd()  # noqa: PTH109

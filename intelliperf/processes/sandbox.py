@@ -8,7 +8,7 @@ the ban on looking into other processes are left.
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import os
 import sys
 import tempfile
@@ -129,7 +129,7 @@ class Sandbox:
             "most_bytes": _memory_bytes(),
             "most_disk_bytes": min((_free_bytes(path) for path in writable), default=0),
         }
-        return (sys.executable, "-I", "-S", str(_CONFINE), json.dumps(spec), *command)
+        return (sys.executable, "-I", "-S", str(_CONFINE), marshal.dumps(spec).hex(), *command)
 
     def check(self) -> Check:
         if self.available:

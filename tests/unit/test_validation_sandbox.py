@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import sys
 from pathlib import Path
 
@@ -161,7 +161,7 @@ def test_no_process_is_traced_and_no_mount_undone(sandbox, tmp_path):
 
 def confined(tmp_path: Path, script: str, **limits: object):
     spec = {"writable": [str(tmp_path)], **limits}
-    argv = [sys.executable, "-I", "-S", str(CONFINE), json.dumps(spec), sys.executable, "-S", "-c", script]
+    argv = [sys.executable, "-I", "-S", str(CONFINE), marshal.dumps(spec).hex(), sys.executable, "-S", "-c", script]
     return output_of(argv, 30.0)
 
 
