@@ -40,6 +40,7 @@ from intelliperf.validation.wavegate import WaveGate
 from intelliperf.validation.wholegate import WholeGate
 
 _RESTRICT = "__restrict"
+_NOTHING = "it changes nothing that the compiler sees: the same tokens, compiled to the same code"
 
 
 class Judge:
@@ -169,6 +170,8 @@ class Judge:
         )
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
+        if trial.static.unchanged:
+            return Rejection(Outcome.NOT_FASTER, _NOTHING)
         trial.note(GATES[0], CheckStatus.PASSED, edited(trial))
         return None
 

@@ -70,6 +70,17 @@ def test_comments_layout_and_names_are_free_everywhere(gate):
     assert found == StaticVerdict()
 
 
+def test_what_the_compiler_does_not_see_is_told_from_what_it_does(gate):
+    def unchanged(*replaced: tuple[str, str]) -> bool:
+        return gate.replaced(*replaced).unchanged
+
+    assert unchanged((BODY, f"{BODY}  // each thread its element"))
+    assert unchanged((BODY, BODY.replace("(i < n)", "( i<n )")))
+    assert not unchanged((BODY, f"\n{BODY}"), ("int i = blockIdx", "\nint i = blockIdx"))  # assert() names its line
+    assert not unchanged((f"{OTHER}(", "__global__ void __launch_bounds__(64) other("))
+    assert not unchanged(("int i = blockIdx", "const int i = blockIdx"))
+
+
 def test_new_device_functions_constants_and_includes_are_fine(gate):
     addition = (
         "#include <cooperative_groups.h>\n#define TILE 32\nconstexpr int kPad = 1;\n"

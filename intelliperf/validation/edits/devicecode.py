@@ -55,6 +55,7 @@ class Device:
     kernels: frozenset[str]
     tree: Path
     directory: Path
+    text: str = ""  # LLVM assembly
 
     @cached_property
     def own(self) -> frozenset[str]:

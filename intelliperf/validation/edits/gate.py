@@ -20,6 +20,7 @@ from intelliperf.validation.edits.devicecode import Device
 from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, compare
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
+from intelliperf.validation.edits.sameness import same_code
 from intelliperf.validation.edits.tokens import Token, oddity, tokens
 from intelliperf.validation.edits.units import Unit, Unreadable
 
@@ -41,6 +42,7 @@ class StaticVerdict:
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
     host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
+    unchanged: bool = False  # comments and layout apart, and where they stand is not part of the program either
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,16 @@ def _compiled(
             return StaticVerdict(f"{edit.path} is read by no compilation of a GPU source")
     try:
         new = reading.host(units, after)
+        new_devices = reading.devices(units, after, new)
+        if all(_words(before) == _words(after) for before, after in rows.values()):
+            pairs = [(old.raw[unit], new.raw[unit]) for unit in units]
+            pairs += [(old_devices[unit].text, device.text) for unit, device in new_devices.items()]
+            if all(same_code(*pair) for pair in pairs):
+                return StaticVerdict(unchanged=True, host=new)
         host = compare(reading.compiler, old, new, reading.words_elsewhere)
         if host.needs is Needs.FORBIDDEN:
             return StaticVerdict(host.where)
-        devices = Devices(old_devices, reading.devices(units, after, new))
+        devices = Devices(old_devices, new_devices)
     except Unreadable as error:
         return StaticVerdict(unread=str(error), beyond_target=True)
     needs, why = _needs(devices, kernel_name, host)
@@ -211,6 +219,10 @@ def _targets(devices: Devices, kernel_name: str) -> set[str]:
 
 def _reaching(devices: Devices) -> set[str]:
     return {name for _, pair in devices.pairs() for name in devicecode.reaching_changes(*pair)}
+
+
+def _words(row: list[Token]) -> list[str]:
+    return [token.text for token in row]
 
 
 def _restricts(row: list[Token]) -> int:

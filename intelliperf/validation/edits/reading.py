@@ -120,7 +120,7 @@ class Reading:
         both = tuple(unit for unit in units if unit.language != "c++")
         sides = _side_by_side(lambda unit: self._ir(_DEVICE, unit, texts), both)
         found = {
-            unit: Device(parse(ir), kernel_names(host.raw[unit]), self.tree.resolve(), unit.directory)
+            unit: Device(parse(ir), kernel_names(host.raw[unit]), self.tree.resolve(), unit.directory, ir)
             for unit, ir in zip(both, sides, strict=True)
         }
         if keep:
