@@ -11,6 +11,7 @@ enum class BlockStop : uint8_t {
   kDone,
   kGridBarrier,
   kPreempted,  // by chance: other blocks continue
+  kHeld,       // the same, until no other block gets on
   kStuck,      // every lane only repeats itself: it waits for another block
   kDeadlock,   // no lane can continue, whatever other blocks do
   kAborted,    // trap, fault or lack of memory: see abort_status

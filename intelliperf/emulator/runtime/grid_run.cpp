@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
 constexpr size_t kMostMixed = 64;              // blocks alive at once, where they are preempted by chance
+constexpr size_t kMostHeld = 8;
 constexpr double kFruitlessNs = 10e9;         // where lanes are interrupted by the clock only, in no new state
 constexpr double kPatienceNs = 60e9;          // and in new states, which a counted wait has too
 constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
@@ -75,6 +76,7 @@ GridRun::~GridRun() {
   if (!idle_.empty()) kept_block() = std::move(idle_.back());
   for (auto* list : {&suspended_, &at_grid_})
     for (Context& block : *list) executor_->abandon(*block);
+  for (Context& block : held_) executor_->abandon(*block);
 }
 
 GridRun::Context GridRun::begin(uint64_t position) {
@@ -184,10 +186,22 @@ void GridRun::retire(Context block, BlockStop stop) {
   if (stop == BlockStop::kGridBarrier) {
     block->state = BlockState::kAtGridBarrier;
     at_grid_.push_back(std::move(block));
-  } else {
-    block->state = BlockState::kSuspended;
-    suspended_.push_back(std::move(block));
+    return;
   }
+  block->state = BlockState::kSuspended;
+  if (stop == BlockStop::kHeld && held_.size() < kMostHeld)
+    held_.push_back(std::move(block));
+  else
+    suspended_.push_back(std::move(block));
+}
+
+// Once none of the others gets on: they may wait for one that is held.
+void GridRun::let_go_of_held(bool room) {
+  const bool alone = suspended_.empty() && (begun_ >= blocks_ || !room);
+  if (held_.empty() || (!alone && fruitless_ <= suspended_.size())) return;
+  for (Context& block : held_) suspended_.push_back(std::move(block));
+  held_.clear();
+  fruitless_ = 0;
 }
 
 void GridRun::release_grid() {
@@ -239,8 +253,9 @@ bool GridRun::begins_one() {
 
 int GridRun::run() {
   const double begun = request_.most_seconds > 0 ? processor_seconds() : 0;
-  while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty()) {
-    const bool room = suspended_.size() + at_grid_.size() < plan_.max_resident;
+  while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty() || !held_.empty()) {
+    const bool room = suspended_.size() + at_grid_.size() + held_.size() < plan_.max_resident;
+    let_go_of_held(room);
     if (request_.most_seconds > 0 && processor_seconds() - begun > request_.most_seconds)
       return abort_status = kLaunchTimeOut;
     // Fresh blocks first; those set aside get a turn after each of them.
@@ -266,7 +281,7 @@ int GridRun::run() {
       return stop == BlockStop::kDeadlock ? deadlock() : abort_status;
     }
     const bool in_lockstep = block->traced;
-    const bool waits = stop == BlockStop::kStuck || stop == BlockStop::kPreempted;
+    const bool waits = stop == BlockStop::kStuck || stop == BlockStop::kPreempted || stop == BlockStop::kHeld;
     const bool got_on = !waits || executor_->work != work_before_;
     work_before_ = executor_->work;
     retire(std::move(block), stop);

@@ -54,6 +54,7 @@ class GridRun {
   bool waited_for_long();
   int deadlock();
   bool begins_one();
+  void let_go_of_held(bool room);
 
   const LaunchRequest& request_;
   const Module& module_;
@@ -64,6 +65,7 @@ class GridRun {
   uint64_t blocks_, begun_ = 0, traced_ = 0;
   std::vector<Context> idle_;
   std::deque<Context> suspended_, at_grid_;
+  std::vector<Context> held_;  // as long as others get on
   bool needs_lockstep_ = false;
   uint64_t chance_ = 0;  // 0: blocks are not preempted
   uint64_t fruitless_ = 0, work_before_ = 0;

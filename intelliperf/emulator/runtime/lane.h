@@ -145,6 +145,7 @@ struct Block {
   uint64_t analyzed_until = 0;  // accesses of the launch: beyond, it leaves lock-step
   Served served;                // its global loads that were analysed
   uint32_t live = 0;
+  uint32_t holds = 0;  // how often it was held back behind what it told others
   std::unique_ptr<Lane[]> lanes;
   std::vector<Wave> waves;
   std::unique_ptr<BlockBody> body;

@@ -18,6 +18,8 @@ constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group
 constexpr uint64_t kMostRounds = 32;     // before a block is preempted by chance
 constexpr uint64_t kWindow = 16384;     // lane accesses that are looked at where a block comes to new ones
 constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried
+constexpr uint32_t kMostHolds = 2;      // of one block
+constexpr uint64_t kHoldOneOf = 4;      // of the accesses behind which it may be
 
 bool runnable(LaneState state) {
   return state == LaneState::kAccess || state == LaneState::kRange || state == LaneState::kCollective ||
@@ -170,6 +172,7 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
   block.analyzed = analyzed;
   block.counted = counted;
   block.live = threads_;
+  block.holds = 0;
 }
 
 void Scheduler::start(Block& block, Wave& wave) {
@@ -415,6 +418,18 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   return repeat;
 }
 
+// By chance: a block that has drawn a ticket, or told others something, is held back just behind that.
+void Scheduler::may_hold(Block& block) {
+  const Lane& first = *group_.lane[0];
+  if (!chance_ || !block.traced || block.holds >= kMostHolds || first.state != LaneState::kAccess) return;
+  const Site& site = request_.kernel->module->sites[first.site];
+  const auto kind = SiteKind(site.kind);
+  const bool tells = kind == SiteKind::kAtomic || (kind == SiteKind::kStore && site.flags & kSiteVolatile);
+  if (!tells || in_shared_memory(first.address) || draw(chance_) % kHoldOneOf) return;
+  ++block.holds;
+  holds_ = true;
+}
+
 // Accesses of a block that has left lock-step since: its lanes come by one after another from here on.
 void Scheduler::count(const Block& block, Wave& wave) {
   if (!block.counted) return wave_counter.together(wave, group_, !block.analyzed);
@@ -470,11 +485,13 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
     for (;;) {
       const Repeat repeat = perform(block, wave);
       group_spins = repeat == Repeat::kSpinning;
+      if (repeat == Repeat::kNo) may_hold(block);
       run_group(wave);
       if (abort_status) return Advance::kBlocked;
       worked |= repeat == Repeat::kNo && park_counts.preempted == 0;
       const bool left = park_counts.done || park_counts.barrier || park_counts.grid;
       if (left) settle(wave);
+      if (holds_) return Advance::kWorked;
       if (repeat == Repeat::kSpinning || left || !keep_group(wave)) break;
       if (--budget == 0) return worked ? Advance::kWorked : Advance::kSpun;
       if (park_counts.preempted) break;
@@ -502,7 +519,7 @@ void Scheduler::release_barrier(Block& block) {
     for (uint32_t i = 0; i < wave.live; ++i, ++live) {
       const Lane& lane = *wave.lanes[i];
       if (!first) first = &lane;
-      mixed |= lane.site != first->site;
+      mixed |= !same_place(lane, *first);  // another line, or another turn of a loop
       reduces |= lane.reduces;
       count += lane.value != 0;
       all &= lane.value != 0;
@@ -543,6 +560,11 @@ BlockStop Scheduler::run(Block& block) {
         worked |= advanced == Advance::kWorked;
         blocked &= advanced == Advance::kBlocked;
         if (stopped()) return BlockStop::kAborted;
+        if (holds_) {
+          holds_ = false;
+          ++work;
+          return BlockStop::kHeld;
+        }
       }
       live += wave.live;
       if (!wave.released) at_barrier += wave.at_barrier, at_grid += wave.at_grid;

@@ -49,6 +49,7 @@ class Scheduler final : public Executor {
   Advance advance(Block& block, Wave& wave, uint32_t budget);
   Repeat note_repeat(Wave& wave);
   void count(const Block& block, Wave& wave);
+  void may_hold(Block& block);
   void leave_lockstep(Block& block);
   void look_at(Block& block);
   bool stopped() const;
@@ -60,6 +61,7 @@ class Scheduler final : public Executor {
   Analysis* analysis_;
   uint64_t chance_ = 0;  // 0: nothing is preempted
   bool spun_ = false, out_of_memory_ = false;
+  bool holds_ = false;  // the block that runs
   Group group_;  // runs next
   const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
 };
