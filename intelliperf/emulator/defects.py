@@ -14,6 +14,7 @@ from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
 from intelliperf.records import Defect, DefectLevel, SourcePoint
 
+_STREAMS = "unordered_streams"
 _BETWEEN = {"wave": "lanes of one wave", "block": "threads of one block", "grid": "blocks"}
 # kind → rule, level, what it is, what to do about it
 _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
@@ -88,6 +89,10 @@ _RACES: dict[str | None, tuple[str, str, str]] = {
         "read-only-load", "the launch writes what it reads through the read-only cache",
         "do not use __ldg() or const __restrict__ for memory that the same launch writes",
     ),
+    _STREAMS: (
+        "unordered-streams", "a kernel of another stream accesses the same memory, and neither waits for the other",
+        "record an event behind the first kernel and have the second one's stream wait for it, or use one stream",
+    ),
     None: ("race", "nothing orders the two accesses", ""),
 }  # fmt: skip
 _BARRIER = "put a barrier between the two, or use an atomic operation"
@@ -142,7 +147,7 @@ def _judge(trace: Trace, fault: Fault, project: Project, vendor: str) -> tuple[s
         rule, level, what, remedy = _PLAIN[fault.kind]
         return rule, level, f"{what}: {fault.detail}" if fault.detail else what, remedy
     rule, what, remedy = _RACES[fault.cause]
-    between = _BETWEEN[fault.scope or "grid"]
+    between = "kernels of two streams" if fault.cause == _STREAMS else _BETWEEN[fault.scope or "grid"]
     sentence = f"race between {between}: {what}"
     if fault.scope == "wave" and vendor == "amd" and fault.cause is None:
         return "wave-order", DefectLevel.NOTE, f"{sentence}; lanes of AMD waves run in step", _SYNCWARP

@@ -35,6 +35,7 @@ _CAUSES = {
     "narrow_atomic": "race (the atomic operation's scope is too narrow)",
     "lost_update": "race (an update that is not atomic)",
     "read_only_load": "race (a read-only load of what the launch writes)",
+    "unordered_streams": "race (with a kernel of another stream that nothing orders)",
 }
 _SHOWN = 3
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing

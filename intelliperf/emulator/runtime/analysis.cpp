@@ -22,7 +22,8 @@ bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == Site
 
 Analysis::Analysis() : device_(device()) { memset(poison_, settings().poison, sizeof poison_); }
 
-void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks) {
+void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks,
+                            const StreamPlace& place) {
   const Module& module = *kernel.module;
   module_ = &module;
   sites_ = module.sites;
@@ -44,6 +45,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
   races_.begin_launch(device_.wave_size, device_.amd(), kernel.code != nullptr, ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
+  races_.begin_in_stream(place, module.id);
 
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;

@@ -43,7 +43,7 @@ class Analysis {
  public:
   Analysis();
 
-  void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks);
+  void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks, const StreamPlace& place);
   void begin_block(const Block& block);
   void end_block(bool done);  // not done: the block was set aside and will begin again
 

@@ -64,6 +64,7 @@ const char* name_of(FaultCause cause) {
     case FaultCause::kNarrowAtomic: return "narrow_atomic";
     case FaultCause::kLostUpdate: return "lost_update";
     case FaultCause::kReadOnlyLoad: return "read_only_load";
+    case FaultCause::kUnorderedStreams: return "unordered_streams";
     case FaultCause::kUnknown: break;
   }
   return nullptr;

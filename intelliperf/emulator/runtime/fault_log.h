@@ -20,6 +20,7 @@ enum class FaultKind : uint8_t {
 // What a race lacks, as far as it can be told.
 enum class FaultCause : uint8_t {
   kUnknown, kNoRelease, kNarrowFence, kNoAcquire, kNarrowAtomic, kLostUpdate, kReadOnlyLoad,
+  kUnorderedStreams,  // with a kernel of another stream
 };
 enum class FaultScope : uint8_t { kNone, kWave, kBlock, kGrid };
 constexpr uint32_t kNoSite = 0xFFFFFFFF;

@@ -115,7 +115,10 @@ int run(const LaunchRequest& request, Stream& stream) {
   mirror_to_device(*request.kernel->module);
   const bool shown = !trying() && shown_on_other_numbers(request);
   if (!trying()) export_begins(request);
-  const LaunchOutcome outcome = launch(request);
+  StreamClock clock;
+  LaunchRequest placed = request;
+  placed.place = next_operation(stream, clock);
+  const LaunchOutcome outcome = launch(placed);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   if (!trying()) note_call({"kernel", outcome.index, stream.id});

@@ -316,7 +316,7 @@ std::vector<float> costs_by_place(const Module& module) {
 
 void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occupancy& resident) {
   const Module& module = *request.kernel->module;
-  analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), resident.blocks);
+  analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), resident.blocks, request.place);
   shape_sample().begin_launch(analysis(), module.site_count);
   wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot());
   std::fill(module.block_executions, module.block_executions + module.block_count, 0);

@@ -6,6 +6,7 @@
 
 #include "abi.h"
 #include "modules.h"
+#include "stream_order.h"
 
 namespace simt {
 
@@ -20,6 +21,7 @@ struct LaunchRequest {
   uint32_t dynamic_lds = 0;  // bytes
   void** arguments = nullptr;
   uint64_t stream = 0;
+  StreamPlace place;
   bool cooperative = false;
   double most_seconds = 0;  // of the processor, between blocks; 0: as many as it takes
   bool watched = false;  // every access is checked; see LaunchOutcome::out_of_bounds

@@ -13,6 +13,7 @@ constexpr uint32_t kMaxStamp = 0xFFFF00, kMaxSerial = 1u << 23;  // of 24 bits
 constexpr uint64_t kChunkBytes = 65536;
 constexpr size_t kMaxChunks = 4096;  // of 384 KB; accesses beyond them are not checked
 constexpr size_t kMaxTwice = 256;    // of one request
+constexpr size_t kMaxLaunched = 4096;
 
 // Of reads, in the two low bits:
 constexpr uint64_t kOneLane = 0, kOneWave = 1, kManyWaves = 2;
@@ -59,6 +60,7 @@ void RaceDetector::forget_everything() {
   }
   mapped_.clear();
   elsewhere_.clear();
+  launched_.clear();
   shared_.assign(shared_.size(), ShadowCell{});
 }
 
@@ -81,6 +83,17 @@ void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, bool machine, 
   shared_bytewise_ = false;
   shared_cells_ = shared_bytes / 4 + 4;
   shared_.assign(shared_cells_, ShadowCell{});
+  oldest_unordered_ = launch_first_;
+}
+
+void RaceDetector::begin_in_stream(const StreamPlace& place, uint32_t module) {
+  if (!place.before || launched_.size() >= kMaxLaunched) launched_.clear();
+  for (Launched& earlier : launched_) {
+    const auto known = place.before->find(earlier.stream);
+    earlier.unordered = known == place.before->end() || known->second < earlier.number;
+    if (earlier.unordered && earlier.first < oldest_unordered_) oldest_unordered_ = earlier.first;
+  }
+  if (place.before) launched_.push_back({launch_first_, module, place.stream, place.number, false});
 }
 
 void RaceDetector::begin_block(uint64_t number, uint32_t waves) {
@@ -258,7 +271,8 @@ inline bool RaceDetector::tells_nothing_new(const ShadowCell& cell, uint32_t thr
 
 RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
     : Access(access),
-      oldest(pack(detector.launch_first_, 0, 0, 0)),
+      oldest(pack(detector.oldest_unordered_, 0, 0, 0)),
+      launch(pack(detector.launch_first_, 0, 0, 0)),
       mark(pack(detector.state_->order.serial, detector.state_->order.stamp, 0,
                 access.writes ? uint64_t(access.manner) | uint64_t(access.scope) << kScopeShift
                 : access.manner != Manner::kPlain ? kStrong
@@ -293,8 +307,26 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
   conflict(fault, found);
 }
 
+// Of a launch in another stream, which may run at the same time.
+void RaceDetector::check_against_launch(const Common& access, bool strong, uint64_t earlier, uint16_t site,
+                                        uint32_t thread, uint64_t address, Conflicts& found) {
+  const uint32_t serial = serial_of(earlier);
+  const Launched* of = nullptr;
+  for (const Launched& one : launched_)
+    if (one.first <= serial) of = &one;
+  if (!of || !of->unordered || (strong && access.strong)) return;
+  const bool same_module = of->module == launched_.back().module;
+  Fault fault = fault_of(access, FaultScope::kGrid, earlier, same_module ? site : 0xFFFF, thread, address);
+  fault.cause = FaultCause::kUnorderedStreams;
+  conflict(fault, found);
+}
+
 void RaceDetector::check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
+  if (cell.write < access.launch) {
+    check_against_launch(access, manner_of(cell.write) != Manner::kPlain, cell.write, cell.write_site, thread, address, found);
+    return;
+  }
   if (access.read_only && !access.shared) {
     Fault fault = fault_of(access, FaultScope::kGrid, cell.write, cell.write_site, thread, address);
     fault.cause = FaultCause::kReadOnlyLoad;
@@ -357,6 +389,10 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
 
 void RaceDetector::check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
+  if (cell.read < access.launch) {
+    check_against_launch(access, cell.read & kStrong, cell.read, cell.read_site, thread, address, found);
+    return;
+  }
   const uint64_t manner = cell.read & 3;
   const bool both_strong = access.strong && cell.read & kStrong;
   if (both_strong && access.manner == Manner::kAtomic) return;
@@ -377,7 +413,7 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
 
 void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t thread) {
   // Among plain readers strong ones are not looked for: what is in their way is in that of the others, too.
-  if (access.strong && cell.read >= access.oldest && !(cell.read & kStrong)) return;
+  if (access.strong && cell.read >= access.launch && !(cell.read & kStrong)) return;
   uint64_t flags = kOneLane;
   const Ordering::BlockOrder& order = state_->order;
   if (serial_of(cell.read) == order.serial) {
@@ -390,7 +426,7 @@ void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t th
         flags = kOneWave;
     }
     flags |= cell.read & (kManyBlocks | kCopies);
-  } else if (cell.read >= access.oldest && !access.shared && !access.strong) {
+  } else if (cell.read >= access.launch && !access.shared && !access.strong) {
     const Relation before = relation(cell.read, thread, false);
     flags |= kCopies | (before.scope != FaultScope::kNone && !before.softly ? kManyBlocks : cell.read & kManyBlocks);
   }
@@ -408,7 +444,8 @@ void RaceDetector::check_old_cell(const Common& access, ShadowCell& cell, uint32
   uint64_t flags = access.mark & 63;
   if (cell.read >= access.oldest) {
     check_against_reads(access, cell, thread, address, found);
-    if (serial_of(cell.read) != state_->order.serial || cell.read & kCopies) flags |= kReadBefore;
+    const bool others = cell.read >= access.launch && serial_of(cell.read) != state_->order.serial;
+    if (others || cell.read & kCopies) flags |= kReadBefore;
   }
   cell.write = pack(state_->order.serial, state_->order.stamp, thread, flags);
   cell.write_site = access.cell_site;
@@ -480,7 +517,7 @@ void RaceDetector::synchronise(const Common& access, const ShadowCell& cell, uin
   strong.polls = access.polls;
   strong.acquires = access.acquires;
   strong.releases = access.releases;
-  const bool known = cell.write >= access.oldest;
+  const bool known = cell.write >= access.launch;
   ordering_.strong(strong, known ? serial_of(cell.write) : 0, stamp_of(cell.write), thread_of(cell.write));
 }
 

@@ -16,6 +16,7 @@
 
 #include "fault_log.h"
 #include "ordering.h"
+#include "stream_order.h"
 
 namespace simt {
 
@@ -37,6 +38,8 @@ class RaceDetector {
   // `by_wave`: the lanes of a wave have one program counter, see ordering.h. `machine`: of machine code, where an atomic
   // load may look like any other: within a block one is never in conflict with an atomic update.
   void begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes);
+  // Behind it: which earlier launches' accesses nothing orders before this one's.
+  void begin_in_stream(const StreamPlace& place, uint32_t module);
   void begin_block(uint64_t number, uint32_t waves);  // or resumes it
   void end_block(bool done);
   void synchronize_block();
@@ -108,6 +111,7 @@ class RaceDetector {
   struct Common : Access {
     explicit Common(const RaceDetector& detector, const Access& access);
     uint64_t oldest;  // packed; what is older does not matter
+    uint64_t launch;  // packed; what is older is of another launch
     uint64_t mark;                       // packed, without the thread
     uint16_t cell_site;
     bool strong;
@@ -126,6 +130,8 @@ class RaceDetector {
   void check_old_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
   void check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
+  void check_against_launch(const Common& access, bool strong, uint64_t earlier, uint16_t site, uint32_t thread,
+                            uint64_t address, Conflicts& found);
   void check_message(const Common& access, uint64_t write, const Relation& relation, Fault fault, Conflicts& found);
   void check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
@@ -142,6 +148,14 @@ class RaceDetector {
   uint32_t wave_size_ = 64, wave_shift_ = 6;
   bool by_wave_ = true, incomplete_ = false, machine_ = false;
   uint32_t next_serial_ = 1, launch_first_ = 1, launch_begin_ = 1;
+  struct Launched {
+    uint32_t first;  // serial number of its blocks
+    uint32_t module;
+    uint64_t stream, number;
+    bool unordered;  // with the launch that runs
+  };
+  std::vector<Launched> launched_;  // the last one runs
+  uint32_t oldest_unordered_ = 1;   // serial number
   std::vector<uint64_t> numbers_;  // of the launch's blocks, by serial number from launch_begin_ on
   Ordering ordering_;
   BlockState* state_ = nullptr;

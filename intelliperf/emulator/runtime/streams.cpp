@@ -14,10 +14,12 @@ namespace {
 
 constexpr uint32_t kDisableTiming = 2;
 constexpr int kLeastPriority = 0;
+constexpr uint32_t kNonBlocking = 1;
 
 struct Timeline {
   double device_ns = 0;  // when the device has done all work so far
   double host_ns = 0;    // up to where the host has waited
+  StreamClock host;
   uint64_t next_id = 1;
   Stream default_stream;
   std::set<Stream*> streams;
@@ -29,6 +31,15 @@ struct Timeline {
 Timeline& timeline() {
   static auto* const instance = new Timeline;  // outlives the application's destructors
   return *instance;
+}
+
+// Of the default stream all streams that wait for it, too.
+StreamClock done_by(const Stream& stream) {
+  StreamClock done = stream.before;
+  if (stream.id != 0) return done;
+  for (const Stream* other : timeline().streams)
+    if (!(other->flags & kNonBlocking)) join(done, other->before);
+  return done;
 }
 
 int greatest_priority() { return current_vendor() == Vendor::kCuda ? -5 : -1; }
@@ -66,16 +77,36 @@ void advance(Stream& stream, double duration_ns, bool blocking) {
   Timeline& t = timeline();
   const double end = std::max({stream.ready_ns, t.device_ns, t.host_ns}) + duration_ns;
   t.device_ns = stream.ready_ns = end;
-  if (blocking) t.host_ns = end;
+  StreamClock clock;
+  next_operation(stream, clock);
+  if (!blocking) return;
+  t.host_ns = end;
+  join(t.host, done_by(stream));
+}
+
+StreamPlace next_operation(Stream& stream, StreamClock& clock) {
+  Timeline& t = timeline();
+  if (stream.id != 0 && !(stream.flags & kNonBlocking)) join(stream.before, t.default_stream.before);
+  stream.before = done_by(stream);
+  join(stream.before, t.host);
+  clock = stream.before;
+  stream.before[stream.id] = ++stream.operations;
+  return {stream.id, stream.operations, &clock};
 }
 
 void wait_for(const Stream& stream) {
   Timeline& t = timeline();
   const double until = stream.id == 0 ? t.device_ns : stream.ready_ns;
   t.host_ns = std::max(t.host_ns, until);
+  join(t.host, done_by(stream));
 }
 
-void wait_for_device() { timeline().host_ns = std::max(timeline().host_ns, timeline().device_ns); }
+void wait_for_device() {
+  Timeline& t = timeline();
+  t.host_ns = std::max(t.host_ns, t.device_ns);
+  join(t.host, t.default_stream.before);
+  for (const Stream* stream : t.streams) join(t.host, stream->before);
+}
 
 bool any_capture() {
   const Timeline& t = timeline();
@@ -126,6 +157,7 @@ int StreamCreateWithFlags(Stream** stream, unsigned int flags) { return StreamCr
 
 int StreamDestroy(Stream* stream) {
   if (!timeline().streams.count(stream)) return kInvalidHandle;
+  if (!(stream->flags & kNonBlocking)) join(timeline().default_stream.before, stream->before);
   timeline().streams.erase(stream);
   delete stream;
   return kSuccess;
@@ -156,7 +188,7 @@ int StreamWaitEvent(Stream* handle, Event* event, unsigned int) {
   Stream* stream = resolve_stream(handle);
   if (!stream || !known(event)) return kInvalidHandle;
   if (event->capture) stream->capture = event->capture;  // the stream joins that capture
-  else if (event->recorded) stream->ready_ns = std::max(stream->ready_ns, event->time_ns);
+  else if (event->recorded) stream->ready_ns = std::max(stream->ready_ns, event->time_ns), join(stream->before, event->before);
   return kSuccess;
 }
 
@@ -250,6 +282,7 @@ int EventRecord(Event* event, Stream* handle) {
     return kSuccess;
   }
   event->time_ns = std::max(stream->id == 0 ? t.device_ns : stream->ready_ns, t.host_ns);
+  event->before = done_by(*stream);
   return kSuccess;
 }
 int EventRecordWithFlags(Event* event, Stream* stream, unsigned int) { return EventRecord(event, stream); }
@@ -257,6 +290,7 @@ int EventQuery(Event* event) {
   if (!known(event)) return kInvalidHandle;
   if (event->capture) return kCapturedEvent;
   timeline().host_ns = std::max(timeline().host_ns, event->time_ns);
+  join(timeline().host, event->before);
   return kSuccess;
 }
 int EventSynchronize(Event* event) {

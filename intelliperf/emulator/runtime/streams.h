@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "stream_order.h"
+
 namespace simt {
 
 // The operations of a capture, in the order of issue (which respects every dependency between its streams).
@@ -26,12 +28,15 @@ struct Stream {
   double ready_ns = 0;
   Graph* capture = nullptr;  // being captured into
   bool capture_origin = false;
+  StreamClock before;  // and its own operations so far
+  uint64_t operations = 0;
 };
 
 struct Event {
   uint32_t flags = 0;
   bool recorded = false;
   double time_ns = 0;
+  StreamClock before;
   Graph* capture = nullptr;  // recorded in a capturing stream
 };
 
@@ -41,6 +46,8 @@ Stream* resolve_stream(Stream* handle);
 void advance(Stream& stream, double duration_ns, bool blocking);
 void wait_for(const Stream& stream);  // the host waits
 void wait_for_device();
+// The next operation of the stream; `clock` takes what is ordered before it.
+StreamPlace next_operation(Stream& stream, StreamClock& clock);
 bool any_capture();  // some stream is capturing
 void forget_streams();  // device reset
 
