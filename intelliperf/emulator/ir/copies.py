@@ -19,6 +19,7 @@ _STORE = re.compile(r"store (?:volatile )?(<\d+ x )?(\w+)>? (.*), ptr (?:addrspa
 _INCOMING = re.compile(rf"\[ (%{NAME}|@{NAME}|[^,\]]+), %{NAME} \]")
 _HARMLESS = re.compile(r"@(?:llvm\.|__simt_)")
 _FLOATS = frozenset(("float", "double", "half", "bfloat"))
+_INTEGER = re.compile(r"i(?:8|16|32|64|128)")  # as which halves and vectors are moved
 
 
 def copied(function: Function, parameters: Mapping[str, int]) -> list[int]:
@@ -31,10 +32,10 @@ def copied(function: Function, parameters: Mapping[str, int]) -> list[int]:
         if instruction.opcode in ("atomicrmw", "cmpxchg"):
             stored.update((index, False) for index in flow.roots(instruction.text) or parameters.values())
         found = _STORE.search(without_attachments(instruction.text)) if instruction.opcode == "store" else None
-        if found is None or found[2] not in _FLOATS:
+        if found is None or not (found[2] in _FLOATS or _INTEGER.fullmatch(found[2])):
             continue
         moved, roots = flow.is_moved(found[3]), flow.roots(f"ptr {found[4]}")
-        if not moved and not roots:
+        if not moved and not roots and found[2] in _FLOATS:
             return []  # what is loaded later may be that
         stored.update((index, moved and stored.get(index, True)) for index in roots)
     return sorted(index for index, moved in stored.items() if moved)

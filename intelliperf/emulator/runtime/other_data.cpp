@@ -54,7 +54,14 @@ Value quiet_nan(uint64_t chance) {
 }
 
 template <class Value>
-bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind) {
+Value at_bound(const Bounds& bounds, uint64_t chance) {
+  const auto bound = Value(bounds.floats[chance % bounds.floats.size()]);
+  const uint64_t side = chance / 1024 % 4;
+  return side < 2 ? bound : std::nextafter(bound, side == 2 ? -std::numeric_limits<Value>::infinity() : std::numeric_limits<Value>::infinity());
+}
+
+template <class Value>
+bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   const auto finite = [](Value v) { return std::isfinite(v); };
   Value low = 0, high = 0;
   for (const Value v : values)
@@ -74,6 +81,7 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (of_32 < 8) value = -value;
         if (of_32 == 8) value = 0;
         if (of_32 == 9) value = -Value(0);
+        if (of_32 >= 10 && of_32 < 14 && !bounds.floats.empty()) value = at_bound<Value>(bounds, chance / 32);
         break;
       case DataKind::kNan:
         if (chance % kRare == 0) value = quiet_nan<Value>(chance);
@@ -111,11 +119,13 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
 }
 
 template <class Value>
-bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind) {
+bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   if (constant == (kind == DataKind::kWritten) || values.empty()) return false;
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const Value low = *least, high = *greatest;
   const std::vector<Value> before = values;
+  std::vector<int64_t> named = settings().constants;
+  named.insert(named.end(), bounds.integers.begin(), bounds.integers.end());
   for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t chance = mixed(draw ^ i);
     Value& value = values[i];
@@ -135,8 +145,8 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
       const uint64_t above[] = {wide(high) + 1, wide(low) - 1, ~0ull, wide(value) + 256, 2 * wide(high) + 1,
                                 wide(value) + (1 << 16), wide(std::numeric_limits<Value>::max()),
                                 wide(std::numeric_limits<Value>::min()), 0, 1};
-      const uint64_t named = settings().constants.size(), which = chance / 8 % (std::size(above) + named);
-      value = Value(which < named ? uint64_t(settings().constants[which]) + chance / 1024 % 3 - 1 : above[which - named]);
+      const uint64_t which = chance / 8 % (std::size(above) + named.size());
+      value = Value(which < named.size() ? uint64_t(named[which]) + chance / 1024 % 3 - 1 : above[which - named.size()]);
     }
   }
   return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
@@ -144,7 +154,7 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
 }
 
 template <class Value>
-bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
+bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   std::vector<Value> values = read<Value>(at, bytes);
   bool altered = true;
   if (kind == DataKind::kSorted || kind == DataKind::kReversed) {
@@ -159,21 +169,22 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
     else
       std::reverse(values.begin(), values.end());
   } else if constexpr (std::is_floating_point_v<Value>) {
-    altered = alter_floats(values, constant, draw, kind);
+    altered = alter_floats(values, constant, draw, kind, bounds);
   } else {
-    altered = alter_integers(values, constant, draw, kind);
+    altered = alter_integers(values, constant, draw, kind, bounds);
   }
   if (altered) std::memcpy(at, values.data(), values.size() * sizeof(Value));
   return altered;
 }
 
 // 16-bit floats, as floats.
-bool alter_narrow(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
+bool alter_narrow(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   const std::vector<uint16_t> halves = read<uint16_t>(at, bytes);
   std::vector<float> wide(halves.size());
   for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i]);
   const std::vector<float> before = wide;
-  if (!alter_as<float>(reinterpret_cast<char*>(wide.data()), wide.size() * sizeof(float), constant, draw, kind)) return false;
+  auto* const first = reinterpret_cast<char*>(wide.data());
+  if (!alter_as<float>(first, wide.size() * sizeof(float), constant, draw, kind, bounds)) return false;
   for (size_t i = 0; i < halves.size(); ++i) {
     if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
     uint16_t narrow = narrowed(wide[i], halves[i]);
@@ -269,11 +280,11 @@ bool alter_cancelling(char* at, uint64_t bytes, const Number& number, uint64_t r
   return number.bytes == 4 ? fill(float()) : number.bytes == 8 && fill(double());
 }
 
-bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind) {
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind, const Bounds& bounds) {
   const auto [type, each] = numbers.number;
   const uint64_t own = mixed(draw * 64 + numbers.order);
-  const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind); };
-  if (type == NumberKind::kFloat && each == 2) return alter_narrow(at, bytes, numbers.constant, own, kind);
+  const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind, bounds); };
+  if (type == NumberKind::kFloat && each == 2) return alter_narrow(at, bytes, numbers.constant, own, kind, bounds);
   if (type == NumberKind::kFloat && each == 4) return as(float());
   if (type == NumberKind::kFloat && each == 8) return as(double());
   if (type != NumberKind::kInteger) return false;

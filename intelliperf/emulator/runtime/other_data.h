@@ -9,7 +9,8 @@
 namespace simt {
 
 enum class DataKind : uint8_t {  // the most telling first
-  kSigns,      // a quarter of the floats negated, some zero, of both signs; ascending ones stay so
+  kSigns,      // a quarter of the floats negated, some zero, of both signs, some just what an argument is, or beside it;
+               // ascending ones stay so
   kOutOfRange, // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
                // floats as by kSigns
   kEveryValue, // integers that are only read: any of their range, bytes any at all
@@ -28,6 +29,12 @@ enum class DataKind : uint8_t {  // the most telling first
   kCount,
 };
 
+// Plain numbers of the launch, which data may be compared with.
+struct Bounds {
+  std::vector<double> floats;
+  std::vector<int64_t> integers;
+};
+
 // How many of them there are for this run.
 uint32_t data_kinds();
 
@@ -37,7 +44,7 @@ const char* name_of(DataKind kind);
 bool needs_watching(DataKind kind);
 
 // Overwrites the numbers; `draw` tells the launch. False: left as they are.
-bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind);
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind, const Bounds& bounds);
 
 // Floats that are read become numbers that lie half-way between two integers, as rounding has to break ties there; those
 // of one value only, when `ones`, for what they are multiplied by.

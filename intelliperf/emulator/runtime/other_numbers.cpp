@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint32_t kMostArguments = 6;
+constexpr size_t kMostPointers = 3;
 constexpr uint64_t kWideEach = 3;  // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
@@ -54,6 +55,37 @@ std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
   const LaunchShape shape{extent(request.grid), extent(request.block)};
   std::vector<OtherArgument> found = other_arguments(plain, shape, settings().shapes);
   if (found.size() > kMostArguments) found.resize(kMostArguments);
+  return found;
+}
+
+// Where a pointer lies within its allocation, the program may put it anywhere: one element further. By argument.
+std::vector<size_t> inner_pointers(const LaunchRequest& request) {
+  std::vector<size_t> found;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (!parameter.pointer || parameter.size != sizeof(uintptr_t) || parameter.number.bytes == 0) continue;
+    uintptr_t address = 0;
+    std::memcpy(&address, request.arguments[parameter.index], sizeof address);
+    const Allocation* a = find(address);
+    if (a && a->kind == MemoryKind::kDevice && address != a->base && found.size() < kMostPointers) found.push_back(parameter.index);
+  }
+  return found;
+}
+
+Bounds bounds_of(const LaunchRequest& request) {
+  Bounds found;
+  for (const Quantity& slot : settings().slots) {
+    const void* at = slot_address(slot, request);
+    const auto [kind, bytes] = slot.number;
+    if (!at || (bytes != 4 && bytes != 8)) continue;
+    float narrow = 0;
+    double wide = 0;
+    int32_t small = 0;
+    int64_t large = 0;
+    void* const into[] = {&narrow, &wide, &small, &large};
+    std::memcpy(into[(kind == NumberKind::kInteger ? 2 : 0) + (bytes == 8)], at, bytes);
+    if (kind == NumberKind::kFloat) found.floats.push_back(bytes == 4 ? double(narrow) : wide);
+    if (kind == NumberKind::kInteger) found.integers.push_back(bytes == 4 ? int64_t(small) : large);
+  }
   return found;
 }
 
@@ -171,7 +203,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   if (mode != OtherNumbersMode::kArguments && mode != OtherNumbersMode::kWide) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
   if (mode == OtherNumbersMode::kWide) return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
-  const auto plain = uint32_t(other_arguments(request).size());
+  const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
 
@@ -197,10 +229,16 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     return;
   }
   const std::vector<OtherArgument> plain = other_arguments(request);
+  const std::vector<size_t> pointers = inner_pointers(request);
   const std::vector<OtherSize> sizes = sizes_of(request);
-  const uint32_t which = Window(uint32_t(plain.size()), uint32_t(plain.size() + sizes.size()), nth)[variant];
+  const size_t fixed = plain.size() + pointers.size();
+  const uint32_t which = Window(uint32_t(fixed), uint32_t(fixed + sizes.size()), nth)[variant];
+  if (which >= fixed) {
+    alter_size(request, sizes[which - fixed]);
+    return;
+  }
   if (which >= plain.size()) {
-    alter_size(request, sizes[which - plain.size()]);
+    move_pointer(request, pointers[which - plain.size()]);
     return;
   }
   const OtherArgument& other = plain[which];
@@ -209,6 +247,19 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     arguments_[one.index] = copies_.back().data();
   }
   altered_.grid = {other.grid[0], other.grid[1], other.grid[2]};
+}
+
+void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (parameter.index != index) continue;
+    uintptr_t address = 0;
+    std::memcpy(&address, request.arguments[index], sizeof address);
+    address += parameter.number.bytes;
+    copies_.emplace_back(reinterpret_cast<const char*>(&address), reinterpret_cast<const char*>(&address) + sizeof address);
+    arguments_[index] = copies_.back().data();
+  }
+  altered_.watched = may_be_watched(request);
+  told_ = "a pointer moved by one element";
 }
 
 void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which) {
@@ -220,6 +271,7 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32
     alter_sums(request);
     return;
   }
+  const Bounds bounds = bounds_of(request);
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
@@ -228,7 +280,7 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32
     if (which == 0)
       alter(at, allocation->bytes, numbers.of, nth, mode);
     else
-      alter_kind(at, allocation->bytes, numbers.of, nth, kind);
+      alter_kind(at, allocation->bytes, numbers.of, nth, kind, bounds);
     shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
   }
   if (which == 0) return;

@@ -39,6 +39,7 @@ class OtherNumbers {
     std::vector<char> content;
   };
   void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
+  void move_pointer(const LaunchRequest& request, size_t index);
   void alter_sums(const LaunchRequest& request);
   void alter_size(const LaunchRequest& request, const OtherSize& other);
   bool as_taken(const LaunchRequest& request) const;

@@ -9,6 +9,7 @@ _ATTACHED = re.compile(r",? !([\w.]+) !(\d+)")
 _NODE = re.compile(r"^!(\d+) = (.*)$")
 _REFERENCE = re.compile(r"!(\d+)")
 _DEBUGGERS = re.compile(r"(?:distinct )?!DI\w+\(")
+_IDENTITY = re.compile(r"\b__(?:hip|cuda)_cuid_\w+")  # a hash of the file
 _IGNORED = ("!", ";", "source_filename", "    #dbg_")
 _DEEPEST = 6
 
@@ -27,7 +28,7 @@ def _code(text: str) -> Iterator[str]:
 
     for row in rows:
         if row and not row.startswith(_IGNORED):
-            yield _ATTACHED.sub(attached, row)
+            yield _IDENTITY.sub("", _ATTACHED.sub(attached, row))
 
 
 def _spelled(notes: dict[str, str], number: str, depth: int = 0) -> str:
