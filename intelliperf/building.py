@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from intelliperf.errors import BuildFailed, UsageError
-from intelliperf.observer import Settings
+from intelliperf.observer import RunSettings
 from intelliperf.project.builder import Builder
 from intelliperf.project.journal import Journal
 from intelliperf.project.recipes import is_python
@@ -24,7 +24,7 @@ STARTED = "started"  # a file of the run directory: the build has begun
 class Versions:
     """Each is built in a scratch copy of its own. `while_building` is called before each build."""
 
-    settings: Settings
+    settings: RunSettings
     application: Application
     backend: Backend
     journal: Journal

@@ -29,7 +29,7 @@ _SHORT_S = 5.0  # a run of an application that takes less is made for each varia
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """What the user chose. All timeouts are in seconds."""
 
     formula: str = "all"
@@ -70,7 +70,7 @@ class Recordings(Protocol):
 class Observer:
     """Profiles versions, finds their bottlenecks, and pins them to lines; `note` is told what was left out."""
 
-    settings: Settings
+    settings: RunSettings
     backend: Backend
     formula: Formula
     note: Callable[[str], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from intelliperf.building import Versions
 from intelliperf.errors import SourceNotFound
-from intelliperf.observer import Observer, Recordings, Settings, of_kernel, renewed
+from intelliperf.observer import Observer, Recordings, RunSettings, of_kernel, renewed
 from intelliperf.project.versions import Version, evidence_at_home
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
 from intelliperf.records import Attempt, Diagnosis, Finding, KernelProfile, Outcome, SourceEvidence, Verdict
@@ -23,7 +23,7 @@ _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.
 class Pursuit:
     """`attempts`: all of the run so far, which grows as they are made."""
 
-    settings: Settings
+    settings: RunSettings
     backend: Backend
     formula: Formula
     stages: Stages

@@ -24,7 +24,7 @@ from intelliperf.conclusion import (
     total_usage,
 )
 from intelliperf.errors import BudgetExhausted, BuildFailed
-from intelliperf.observer import Recordings, Settings
+from intelliperf.observer import Recordings, RunSettings
 from intelliperf.project import jitfacts
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
@@ -44,7 +44,7 @@ from intelliperf.records import (
     Review,
     Verdict,
 )
-from intelliperf.search import Judge, Target
+from intelliperf.search import CandidateJudge, Target
 from intelliperf.stages import Stages
 from intelliperf.whole import Settling, met_recordings_alone
 
@@ -53,12 +53,12 @@ from intelliperf.whole import Settling, met_recordings_alone
 class Run:
     """Everything that varies is passed in."""
 
-    settings: Settings
+    settings: RunSettings
     application: Application
     backend: Backend
     formula: Formula
     rewriters: tuple[Rewriter, ...]
-    judge: Judge
+    judge: CandidateJudge
     journal: Journal
     recordings: Recordings | None = None  # of launches; without them each accepted candidate meets the application
     exclusive: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext  # holds the GPU against other runs

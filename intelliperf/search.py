@@ -68,7 +68,7 @@ class Located:
     reason: str
 
 
-class Judge(Protocol):
+class CandidateJudge(Protocol):
     """Judges one candidate; wired to the validation package by the command line."""
 
     def __call__(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from intelliperf.cli.options import Options
 from intelliperf.codegen.heeding import Heeding
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.observer import Settings
+from intelliperf.observer import RunSettings
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory
@@ -74,7 +74,7 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     application = with_gpu(application, backend.name, options.target)
     judge = RunJudge(options, backend, sandbox, journal)
     return Run(
-        settings=Settings(
+        settings=RunSettings(
             kernel=options.kernel,
             top_n=options.top_n,
             num_attempts=options.num_attempts,

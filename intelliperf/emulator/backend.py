@@ -28,7 +28,7 @@ from intelliperf.records import (
 
 if TYPE_CHECKING:
     from intelliperf.emulator.altering import Plan
-    from intelliperf.emulator.strict import Built
+    from intelliperf.emulator.strict import StrictBuild
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
     from intelliperf.timeline import Timeline
@@ -230,11 +230,11 @@ class EmulatorBackend:
         """Drop all records, so that the next question runs the program again."""
         self._tracer.forget()
 
-    def _built(self, application: Application, sandbox: Sandbox) -> Built:
-        from intelliperf.emulator.strict import Built
+    def _built(self, application: Application, sandbox: Sandbox) -> StrictBuild:
+        from intelliperf.emulator.strict import StrictBuild
 
         trace = self._tracer.trace(application, _STRICTNESS_DEADLINE_S, sandbox).trace
-        return Built(trace, application.project)
+        return StrictBuild(trace, application.project)
 
     def _remember(self, trace: Trace) -> None:
         """Keep the program's chip for `probe`, also in a resumed run that reads its profile from the journal.

@@ -23,14 +23,14 @@ COMPILE_LOG = "compile.jsonl"  # at the root of a scratch copy
 
 
 @dataclass(frozen=True)
-class Built:
+class StrictBuild:
     """A traced program and the directory in which it was built."""
 
     trace: Trace
     project: Path
 
 
-def check(reference: Built, candidate: Built) -> Check:
+def check(reference: StrictBuild, candidate: StrictBuild) -> Check:
     """FAILED where the real target's compiler refuses the candidate and not the original."""
     excessive = over_limits(candidate.trace)
     if excessive and not over_limits(reference.trace):
@@ -68,7 +68,7 @@ def over_limits(trace: Trace) -> tuple[str, ...]:
     return tuple(found)
 
 
-def errors_of(built: Built, modules: Iterable[ModuleFacts]) -> tuple[str, ...]:
+def errors_of(built: StrictBuild, modules: Iterable[ModuleFacts]) -> tuple[str, ...]:
     """The compiler's errors for the modules' sources; empty without a compile log."""
     log = compile_log(built.project)
     if log is None:

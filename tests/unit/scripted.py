@@ -14,7 +14,7 @@ from rewrite_task import device
 from rewrite_task import evidence as tally_evidence
 
 from intelliperf.errors import SourceNotFound
-from intelliperf.observer import Settings
+from intelliperf.observer import RunSettings
 from intelliperf.project.journal import Journal
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version
@@ -225,7 +225,7 @@ def judge(
 
 def scripted_run(application: Application, journal: Journal, *rewriters: Rewriter, **settings: object) -> Run:
     return Run(
-        settings=Settings(formula="contention", **settings),  # type: ignore[arg-type]
+        settings=RunSettings(formula="contention", **settings),  # type: ignore[arg-type]
         application=application,
         backend=TextBackend(),
         formula=Contention(),
