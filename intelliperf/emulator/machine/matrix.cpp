@@ -1,4 +1,8 @@
 // Accumulation registers and matrix multiplication.
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <map>
 
@@ -74,6 +78,7 @@ const std::map<std::string, Shape>& shapes() {
 }
 
 using Lanes = float[kWave];
+constexpr uint32_t kMostDepth = 32;
 
 float half_to_float(uint32_t half) {
   const uint32_t sign = (half & 0x8000) << 16, rest = (half & 0x7FFF) << 13;
@@ -133,6 +138,40 @@ void unpack(Wave& wave, uint32_t row, const Shape& s, bool, int32_t (*out)[kWave
 float sum_with(float x, float y, float sum) { return __builtin_fmaf(x, y, sum); }  // rounded once
 int32_t sum_with(int32_t x, int32_t y, int32_t sum) { return int32_t(uint32_t(sum) + uint32_t(x) * uint32_t(y)); }
 
+// Adds a row's products to its sums: of each k one factor and a row of others.
+template <class Number, uint32_t kSide>
+void add_products(const Number* const* factors, const Number* const* others, uint32_t row, uint32_t depth, Number* sums) {
+  for (uint32_t k = 0; k < depth; ++k)
+    for (uint32_t n = 0; n < kSide; ++n) sums[n] = sum_with(factors[k][row], others[k][n], sums[n]);
+}
+
+#ifdef __FMA__
+// Compilers vectorise no loop whose rounding is only known when it runs.
+void add_sixteen(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
+  __m256 low = _mm256_loadu_ps(sums), high = _mm256_loadu_ps(sums + 8);
+  for (uint32_t k = 0; k < depth; ++k) {
+    const __m256 factor = _mm256_broadcast_ss(factors[k] + row);
+    low = _mm256_fmadd_ps(factor, _mm256_loadu_ps(others[k]), low);
+    high = _mm256_fmadd_ps(factor, _mm256_loadu_ps(others[k] + 8), high);
+  }
+  _mm256_storeu_ps(sums, low);
+  _mm256_storeu_ps(sums + 8, high);
+}
+
+template <>
+void add_products<float, 16>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
+  add_sixteen(factors, others, row, depth, sums);
+}
+
+template <>
+void add_products<float, 32>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
+  add_sixteen(factors, others, row, depth, sums);
+  const float* right[kMostDepth];
+  for (uint32_t k = 0; k < depth; ++k) right[k] = others[k] + 16;
+  add_sixteen(factors, right, row, depth, sums + 16);
+}
+#endif
+
 struct Results {
   uint32_t words[32][kWave];
 };
@@ -146,19 +185,21 @@ void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
   const Source& source = i.source[2];
   const uint32_t constant = source.is_vector() ? 0 : scalar_word(wave, i, source.code);
   Results out;
-  for (uint32_t block = 0; block < s.blocks; ++block)
+  const Number *factors[kMostDepth], *others[kMostDepth];  // of row and column 0
+  for (uint32_t block = 0; block < s.blocks; ++block) {
+    for (uint32_t k = 0; k < s.depth; ++k) {
+      const Place place = factor_place(s, block, 0, k);
+      factors[k] = &left[place.item][place.lane];
+      others[k] = &right[place.item][place.lane];
+    }
     for (uint32_t row = 0; row < kSide; ++row) {
       const Place to = result_place(s, block, row, 0);
       if (source.is_vector()) std::memcpy(sums, &wave.v(source.row() + to.item)[to.lane], sizeof sums);
       else for (uint32_t n = 0; n < kSide; ++n) sums[n] = bits_as<Number>(constant);
-      for (uint32_t k = 0; k < s.depth; ++k) {
-        const Place x = factor_place(s, block, row, k), y = factor_place(s, block, 0, k);
-        const Number factor = left[x.item][x.lane];
-        const Number* const others = &right[y.item][y.lane];
-        for (uint32_t n = 0; n < kSide; ++n) sums[n] = sum_with(factor, others[n], sums[n]);
-      }
+      add_products<Number, kSide>(factors, others, row, s.depth, sums);
       std::memcpy(&out.words[to.item][to.lane], sums, sizeof sums);
     }
+  }
   const uint32_t items = s.side * s.side * s.blocks / kWave;
   for (uint32_t n = 0; n < items; ++n) std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));  // whatever EXEC says
 }

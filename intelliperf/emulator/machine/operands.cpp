@@ -84,9 +84,28 @@ namespace {
 
 bool dpp_readable(const Wave& wave, int8_t source) { return source >= 0 && (wave.exec() >> source & 1); }
 
+// Sources of all controls, made once.
+struct DppTable {
+  static constexpr uint32_t kControls = 0x160;
+  int8_t from[kControls][kWave];
+  bool known[kControls] = {};
+
+  DppTable() {
+    for (uint32_t control = 0; control < kControls; ++control) {
+      try {
+        dpp_sources(uint16_t(control), from[control]);
+        known[control] = true;
+      } catch (const Stop&) {  // there is no such control
+      }
+    }
+  }
+};
+
 void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* out) {
-  int8_t from[kWave];
-  dpp_sources(i.lanes.control, from);
+  static const DppTable table;
+  const uint16_t control = i.lanes.control;
+  if (control >= DppTable::kControls || !table.known[control]) throw Stop("this DPP control");
+  const int8_t* const from = table.from[control];
   for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = dpp_readable(wave, from[lane]) ? row[from[lane]] : 0;
 }
 
