@@ -13,11 +13,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from intelliperf.codegen.rules import groups
-from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.addresses import accesses
 from intelliperf.codegen.rules.blocks import Program, scaled_grid
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import statement_end
@@ -28,15 +28,13 @@ from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, resolved_functions
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
 from intelliperf.codegen.rules.row_loops import (
-    RowAlgebra,
-    RowLoop,
     Words,
     renders,
     row_loop,
-    same_lane,
     share_out,
     starts_neutral,
 )
+from intelliperf.codegen.rules.row_plans import Plan, needs_meeting, reads_that_wait, troubled_arrays
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source, Splice, without_comments
@@ -56,17 +54,6 @@ class Names:
     part: str
     value: str
     cuda: bool
-
-
-@dataclass
-class Plan:
-    """What is known of one function that the lanes of a group run together."""
-
-    function: Node
-    loops: list[RowLoop] = field(default_factory=list)
-    single: list[Node] = field(default_factory=list)  # statements for the first lane
-    called: list[Node] = field(default_factory=list)  # calls of functions that the group runs together, too
-    refused: list[str] = field(default_factory=list)
 
 
 class RowPerWave:
@@ -273,7 +260,7 @@ def _write(problem: Problem, place: Place, kernel: Node, plans: list[Plan]) -> N
 
 def _write_function(problem: Problem, place: Place, plan: Plan, names: Names, first: bool) -> None:
     source = problem.source(place.path if first else _own_path(problem, place, plan.function))
-    whole, troubled = body(plan.function), _troubled(plan)
+    whole, troubled = body(plan.function), troubled_arrays(plan)
     if troubled and not first:
         raise NotApplicable(f"{place}: lanes would have to agree on what {plan.function.name} writes")
 
@@ -281,11 +268,13 @@ def _write_function(problem: Problem, place: Place, plan: Plan, names: Names, fi
         return declare(problem, source, whole.start_offset, base, render)
 
     def meeting(statement: Node) -> str:
-        if not _needs_meeting(plan, statement, troubled):
+        if not needs_meeting(plan, statement, troubled):
             return ""
         return helper("group_meet", lambda name: groups.meeting(name, names.cuda)) + "();"
 
-    _check_agreement(place, plan, troubled)
+    for statement in reads_that_wait(place, plan, troubled):
+        text = helper("group_meet", lambda name: groups.meeting(name, names.cuda))
+        source.insert(statement.start_offset, f"{text}();\n{source.indentation(statement.start_offset)}")
     for row in plan.loops:
         helpers = {
             item.variable: helper(f"group_{item.kind}", partial(renders, item, names.cuda)) for item in row.carried
@@ -332,74 +321,6 @@ def _store_once(source: Source, place: Place, statement: Node, words: tuple[str,
     source.replace(statement.start_offset, operand.start_offset, f"{'{ ' if alone else ''}{lead}const auto {value} = ")
     end = f"\n{indent}if ({lane} == 0) {written_to} {statement.bare().opcode} {value};{' }' if alone else ''}"
     source.insert(statement_end(source, statement), end)
-
-
-def _check_unknown(place: Place, plan: Plan, addresses: Addresses) -> None:
-    """Raise `NotApplicable` where a pointer that is not followed may lead to what a lane has stored before."""
-    found = list(accesses(plan.function))
-    for item in found:
-        if addresses.element(item.place).root:
-            continue
-        around = {id(up) for up in item.place.ancestors() if up.kind in _LOOPS}
-        for other in found:
-            together = any(id(up) in around for up in other.place.ancestors())
-            if other is not item and other.stores and (together or other.place.start_offset < item.place.start_offset):
-                raise NotApplicable(
-                    f"{place}: line {item.place.line} goes through a pointer that may lead to what line "
-                    f"{other.place.line} stores"
-                )
-
-
-def _check_agreement(place: Place, plan: Plan, troubled: set[str]) -> None:
-    """Raise `NotApplicable` where lanes read outside of loops and stores what another lane has stored."""
-    addresses = Addresses(RowAlgebra(plan.function))
-    _check_unknown(place, plan, addresses)
-    known = [row.loop for row in plan.loops] + plan.single
-    inside = {id(node) for statement in known for node in statement.everything()}
-    stores = [item for item in accesses(plan.function) if item.stores]
-    for item in accesses(plan.function):
-        root = addresses.element(item.place).root
-        if id(item.place) in inside or root not in troubled:
-            continue
-        repeated = any(parent.kind in _LOOPS for parent in item.place.ancestors())
-        before = [other for other in stores if addresses.element(other.place).root == root]
-        if repeated or any(other.place.start_offset < item.place.start_offset for other in before):
-            raise NotApplicable(f"{place}: line {item.place.line} reads what another lane may have stored")
-
-
-def _troubled(plan: Plan) -> set[str]:
-    """Arrays of which a lane may read or write what another one has written before."""
-    addresses = Addresses(RowAlgebra(plan.function))
-    everywhere = list(accesses(plan.function))
-    shared = {id(item.place) for row in plan.loops for item in accesses(row.loop.children[-1])}
-    summed = {id(item.place) for row in plan.loops for item in row.sums}
-    singles = {id(item.place) for statement in plan.single for item in accesses(statement)}
-    found = set()
-    for root in {addresses.element(item.place).root for item in everywhere if item.stores}:
-        mine = [item for item in everywhere if addresses.element(item.place).root == root]
-        by_first = all(id(item.place) in singles | summed for item in mine)
-        in_loops = all(id(item.place) in shared - summed for item in mine)
-        if not by_first and not (in_loops and same_lane(plan.loops, plan.function, root) is not None):
-            found.add(root)
-    return found
-
-
-def _needs_meeting(plan: Plan, statement: Node, troubled: set[str]) -> bool:
-    """Does it touch what lanes have to agree on, after something else that did, one of them storing?"""
-    addresses = Addresses(RowAlgebra(plan.function))
-    repeated = any(parent.kind in _LOOPS for parent in statement.ancestors())
-    inside = {id(node) for node in statement.everything()}
-    for root in troubled:
-        mine = [item for item in accesses(statement) if addresses.element(item.place).root == root]
-        others = [
-            item
-            for item in accesses(plan.function)
-            if addresses.element(item.place).root == root
-            and (repeated or (id(item.place) not in inside and item.place.start_offset < statement.start_offset))
-        ]
-        if mine and others and any(item.stores for item in (*mine, *others)):
-            return True
-    return False
 
 
 def _number(problem: Problem, place: Place, kernel: Node) -> None:

@@ -1,0 +1,111 @@
+"""What the lanes of a group that share a row have to agree on: memory that one of them wrote and another one reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.problem import NotApplicable, Place
+from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, same_lane
+from intelliperf.codegen.syntax.tree import Node
+
+_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+
+
+@dataclass
+class Plan:
+    """What is known of one function that the lanes of a group run together."""
+
+    function: Node
+    loops: list[RowLoop] = field(default_factory=list)
+    single: list[Node] = field(default_factory=list)  # statements for the first lane
+    called: list[Node] = field(default_factory=list)  # calls of functions that the group runs together, too
+    refused: list[str] = field(default_factory=list)
+
+
+def _check_unknown(place: Place, plan: Plan, addresses: Addresses) -> None:
+    """Raise `NotApplicable` where a pointer that is not followed may lead to what a lane has stored before."""
+    found = list(accesses(plan.function))
+    for item in found:
+        if addresses.element(item.place).root:
+            continue
+        around = {id(up) for up in item.place.ancestors() if up.kind in _LOOPS}
+        for other in found:
+            together = any(id(up) in around for up in other.place.ancestors())
+            if other is not item and other.stores and (together or other.place.start_offset < item.place.start_offset):
+                raise NotApplicable(
+                    f"{place}: line {item.place.line} goes through a pointer that may lead to what line "
+                    f"{other.place.line} stores"
+                )
+
+
+def reads_that_wait(place: Place, plan: Plan, troubled: set[str]) -> list[Node]:
+    """Statements, outside of shared loops and stores, that read what another lane may have stored.
+
+    Raises `NotApplicable` where the lanes cannot meet right before such a read.
+    """
+    addresses = Addresses(RowAlgebra(plan.function))
+    _check_unknown(place, plan, addresses)
+    known = [row.loop for row in plan.loops] + plan.single
+    inside = {id(node) for statement in known for node in statement.everything()}
+    stores = [item for item in accesses(plan.function) if item.stores]
+    found: dict[int, Node] = {}
+    for item in accesses(plan.function):
+        root = addresses.element(item.place).root
+        if id(item.place) in inside or root not in troubled:
+            continue
+        repeated = any(parent.kind in _LOOPS for parent in item.place.ancestors())
+        before = [other for other in stores if addresses.element(other.place).root == root]
+        if repeated or any(other.place.start_offset < item.place.start_offset for other in before):
+            statement = _own_statement(item.place)
+            if statement is None or statement.in_macro:
+                raise NotApplicable(f"{place}: line {item.place.line} reads what another lane may have stored")
+            found[id(statement)] = statement
+    return list(found.values())
+
+
+def _own_statement(access: Node) -> Node | None:
+    """The statement of a block that an access belongs to; None where it is in the header of a loop."""
+    node = access
+    for parent in access.ancestors():
+        if parent.kind in _LOOPS:
+            return None
+        if parent.kind == "CompoundStmt":
+            return node
+        node = parent
+    return None
+
+
+def troubled_arrays(plan: Plan) -> set[str]:
+    """Arrays of which a lane may read or write what another one has written before."""
+    addresses = Addresses(RowAlgebra(plan.function))
+    everywhere = list(accesses(plan.function))
+    shared = {id(item.place) for row in plan.loops for item in accesses(row.loop.children[-1])}
+    summed = {id(item.place) for row in plan.loops for item in row.sums}
+    singles = {id(item.place) for statement in plan.single for item in accesses(statement)}
+    found = set()
+    for root in {addresses.element(item.place).root for item in everywhere if item.stores}:
+        mine = [item for item in everywhere if addresses.element(item.place).root == root]
+        by_first = all(id(item.place) in singles | summed for item in mine)
+        in_loops = all(id(item.place) in shared - summed for item in mine)
+        if not by_first and not (in_loops and same_lane(plan.loops, plan.function, root) is not None):
+            found.add(root)
+    return found
+
+
+def needs_meeting(plan: Plan, statement: Node, troubled: set[str]) -> bool:
+    """Does it touch what lanes have to agree on, after something else that did, one of them storing?"""
+    addresses = Addresses(RowAlgebra(plan.function))
+    repeated = any(parent.kind in _LOOPS for parent in statement.ancestors())
+    inside = {id(node) for node in statement.everything()}
+    for root in troubled:
+        mine = [item for item in accesses(statement) if addresses.element(item.place).root == root]
+        others = [
+            item
+            for item in accesses(plan.function)
+            if addresses.element(item.place).root == root
+            and (repeated or (id(item.place) not in inside and item.place.start_offset < statement.start_offset))
+        ]
+        if mine and others and any(item.stores for item in (*mine, *others)):
+            return True
+    return False
