@@ -57,6 +57,20 @@ __global__ void scan(const int* in, int* out) {
   out[t] = tree[t];
   out[t + CHUNK / 2] = tree[t + CHUNK / 2];
 }
+__global__ void chunks(const int* in, int* out) {
+  __shared__ int buf[CHUNK], rows[32][16];
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int i = t; i < CHUNK; i += 32) { buf[i] = in[i]; rows[i / 16][i % 16] = in[i + CHUNK]; }
+  __syncthreads();
+  int* mine = &buf[t * 16];
+  int* line = rows[t];
+  for (int k = 1; k < 16; ++k) {
+    mine[k] += mine[k - 1];  //@ chunk
+    line[k] += line[k - 1] + mine[k - 1];  //@ line
+  }
+  __syncthreads();
+  for (int i = t; i < CHUNK; i += 32) out[i] = buf[i] - rows[i / 16][i % 16];
+}
 __global__ void scale(const float* in, float* out, int rows, int columns, float f) {
   const int r = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
   const int c = hipBlockIdx_y * hipBlockDim_y + hipThreadIdx_y;
@@ -112,6 +126,7 @@ int main() {
   turn<double, 16><<<dim3(4, 4), dim3(16, 16)>>>(dd, di, 64, 64); printf("%f\\n", weigh(dd, 4096));
   flat<<<1, dim3(16, 16)>>>(dd, di); printf("%f\\n", weigh(dd, 4096));
   scan<<<1, dim3(16, 16)>>>(ki, ko); printf("%f\\n", weigh(ko, 512));
+  chunks<<<1, dim3(8, 4)>>>(ki, ko); printf("%f\\n", weigh(ko, CHUNK));
   turned<float><<<dim3(3, 13), dim3(32, 8)>>>(fo, fi, 70, 100); printf("%f\\n", weigh(fo, 7000));
   turned<int><<<dim3(5, 7), dim3(16, 16)>>>(ko, ki, 70, 100); printf("%f\\n", weigh(ko, 7000));
   guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
@@ -129,19 +144,25 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
             (PAD, LDS, "tile"),
             (PAD, LDS, "flat"),
             (PAD, LDS, "scan"),
+            (PAD, LDS, "chunk"),
+            (PAD, LDS, "line"),
             (SWAP, GLOBAL, "swap"),
             (TILE, GLOBAL, "turned"),
             (TILE, GLOBAL, "guarded"),
             (TILE, GLOBAL, "turns"),
         ]
     ):
-        block = {"guarded": (64, 4, 1), "turns": (32, 8, 1)}.get(mark, (16, 16, 1))
+        block = {"guarded": (64, 4, 1), "turns": (32, 8, 1), "chunk": (8, 4, 1), "line": (8, 4, 1)}.get(
+            mark, (16, 16, 1)
+        )
         bench = Bench(tmp_path / str(number), files, block)
         files = bench.rewritten(rule, AccessKind.STORE if rule == TILE else AccessKind.LOAD, space, mark)
 
     text = files["app.hip"]
     assert "tile[S][S + " in text
     assert "buffer[lds_skewed_" in text
+    assert "(t * 16 + k)] += buf[lds_skewed_" in text and "mine" not in text
+    assert "rows[32][16 + 1];" in text
     assert "__shared__ int tree[CHUNK + CHUNK / " in text
     assert "hipBlockIdx_x * hipBlockDim_x + thread_x;" in text
     assert output(tmp_path / "changed", files) == expected

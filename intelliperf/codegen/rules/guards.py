@@ -15,6 +15,17 @@ def statement_end(source: Source, statement: Node) -> int:
     return end + gap + 1 if rest[gap : gap + 1] == b";" else end
 
 
+def remove_statement(source: Source, statement: Node) -> None:
+    """With its line, where it stands alone on it."""
+    end = statement_end(source, statement)
+    lead = source.data.rfind(b"\n", 0, statement.start_offset) + 1
+    after = source.data.find(b"\n", end) + 1
+    if after and not source.data[lead : statement.start_offset].strip() and not source.data[end:after].strip():
+        source.replace(lead, after, "")
+    else:
+        source.replace(statement.start_offset, end, "")
+
+
 def condition_text(source: Source, place: str, guard: Node) -> str:
     """What stands between the parentheses of an `if`. Raises `NotApplicable` where a macro wrote them."""
     condition, branch = guard.children[0], guard.children[1]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from intelliperf.codegen.rules.statements import pointee
 from intelliperf.codegen.syntax.tree import Node
 
 BANK_BYTES = 4
@@ -109,6 +110,7 @@ class Lane:
     escaped: frozenset[str]
     seen: list[tuple[Node, tuple[Value, ...]]] = field(default_factory=list)
     _variables: dict[str, Value] = field(default_factory=dict)
+    _pointers: dict[str, tuple[Value, ...]] = field(default_factory=dict)  # indices of the element that each leads to
     _steps: int = 0
 
     # -- statements ---------------------------------------------------------------------------
@@ -142,6 +144,10 @@ class Lane:
     def _declare(self, declaration: Node) -> None:
         if declaration.kind == "VarDecl":
             initial = initializer(declaration)
+            if initial is not None and pointee(declaration.canonical) is not None:
+                if declaration.id not in self.escaped:
+                    self._pointers[declaration.id] = self._element(initial)
+                return
             value = self.value(initial) if initial is not None else None
             self._variables[declaration.id] = (
                 value if declaration.canonical.removeprefix("const ") in _INTEGERS else None
@@ -239,6 +245,8 @@ class Lane:
         place = target.bare()
         if place.kind == "DeclRefExpr" and place.reference is not None:
             self._variables[place.reference.id] = value
+            if place.reference.id in self._pointers:
+                self._pointers[place.reference.id] = (None,)
         else:
             self.value(place)
         return value
@@ -262,6 +270,10 @@ class Lane:
         return self.launch.constant(reference.name) if reference.kind == "VarDecl" else None
 
     def _subscript(self, node: Node) -> None:
+        self.seen.append((node, self._indices(node)))
+
+    def _indices(self, node: Node) -> tuple[Value, ...]:
+        """Of an element, outermost dimension first; through a local pointer those in its array."""
         indices: list[Value] = []
         base = node
         while base.kind == "ArraySubscriptExpr":
@@ -269,7 +281,30 @@ class Lane:
             base = base.children[0].bare()
         if base.kind != "DeclRefExpr":
             self.value(base)
-        self.seen.append((node, tuple(reversed(indices))))
+        indices.reverse()
+        known = self._pointers.get(base.reference.id) if base.reference is not None else None
+        return tuple(indices) if known is None else (*known[:-1], _sum(known[-1], indices[0]), *indices[1:])
+
+    def _element(self, pointer: Node) -> tuple[Value, ...]:
+        """Indices of the element that a pointer leads to."""
+        node = pointer.bare()
+        if node.kind == "UnaryOperator" and node.opcode == "&" and node.children[0].bare().kind == "ArraySubscriptExpr":
+            return self._indices(node.children[0].bare())
+        if node.kind == "ArraySubscriptExpr":  # of an array of arrays
+            return (*self._indices(node), 0)
+        if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
+            base, offset = self._element(node.children[0]), self.value(node.children[1])
+            if node.opcode == "-" and offset is not None:
+                offset = -offset
+            return (*base[:-1], _sum(base[-1], offset))
+        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id not in self.escaped:
+            return self._pointers.get(node.reference.id, (0,))
+        self.value(node)
+        return (None,)
+
+
+def _sum(left: Value, right: Value) -> Value:
+    return None if left is None or right is None else left + right
 
 
 def _present(node: Node) -> Node | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from intelliperf.codegen.rules.lanes import written
+from intelliperf.codegen.rules.polynomials import Algebra
 from intelliperf.codegen.rules.problem import NotApplicable
-from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
@@ -21,6 +23,15 @@ ELEMENT_BYTES = {
 
 
 @dataclass(frozen=True)
+class Pointer:
+    """A local pointer into the array that never moves: `offset` is its element in a flat array, None in a row."""
+
+    declaration: Node
+    offset: Node | None
+    subscripts: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
 class SharedArray:
     """One declaration, in one instantiation. `subscripts` are the outermost expressions."""
 
@@ -28,6 +39,7 @@ class SharedArray:
     element: str
     dimensions: tuple[int, ...]
     subscripts: tuple[Node, ...]
+    pointers: tuple[Pointer, ...] = ()
 
     @property
     def name(self) -> str:
@@ -79,8 +91,62 @@ def shared_array(function: Node, declaration: Node) -> SharedArray:
         for node in function.walk()
         if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == declaration.id
     ]
-    subscripts = tuple(_whole_subscript(use, len(dimensions)) for use in uses)
-    return SharedArray(declaration, re.sub(r"\b(?:const|volatile|struct|class) ", "", element), dimensions, subscripts)
+    pointers = [_pointer(function, use, len(dimensions)) for use in uses]
+    subscripts = tuple(
+        _whole_subscript(use, len(dimensions)) for use, made in zip(uses, pointers, strict=True) if made is None
+    )
+    element = re.sub(r"\b(?:const|volatile|struct|class) ", "", element)
+    return SharedArray(declaration, element, dimensions, subscripts, tuple(filter(None, pointers)))
+
+
+def _pointer(function: Node, use: Node, depth: int) -> Pointer | None:
+    """The local pointer that a use of the array's name makes; None where it makes none, or one that is not followed.
+
+    `T* p = &a[e]` and `a + e` of a flat array, `T* p = a[e]` of an array of rows, subscripted and nothing else.
+    """
+    place, offset = _flat_place(use) if depth == 1 else (_row(use, depth - 1), None)
+    declared = place.user() if place is not None else None
+    if declared is None or declared.kind != "VarDecl" or pointee(declared.canonical) is None:
+        return None
+    if any(written(node) == declared.id for node in function.everything()):
+        return None
+    if depth == 1 and (offset is None or Algebra(function).polynomial(offset) is None):
+        return None
+    subscripts = []
+    for name in function.everything():
+        if name.kind != "DeclRefExpr" or name.reference is None or name.reference.id != declared.id:
+            continue
+        access = name.user()
+        taken = access.user() if access is not None else None
+        if access is None or access.kind != "ArraySubscriptExpr" or access.children[0].bare() is not name:
+            return None
+        if taken is not None and taken.kind == "UnaryOperator" and taken.opcode == "&":
+            return None
+        subscripts.append(access)
+    return Pointer(declared, offset, tuple(subscripts))
+
+
+def _flat_place(use: Node) -> tuple[Node | None, Node | None]:
+    """The whole of `&a[e]` or `a + e` around a use of `a`, and `e`."""
+    user = use.user()
+    if user is not None and user.kind == "ArraySubscriptExpr" and user.children[0].bare() is use:
+        above = user.user()
+        addressed = above is not None and above.kind == "UnaryOperator" and above.opcode == "&"
+        return (above, user.children[1]) if addressed else (None, None)
+    if user is not None and user.kind == "BinaryOperator" and user.opcode == "+":
+        return user, user.children[1 if user.children[0].bare() is use else 0]
+    return None, None
+
+
+def _row(use: Node, depth: int) -> Node | None:
+    """The element of an array of rows that a use of its name belongs to."""
+    place = use
+    for _ in range(depth):
+        user = place.user()
+        if user is None or user.kind != "ArraySubscriptExpr" or user.children[0].bare() is not place:
+            return None
+        place = user
+    return place
 
 
 def _whole_subscript(use: Node, depth: int) -> Node:

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 from intelliperf.codegen.rules.constants import outside_constant
 from intelliperf.codegen.rules.declarations import declare
-from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, phases, requests
+from intelliperf.codegen.rules.guards import remove_statement
+from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, initializer, phases, requests
 from intelliperf.codegen.rules.lds_arrays import (
+    Pointer,
     SharedArray,
     closing_bracket,
     is_shared,
@@ -27,6 +29,7 @@ from intelliperf.codegen.rules.lds_arrays import (
     shared_variables,
 )
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.statements import pointee
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Geometry, MemorySpace, Metric, SourceEvidence
@@ -115,8 +118,11 @@ def blamed_arrays(place: Place) -> dict[str, list[tuple[Node, Node]]]:
             name = root_variable(node)
             if name is None or name.reference is None:
                 continue
-            identity = name.reference.id
-            declared = next((d for d in function.walk() if d.kind == "VarDecl" and d.id == identity), None)
+            declared = _declared(function, name)
+            made_from = initializer(declared) if declared is not None and not is_shared(declared) else None
+            if made_from is not None and pointee(declared.canonical if declared is not None else "") is not None:
+                roots = [node for node in made_from.walk() if node.kind == "DeclRefExpr" and "[" in node.canonical]
+                declared = _declared(function, roots[0]) if len(roots) == 1 else None
             if declared is not None and is_shared(declared):
                 pair = (function, declared)
                 if pair not in found.setdefault(declared.name, []):
@@ -127,6 +133,11 @@ def blamed_arrays(place: Place) -> dict[str, list[tuple[Node, Node]]]:
         if len(pairs) != len(place.functions):
             raise NotApplicable(f"{place}: {array} is not the same array in all instantiations")
     return found
+
+
+def _declared(function: Node, name: Node) -> Node | None:
+    identity = name.reference.id if name.reference is not None else ""
+    return next((node for node in function.walk() if node.kind == "VarDecl" and node.id == identity), None)
 
 
 def _blamed_subscripts(function: Node, evidence: SourceEvidence) -> list[Node]:
@@ -208,10 +219,12 @@ def _traces(problem: Problem, function: Node, array: SharedArray, geometry: Geom
     """The indices of a wave's lanes for every access to the array that can be followed."""
     launch = Launch(geometry.block, geometry.grid, outside_constant(problem), TYPICAL_EXTENT)
     accesses = {id(access) for access in array.subscripts}
+    accesses |= {id(access) for pointer in array.pointers for access in pointer.subscripts}
     return [
         ([None if lane is None else list(lane) for lane in request.indices], array.dimensions, array.element_bytes)
         for request in requests(body(function), launch, problem.task.device.wave_size)
         if id(request.access) in accesses
+        and all(lane is None or len(lane) == len(array.dimensions) for lane in request.indices)
     ]
 
 
@@ -288,3 +301,36 @@ def _skew(problem: Problem, source: Source, arrays: list[SharedArray], shift: in
                 raise NotApplicable(f"line {access.line}: a subscript of {array.name} comes from a macro")
             source.insert(start + 1, f"{name}(")
             source.insert(end, ")")
+        for pointer in array.pointers:
+            _without(source, array, pointer, name)
+
+
+def _offset_text(source: Source, array: SharedArray, offset: Node) -> str:
+    user = offset.user()
+    if user is not None and user.kind == "ArraySubscriptExpr":
+        closing = closing_bracket(source, user)
+        return source.slice(opening_bracket(source, closing) + 1, closing)
+    if offset.in_macro:
+        raise NotApplicable(f"line {offset.line}: a pointer into {array.name} is made by a macro")
+    return source.slice(offset.start_offset, offset.end_offset)
+
+
+def _without(source: Source, array: SharedArray, pointer: Pointer, skewed: str) -> None:
+    """Subscripts of a pointer as those of the array that it points into."""
+    declared, offset = pointer.declaration, pointer.offset
+    statement = declared.parent
+    alone = statement is not None and statement.kind == "DeclStmt" and len(statement.children) == 1
+    if offset is None or statement is None or statement.in_macro or not alone:
+        raise NotApplicable(f"line {declared.line}: {declared.name} points into {array.name}")
+    base = _offset_text(source, array, offset)
+    for access in pointer.subscripts:
+        name, end = root_variable(access), closing_bracket(source, access)
+        start = opening_bracket(source, end)
+        if name is None or name.in_macro or source.slice(name.end_offset, start).strip():
+            raise NotApplicable(f"line {access.line}: a subscript of {declared.name} comes from a macro")
+        source.replace(name.start_offset, name.end_offset, array.name)
+        simple = access.children[1].bare().kind in ("DeclRefExpr", "IntegerLiteral", "Coordinate", "BinaryOperator")
+        opened, closed = ("", "") if simple else ("(", ")")
+        source.insert(start + 1, f"{skewed}({base} + {opened}")
+        source.insert(end, f"{closed})")
+    remove_statement(source, statement)

@@ -7,9 +7,9 @@ work, as long as no operation depends on how threads are grouped into waves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, requests
+from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, initializer, requests
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_stored, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
@@ -113,6 +113,15 @@ def renumbering(number: str, x: str, y: str) -> list[str]:
     ]
 
 
+def _pointers_into(kernel: Node, arrays: set[str]) -> Iterator[str]:
+    """Local pointers that are made from one of the arrays."""
+    for node in kernel.walk():
+        initial = initializer(node) if node.kind == "VarDecl" and pointee(node.canonical) is not None else None
+        parts = initial.walk() if initial is not None else ()
+        if any(part.reference is not None and part.reference.id in arrays for part in parts):
+            yield node.id
+
+
 class Traffic:
     """Memory sectors that one wave touches, summed over the accesses that can be followed."""
 
@@ -124,6 +133,7 @@ class Traffic:
         self._wave = problem.task.device.wave_size
         self._constant = constant
         self._shared = {node.id for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
+        self._shared |= set(_pointers_into(kernel, self._shared))
 
     def sectors(self, geometry: Geometry, renumber: Callable[[Thread], Thread]) -> dict[int, int]:
         """Line of an access to global memory → sectors of a wave whose threads are renumbered."""
