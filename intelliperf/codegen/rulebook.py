@@ -7,6 +7,7 @@ from pathlib import Path
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
+from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
@@ -17,6 +18,7 @@ from intelliperf.codegen.rules.row_per_wave import RowPerWave
 from intelliperf.codegen.rules.stage_records import StageRecords
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
+from intelliperf.codegen.rules.tree_reduction import TreeReduction
 from intelliperf.codegen.rules.triton import PREFIX
 from intelliperf.codegen.rules.triton_block_loop import TritonBlockLoop
 from intelliperf.codegen.rules.triton_column_tile import TritonColumnTile
@@ -41,6 +43,8 @@ RULES: tuple[Rule, ...] = (
     BlockReduceAtomics(),
     PrivatizeAtomics(),
     WaveAggregateAtomics(),
+    ContiguousReduction(),
+    TreeReduction(),
     PadLds(),
     RowPerWave(),
     InterleaveChunks(),

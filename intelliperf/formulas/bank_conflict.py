@@ -22,7 +22,7 @@ class BankConflict(Formula):
         Metric.LDS_TIME_NS,
     )
     own_parts = (Metric.LDS_TIME_NS,)
-    rules = ("pad_lds",)
+    rules = ("contiguous_reduction", "pad_lds")
     knowledge = (
         "LDS (shared memory) is spread over banks of four bytes; lanes that ask for different words of one bank in "
         "the same cycle are served one after another, lanes that ask for the same word are served together. The bank "
