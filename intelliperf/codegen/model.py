@@ -5,6 +5,7 @@ A reply that cannot be applied is repaired once; one that the lint refuses (synt
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,9 @@ from intelliperf.codegen.reply import MalformedReply, ParsedReply, parse_reply
 from intelliperf.codegen.retry import Patience
 from intelliperf.codegen.syntax.outline import encoded
 from intelliperf.codegen.syntax.pythonoutline import functions
+from intelliperf.codegen.syntax.source import same_code
 from intelliperf.project.constants import defined
+from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, Declined, FileEdit, Origin, OriginKind, Usage, content_hash
 
@@ -179,6 +182,8 @@ def _candidate(parsed: ParsedReply, task: Task, attempts: Sequence[Attempt], ori
     )
     if not edits:
         raise MalformedReply("the edits lead back to the source as it is shown")
+    if all(_says_the_same(edit.path, task.sources[edit.path], edit.text) for edit in edits):
+        raise MalformedReply("the edits change comments and white space alone: the same program would be built")
     for tunable in parsed.tunables:
         try:
             defined(edits, tunable.name)
@@ -186,6 +191,15 @@ def _candidate(parsed: ParsedReply, task: Task, attempts: Sequence[Attempt], ori
             raise MalformedReply(str(error)) from error
     different = f"\nDifferent from before: {parsed.different}" if parsed.different else ""
     return Candidate(edits, parsed.rationale + different, origin, parsed.declares, parsed.tunables)
+
+
+def _says_the_same(path: str, before: str, after: str) -> bool:
+    if not path.endswith(SUFFIX):
+        return same_code(before, after)
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError):
+        return False
 
 
 def definitions(path: str, text: str, name: str) -> list[tuple[int, int]]:

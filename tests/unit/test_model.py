@@ -15,6 +15,7 @@ from intelliperf.codegen.model import ModelRewriter, model_rewriter
 from intelliperf.codegen.pricing import Prices, usd
 from intelliperf.codegen.providers import PromptTooLong
 from intelliperf.codegen.retry import Backoff, Patience
+from intelliperf.codegen.syntax.source import same_code
 from intelliperf.errors import BudgetExhausted, ProviderError, UsageError
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Candidate, OriginKind, Outcome, Usage, Verdict, content_hash
@@ -123,6 +124,31 @@ def test_a_malformed_reply_gets_one_repair_round_with_the_precise_reason() -> No
     assert turns[2]["content"] == MISPLACED_REPLY
     assert "line 5 reads '    if (i < n)', not '    if (i <  n)' (only white space differs)" in turns[3]["content"]
     assert proposal.usage.input_tokens == 2000 and proposal.usage.usd == 0.02
+
+
+def test_a_reply_that_changes_comments_alone_is_answered_within_the_attempt() -> None:
+    remark = GOOD_REPLY.replace("if (i < n && keys[i] >= 0)", "if (i < n)  // most of them\n")
+    model = Script(remark, GOOD_REPLY)
+    proposal = proposed(ModelRewriter(model, Shelf(), Budget()))
+    assert proposal.candidate is not None and "keys[i] >= 0" in proposal.candidate.edits[0].text
+    assert "comments and white space alone" in model.asked[1].repairs[0].problem
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("int a; // one\n", "int   a;\n/* two */\n", True),
+        ("int a;\r\n", "int a;\n", True),
+        ('puts("a  b");', 'puts("a b");', False),
+        ("#define A\nint b;", "#define A int b;", False),
+        ("#define A \\\n  1\n", "#define A 1\n", False),  # the same, which is not seen
+        ("a + +b;", "a ++b;", False),
+        ("x = '\"'; // no", "x = '\"';", True),
+        ('puts("// no");', 'puts("");', False),
+    ],
+)
+def test_code_is_the_same_where_comments_and_white_space_alone_differ(before: str, after: str, same: bool) -> None:
+    assert same_code(before, after) == same
 
 
 def test_a_reply_that_is_malformed_twice_is_a_declined_attempt() -> None:

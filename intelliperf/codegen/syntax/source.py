@@ -14,9 +14,26 @@ _COMMENT_OR_LITERAL = re.compile(
 )
 
 
+_WORD = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s"'])+|["']""")
+
+
 def without_comments(code: str) -> str:
     """`code` with each comment as one space, for questions about what it does."""
     return _COMMENT_OR_LITERAL.sub(lambda match: " " if match[0].startswith("/") else match[0], code)
+
+
+def same_code(before: str, after: str) -> bool:
+    """Do two texts differ in comments and in the amount of white space alone? False where that is not certain."""
+    return _words(before) == _words(after)
+
+
+def _words(code: str) -> list[str]:
+    """What white space parts; literals and the lines of preprocessor directives stay as they are."""
+    plain = without_comments(code.replace("\r\n", "\n").replace("\\\n", " "))
+    found: list[str] = []
+    for line in plain.split("\n"):
+        found += [line.strip()] if line.lstrip().startswith("#") else _WORD.findall(line)
+    return found
 
 
 @dataclass(frozen=True)
