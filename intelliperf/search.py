@@ -145,7 +145,15 @@ class Agenda:
         """Why a finding was not pursued; empty where it was."""
         if finding.gain_ceiling < self.worthwhile:
             return f"not pursued: less than {self.worthwhile - 1:.0%} of the application's device time is at stake"
-        return self.closed.get(key_of(finding), "not pursued: the run ended before")
+        key = key_of(finding)
+        if key in self.closed:
+            return self.closed[key]
+        now = next((known for known in self.findings if key_of(known) == key), None)
+        if now is None:
+            return "not pursued: no longer shown after the accepted changes"
+        if now.gain_ceiling < self.worthwhile:
+            return f"not pursued: after the accepted changes less than {self.worthwhile - 1:.0%} is at stake"
+        return "not pursued: the run ended before"
 
 
 def key_of(finding: Finding) -> tuple[str, str]:

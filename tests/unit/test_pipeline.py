@@ -253,6 +253,9 @@ def test_what_is_not_worth_one_per_cent_is_told_and_not_pursued_where_no_formula
         agenda.renew(run.pursuit.findings)
     assert [finding.profile.kernel.name for finding in agenda.open()] == ["tally", "other"]
     assert "less than 1% of the application" in agenda.why_not(run.pursuit.findings[-1])
+    assert "the run ended before" in agenda.why_not(run.pursuit.findings[0])
+    agenda.renew(run.pursuit.findings[1:])
+    assert "no longer shown after the accepted changes" in agenda.why_not(run.pursuit.findings[0])
 
 
 def test_a_search_continues_after_a_kill_where_it_stopped(tmp_path: Path) -> None:

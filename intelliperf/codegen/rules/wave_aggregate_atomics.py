@@ -78,8 +78,8 @@ def _pays(evidence: SourceEvidence) -> None:
     shared = known[Metric.ATOMIC_SERIALIZATION].value / requests if requests else 0.0
     if shared < MIN_LANES_PER_ADDRESS:
         raise NotApplicable(
-            f"{evidence.file.name}:{evidence.line}: only {shared:.2f} lanes of a wave share an address, "
-            "so there is nothing to combine"
+            f"{evidence.file.name}:{evidence.line}: an atomic reaches memory with {shared:.2f} lanes of a wave "
+            "for each address: nothing is left to combine, or the compiler combines them already"
         )
 
 
