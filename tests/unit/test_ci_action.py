@@ -108,6 +108,8 @@ def test_workflows_pin_actions_and_put_no_input_into_a_script() -> None:
         text = path.read_text()
         for used in re.findall(r"uses: ([^\s]+)", text):
             assert re.search(r"@[0-9a-f]{40}$|@COMMIT$", used), f"{path.name}: {used}"
+        for used in re.findall(r"image: ([^\s]+)|@ (git[^\s\"]+)", text):
+            assert re.search(r"@sha256:([0-9a-f]{64}|DIGEST)$|@COMMIT$", "".join(used)), f"{path.name}: {used}"
         assert not re.search(r"run:.*\$\{\{", text), path.name
         assert "pull_request_target:" not in text
 
