@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -40,7 +40,7 @@ class Budget(_Table):
 class DeviceChoice(_Table):
     """One device that a target is run on."""
 
-    backend: Annotated[str, Field(pattern="^(auto|emulator|cuda|rocm)$")] = "auto"
+    backend: Literal["auto", "emulator", "cuda", "rocm"] = "auto"
     target: Annotated[Text | None, Field(description="the chip that the emulator models")] = None
 
 

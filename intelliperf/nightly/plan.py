@@ -10,6 +10,7 @@ from typing import Any
 from intelliperf.configuration.document import place_of
 from intelliperf.configuration.schema import Budget, DeviceChoice, NightFile
 from intelliperf.configuration.schema import Target as Table
+from intelliperf.devices.models import resolve
 from intelliperf.errors import UsageError
 from intelliperf.formulas import BOTTLENECKS, find_formula
 
@@ -128,6 +129,12 @@ def _target(name: str, values: dict[str, Any], written: dict[str, str], path: Pa
     except UsageError as error:
         raise wrong(str(error), "formulas") from error
     devices: Sequence[DeviceChoice] = values.get("devices", [DeviceChoice()])
+    try:
+        for item in devices:
+            if item.target is not None and item.backend in ("auto", "emulator"):
+                resolve(item.target)
+    except UsageError as error:
+        raise wrong(str(error), "devices") from error
     plain = ("expect_exit", "launcher", "top_n", "num_attempts", "model", "provider", "api_base", "price")
     timeouts = {f"{key}_s": values[key] for key in ("build_timeout", "run_timeout") if key in values}
     return Target(

@@ -7,15 +7,17 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
+
+import raycluster  # noqa: E402
 
 pytestmark = pytest.mark.slow
 PROGRAM = """\
@@ -126,36 +128,11 @@ def test_ray_and_the_local_pool_give_the_same_results(place: Path) -> None:
     assert shown[0] == shown[1]
 
 
-@contextlib.contextmanager
-def two_nodes(place: Path) -> Iterator[str]:
-    """A Ray cluster of two nodes on this machine; its address."""
-    ray = str(Path(sys.executable).with_name("ray"))
-    runner = [ray] if Path(ray).exists() else [sys.executable, "-m", "ray.scripts.scripts"]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    common = ["--num-cpus=1", "--disable-usage-stats", "--include-dashboard=false"]
-    head = ["start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", f"--temp-dir={place / 'r'}", *common]
-    second = ["start", f"--address=127.0.0.1:{port}", "--node-ip-address=127.0.0.1", *common[:2]]
-    try:
-        for words in (head, second):
-            subprocess.run([*runner, *words], check=True, capture_output=True, timeout=120)
-        yield f"127.0.0.1:{port}"
-    finally:
-        for entry in Path("/proc").glob("[0-9]*"):  # this cluster's own processes alone
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().decode(errors="replace")
-                if str(place / "r") in words or f"127.0.0.1:{port}" in words:
-                    os.kill(int(entry.name), signal.SIGKILL)
-
-
 def busy_worker() -> int | None:
-    """The process of a Ray worker that performs a task."""
+    """The process of a Ray worker that performs a survey: Ray writes the task's name into its title."""
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (entry / "cmdline").read_bytes().startswith(b"ray::") and b"IDLE" not in (
-                entry / "cmdline"
-            ).read_bytes():
+            if (entry / "cmdline").read_bytes().startswith(b"ray::survey-"):
                 return int(entry.name)
     return None
 
@@ -176,7 +153,7 @@ def test_two_nodes_of_which_a_worker_is_killed_give_what_the_local_pool_gives(pl
     words = [sys.executable, "-m", "intelliperf", "nightly", "--no-search", "--nights"]
     done = subprocess.run([*words, str(local)], cwd=place, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    with two_nodes(place) as address:
+    with raycluster.two_nodes() as address:
         night_ = subprocess.Popen([*words, str(spread), "--ray", address], cwd=place, stdout=subprocess.PIPE, text=True)
         killed = None
         for _ in range(3000):

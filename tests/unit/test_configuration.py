@@ -71,7 +71,12 @@ def test_a_target_has_what_the_one_it_is_like_says(tmp_path: Path) -> None:
         ('directory = "one"', 'directory = "one"\nref = "x"', ":17: target one: ref and path belong to a repository"),
         ('  "./app",  # many\n  "4096",\n', "", ":20: targets.one.commands.large: "),
         ('small = ["./app", "64"]', 'small = "./app 64"', "(one list for each command: program, then arguments)"),
-        ('backend = "emulator"', 'backend = "tpu"', ":11: targets.base.devices.0.backend: "),
+        (
+            'backend = "emulator"',
+            'backend = "tpu"',
+            ":11: targets.base.devices.0.backend: input should be 'auto', 'emu",
+        ),
+        ('target = "mi300x"', 'target = "mi3000"', ":11: target one: unknown target 'mi3000'; did you mean mi300"),
         ("[nightly]", '[nightly]\n[targets."../x"]', ":5: targets.../x: "),
         ("workers = 2", "workers = ", "line 5"),
         ('owners = ["ann"]', 'owners = ["ann"]\nformulas = ["bankConflit"]', ":13: target one: unknown formula"),
