@@ -187,6 +187,16 @@ class Asking:
         found = self._all(sa.select(table).where(table.c.patch_id == patch).order_by(table.c.sequence))
         return tuple(rows.to_decision(row) for row in found)
 
+    def log(self, limit: int = 500) -> tuple[tuple[Decision, str], ...]:
+        """All decisions on all patches, the latest first, each with its patch's target and kernel in words."""
+        table, patches, targets = schema.decisions, schema.patches, schema.targets
+        query = sa.select(table, targets.c.name.label("target"), patches.c.kernel.label("kernel"))
+        query = query.select_from(table.join(patches).join(targets)).order_by(table.c.id.desc()).limit(limit)
+        return tuple(
+            (rows.to_decision({k: v for k, v in row.items() if k not in ("target", "kernel")}), _named(row))
+            for row in self._all(query)
+        )
+
     def spoken(self, target: str) -> tuple[Spoken, ...]:
         """Every decision on the target's patches, each patch's oldest first."""
         patches = {patch.id: patch for patch in self.patches(target=target)}
@@ -231,6 +241,10 @@ class Asking:
             for row in self._all(sa.select(table).where(table.c.kernel_id.in_(kernels)).order_by(table.c.id)):
                 counted[row["kernel_id"]].append(row)
         return counted
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return f"{row['kernel']} in {row['target']}"
 
 
 def equal(table: sa.Table, **values: Any) -> sa.ColumnElement[bool]:

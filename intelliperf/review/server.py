@@ -18,6 +18,7 @@ from intelliperf.errors import HistoryUnavailable, IntelliPerfError, UsageError
 from intelliperf.history.records import Choice, Patch, Standing
 from intelliperf.history.store import History
 from intelliperf.report.html import Content, body
+from intelliperf.report.plaintext import visible
 from intelliperf.review import git, pages
 from intelliperf.review.again import Rejudging
 from intelliperf.review.guard import FORM, Guard
@@ -49,6 +50,7 @@ def application(reviewing: Reviewing) -> ASGIApp:
         Route("/", site.signed_in(site.inbox), methods=["GET"]),
         Route("/login", site.log_in, methods=["GET", "POST"]),
         Route("/static/{name}", _static, methods=["GET"]),
+        Route("/log", site.signed_in(site.log), methods=["GET"]),
         Route("/bulk", site.signed_in(site.bulk), methods=["POST"]),
         Route("/patch/{number:int}", site.signed_in(site.patch), methods=["GET"]),
         Route("/patch/{number:int}/decide", site.signed_in(site.decide), methods=["POST"]),
@@ -135,6 +137,10 @@ class _Site:
             "can_verify": shown.report is not None,
         }
         return HTMLResponse(pages.render("patch.html", session=session, patch=patch, **values))
+
+    def log(self, request: Request, session: Session) -> Response:
+        said = [(decision, visible(named, 200)) for decision, named in self._history.log()]
+        return HTMLResponse(pages.render("log.html", session=session, said=said))
 
     def diff(self, request: Request, session: Session) -> Response:
         patch = self._patch(request)

@@ -157,7 +157,7 @@ def test_two_nodes_of_which_a_worker_is_killed_give_what_the_local_pool_gives(pl
         night_ = subprocess.Popen([*words, str(spread), "--ray", address], cwd=place, stdout=subprocess.PIPE, text=True)
         killed = None
         for _ in range(3000):
-            killed = busy_worker() if any(spread.glob("*/tasks/*/runs/*/started")) else None
+            killed = busy_worker() if any(spread.glob("*/tasks/*/runs/*/events.jsonl")) else None
             if killed is not None:
                 os.kill(killed, signal.SIGKILL)
                 break

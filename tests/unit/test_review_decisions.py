@@ -74,6 +74,16 @@ def test_a_rejection_needs_a_reason_and_is_kept(history: History, client: TestCl
     assert history.patch(1).standing is Standing.OPEN
 
 
+def test_the_log_has_every_decision_and_shows_its_words(history: History, client: TestClient) -> None:
+    assert "Nothing yet." in client.get("/log").text
+    other = add_patch(history, 1, gain(1.1, Provenance.MEASURED), "k<b>")
+    decide(client, "comment", "<i>why?</i>")
+    history.decide(other, "Bob", Choice.REJECT, "not now", 0)
+    page = client.get("/log").text
+    assert page.index("not now") < page.index("&lt;i&gt;why?&lt;/i&gt;"), "the latest first"
+    assert "Bob</strong>: reject" in page and "k&lt;b&gt; in many" in page and f'href="/patch/{other}"' in page
+
+
 def test_bulk_rejects_what_was_chosen_and_nothing_decided_before(history: History, client: TestClient) -> None:
     one, two, three = (add_patch(history, n, gain(1.1, Provenance.MEASURED)) for n in (1, 2, 3))
     history.decide(two, "Bob", Choice.ACCEPT, "", 0)
