@@ -1,6 +1,7 @@
 """A Ray cluster as a pool. Ray restarts a task whose worker or node is lost; the task takes up what that one left.
 
-All nodes have to see the night's directory and the targets at the same paths, and to have the same intelliperf.
+All nodes have to see the night's directory and the targets at the same paths, and to have the same intelliperf. A head
+that finds a token, from Ray 2.60 on even one that another cluster left in ~/.ray, asks for it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class RayPool:
             ray.init(address=started, log_to_driver=False, runtime_env=environment, configure_logging=False)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise BackendUnavailable(
-                f"no Ray cluster at {address}: {str(error).splitlines()[0]}; start one with `ray start --head`"
+                f"no Ray cluster at {address}: {str(error).splitlines()[0]}; start one with `ray start --head`, or, "
+                "where the cluster asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
             ) from error
         self._perform = ray.remote(max_retries=retries)(_perform)
         self._waiting: dict[Any, Task] = {}

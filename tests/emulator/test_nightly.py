@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -119,22 +118,14 @@ def test_ray_and_the_local_pool_give_the_same_results(place: Path) -> None:
     for name, options in (("local", ()), ("ray", ("--ray", "local"))):
         nights = place / name / "nights"
         words = [sys.executable, "-m", "intelliperf", "nightly", "--no-search", "--nights", str(nights), *options]
-        done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=300)
+        with_token = raycluster.environment()
+        done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=300, env=with_token)
         assert done.returncode == 0, done.stderr
         (written,) = nights.glob("*/night.json")
         (seen,) = nights.glob("*/tasks/*/runs/*/survey.json")
         survey = json.loads(seen.read_text())
         shown.append((without_times(json.loads(written.read_text())), survey["profiles"], survey["lines"]))
     assert shown[0] == shown[1]
-
-
-def busy_worker() -> int | None:
-    """The process of a Ray worker that performs a survey: Ray writes the task's name into its title."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (entry / "cmdline").read_bytes().startswith(b"ray::survey-"):
-                return int(entry.name)
-    return None
 
 
 def seen_by(nights: Path) -> tuple[Any, list[Any]]:
@@ -153,15 +144,17 @@ def test_two_nodes_of_which_a_worker_is_killed_give_what_the_local_pool_gives(pl
     words = [sys.executable, "-m", "intelliperf", "nightly", "--no-search", "--nights"]
     done = subprocess.run([*words, str(local)], cwd=place, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    with raycluster.two_nodes() as address:
-        night_ = subprocess.Popen([*words, str(spread), "--ray", address], cwd=place, stdout=subprocess.PIPE, text=True)
+    environment = raycluster.environment()
+    with raycluster.two_nodes(environment) as cluster:
+        spread_words = [*words, str(spread), "--ray", cluster.address]
+        night_ = subprocess.Popen(spread_words, cwd=place, stdout=subprocess.PIPE, text=True, env=environment)
         killed = None
-        for _ in range(3000):
-            killed = busy_worker() if any(spread.glob("*/tasks/*/runs/*/events.jsonl")) else None
-            if killed is not None:
-                os.kill(killed, signal.SIGKILL)
-                break
+        while night_.poll() is None and killed is None:
             time.sleep(0.02)
+            if any(spread.glob("*/tasks/*/runs/*/events.jsonl")):
+                killed = next(iter(cluster.workers("ray::survey-")), None)
+        if killed is not None:
+            os.kill(killed, signal.SIGKILL)
         said, _ = night_.communicate(timeout=300)
     assert killed is not None and night_.returncode == 0, said
     assert "2 nodes" in said
