@@ -85,7 +85,8 @@ class Judge:
         before = next(number for number, (name, _) in enumerate(named) if name == GATES[8])
         named[before:before] = self._other_commands()
         rejection = through(trial, named, lambda: trial.replayed is not None)
-        if rejection is None or rejection.outcome is Outcome.NOT_FASTER:  # all gates of results have run
+        timed = rejection is None or rejection.outcome is Outcome.NOT_FASTER
+        if timed and trial.built is not None:  # all gates of results have run
             note_reached(trial.replayed or trial)
         return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
 

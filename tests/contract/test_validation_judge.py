@@ -103,6 +103,13 @@ def test_a_forbidden_edit_is_refused_before_it_is_built(tmp_path):
     assert named(verdict, "build").status is CheckStatus.NOT_RUN
 
 
+def test_comments_alone_are_refused_before_they_are_built(tmp_path):
+    verdict = Bench(tmp_path).verdict(text=SOURCE.replace("a[0] = 1;", "a[0] = 1; /* the first */"))
+    assert verdict.outcome is Outcome.NOT_FASTER
+    assert "changes nothing" in verdict.detail
+    assert named(verdict, "build").status is CheckStatus.NOT_RUN
+
+
 def test_a_failed_build_tells_the_compilers_first_errors(tmp_path):
     verdict = Bench(tmp_path).verdict(failure=BuildFailure(("app.hip:1: error: expected ';'",)))
     assert verdict.outcome is Outcome.BUILD_FAILED
