@@ -43,8 +43,8 @@ KEPT_VARIABLES = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "TMPDIR", "COLUMNS",
     "LINES", "LD_LIBRARY_PATH", "LD_PRELOAD", "INTELLIPERF_*", "SIMT_*", "OMP_*", "GOMP_*", "KMP_*", "MALLOC_*",
     "HIP_*", "HSA_*", "ROCR_*", "ROCM_*", "ROCP_*", "ROCPROFILER_*", "AMD_*", "GPU_*", "CUDA_*", "NVIDIA_*", "NV_*",
-    "NCCL_*", "RCCL_*", "XDG_RUNTIME_DIR", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUNBUFFERED",
-    "VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_*", "FLUX_*", "OMPI_*", "PMI_*", "PMIX_*",
+    "NCCL_*", "RCCL_*", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED",
+    "PYTHONUNBUFFERED", "VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_*", "FLUX_*", "OMPI_*", "PMI_*", "PMIX_*",
 )  # fmt: skip
 _MOST_PROCESSES = 8192  # and threads: OpenMP on a large host takes hundreds
 _SHARE_OF_MEMORY = 0.9  # of the machine's

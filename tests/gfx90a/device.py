@@ -59,6 +59,8 @@ _LIBRARY = "libhsakmt.so.1"
 _LIBRARY_OF_ROCR_7 = "libdtif.so"  # what ROCr 7 loads in place of its own driver interface with HSA_ENABLE_DTIF
 _PROBE = "gfx90a-probe"
 _PROBE_SOURCE = "probe.cpp"
+_PATIENT = "libgfx90a-patient.so"  # preloaded; see patient.cpp
+_PATIENT_SOURCE = "patient.cpp"
 _COMPILE_DEADLINE_S = 300.0
 _FLAGS = (
     "-std=c++17",
@@ -107,8 +109,10 @@ def probe() -> Path:
 def environment(counts: Path | None = None) -> dict[str, str]:
     """For a process that shall find the device; `counts` is a directory for one file per process."""
     found = dict(os.environ)
-    paths = [str(build()), *filter(None, [found.get("LD_LIBRARY_PATH")])]
+    place = build()
+    paths = [str(place), *filter(None, [found.get("LD_LIBRARY_PATH")])]
     found["LD_LIBRARY_PATH"] = os.pathsep.join(paths)
+    found["LD_PRELOAD"] = os.pathsep.join([str(place / _PATIENT), *filter(None, [found.get("LD_PRELOAD")])])
     found.pop("GFX90A_COUNTS", None)
     if counts is not None:
         counts.mkdir(parents=True, exist_ok=True)
@@ -149,6 +153,8 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
             objects = dict(
                 zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
             )
+        patient = objects.pop(_NATIVE / _PATIENT_SOURCE)
+        _tool(["g++", "-shared", str(patient), "-o", str(finished / _PATIENT), *_LINK_FLAGS])
         _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
         (finished / _LIBRARY_OF_ROCR_7).symlink_to(_LIBRARY)
         _link_probe(finished, [str(built) for source, built in objects.items() if not source.name.startswith("thunk_")])

@@ -50,6 +50,7 @@ template <class Integer>
 uint64_t exchange(AtomicKind kind, void* where, Integer value, Integer comparand) {
   auto* const place = static_cast<Integer*>(where);
   Integer old = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  if (kind == AtomicKind::kCompareSwap && old != comparand) return old;  // nothing is written
   while (!__atomic_compare_exchange_n(place, &old, changed(kind, old, value, comparand), false, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE)) {
   }

@@ -275,7 +275,9 @@ void write_words(Wave& wave, uint32_t row, const uint32_t* values, uint64_t mask
     std::memcpy(out, values, sizeof(Row));
     return;
   }
-  for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = mask >> lane & 1 ? values[lane] : out[lane];
+  const uint32_t half[2] = {low_half(mask), high_half(mask)};  // shifts of words become vectors
+  for (uint32_t n = 0; n < 2; ++n, out += 32, values += 32)
+    for (uint32_t lane = 0; lane < 32; ++lane) out[lane] = half[n] >> lane & 1 ? values[lane] : out[lane];
 }
 
 void write_longs(Wave& wave, uint32_t row, const uint64_t* values, uint64_t mask) {

@@ -1,4 +1,5 @@
 // V_CMP_*, V_CMPX_* and V_CMP_CLASS_*: one bit per lane, into VCC, a pair of scalar registers or EXEC.
+#include <cstring>
 #include <unordered_map>
 
 #include "arithmetic.h"
@@ -27,14 +28,25 @@ struct Ordered { template <class T> static bool holds(T a, T b) { return a == a 
 template <class Condition>
 struct Not { template <class T> static bool holds(T a, T b) { return !Condition::holds(a, b); } };
 
-template <class T, class Condition>
-uint64_t compare(const void* a, const void* b) {
+// One bit per byte of 0 or 1.
+uint64_t gathered(const uint8_t* bytes) {
   uint64_t mask = 0;
-  for (uint32_t lane = 0; lane < kWave; ++lane) {
-    const auto x = plain(static_cast<const T*>(a)[lane]), y = plain(static_cast<const T*>(b)[lane]);
-    mask |= uint64_t(Condition::holds(x, y)) << lane;
+  for (uint32_t n = 0; n < kWave / 8; ++n) {
+    uint64_t eight;
+    std::memcpy(&eight, bytes + 8 * n, 8);
+    mask |= eight * 0x0102040810204080ull >> 56 << 8 * n;
   }
   return mask;
+}
+
+template <class T, class Condition>
+uint64_t compare(const void* a, const void* b) {
+  uint8_t held[kWave];
+  for (uint32_t lane = 0; lane < kWave; ++lane) {
+    const auto x = plain(static_cast<const T*>(a)[lane]), y = plain(static_cast<const T*>(b)[lane]);
+    held[lane] = Condition::holds(x, y);
+  }
+  return gathered(held);
 }
 
 template <class T>

@@ -34,16 +34,13 @@ struct Shape {
 
 Shape shape_of(const LaneAddresses& addresses, uint32_t bytes) {
   Shape shape{true, true, lanes_in(addresses.mask)};
-  uint64_t previous = 0;
-  bool first = true;
-  for (uint64_t rest = addresses.mask; rest; rest &= rest - 1) {
+  uint64_t rest = addresses.mask;
+  const uint64_t first = addresses.at[__builtin_ctzll(rest)];
+  uint64_t next = first;
+  for (; rest && (shape.consecutive || shape.uniform); rest &= rest - 1, next += bytes) {
     const uint64_t address = addresses.at[__builtin_ctzll(rest)];
-    if (!first) {
-      shape.consecutive &= address - previous == bytes;
-      shape.uniform &= address == previous;
-    }
-    previous = address;
-    first = false;
+    shape.consecutive &= address == next;
+    shape.uniform &= address == first;
   }
   return shape;
 }
@@ -73,10 +70,8 @@ struct Banks {
   }
 };
 
-void count_lines(Instruction& i, const LaneAddresses& addresses) {
-  if (!addresses.mask) return;
+void count_lines(Instruction& i, const LaneAddresses& addresses, const Shape& shape) {
   const uint32_t bytes = i.access_bytes;
-  const Shape shape = shape_of(addresses, bytes);
   if (shape.consecutive || shape.uniform) {
     const uint64_t first = addresses.at[__builtin_ctzll(addresses.mask)];
     const uint64_t length = shape.uniform ? bytes : uint64_t(shape.lanes) * bytes;
@@ -95,7 +90,6 @@ void count_lines(Instruction& i, const LaneAddresses& addresses) {
 }
 
 void count_scratch_lines(Instruction& i, const LaneAddresses& addresses) {
-  if (!addresses.mask) return;
   Distinct lines;
   constexpr uint32_t kLanesInLine = kLineBytes / 4;
   for (uint64_t rest = addresses.mask; rest; rest &= rest - 1) {
@@ -108,8 +102,11 @@ void count_scratch_lines(Instruction& i, const LaneAddresses& addresses) {
   i.counts.lines_ideal += lines_for(uint64_t(lanes_in(addresses.mask)) * words * 4);
 }
 
-void count_same_address(Instruction& i, const LaneAddresses& addresses) {
-  if (!addresses.mask) return;
+void count_same_address(Instruction& i, const LaneAddresses& addresses, const Shape& shape) {
+  if (shape.uniform || shape.consecutive) {
+    i.counts.atomic_same_address += shape.uniform ? shape.lanes : 1;
+    return;
+  }
   Distinct places;
   for (uint64_t rest = addresses.mask; rest; rest &= rest - 1) places.add(addresses.at[__builtin_ctzll(rest)]);
   i.counts.atomic_same_address += places.most();
@@ -135,9 +132,10 @@ void count_lds_cycles(Instruction& i, const LaneAddresses& addresses, uint32_t b
 void Counting::request(Wave&, Instruction& i, Space space, const LaneAddresses& lanes, uint32_t bytes) {
   const bool first = i.counts.lines == 0;  // a buffer's descriptor alone tells what it reaches
   if (space == Space::kScratch) count_scratch_lines(i, lanes);
-  if (space == Space::kGlobal) count_lines(i, lanes);
+  const Shape shape = shape_of(lanes, i.access_bytes);
+  if (space == Space::kGlobal) count_lines(i, lanes, shape);
   if (space == Space::kLds) count_lds_cycles(i, lanes, bytes);
-  if (i.access == Access::kAtomic && space != Space::kScratch) count_same_address(i, lanes);
+  if (i.access == Access::kAtomic && space != Space::kScratch) count_same_address(i, lanes, shape);
   if (space == Space::kGlobal) i.space = Space::kGlobal;
   else if (first || i.space == Space::kScratch) i.space = space;
 }

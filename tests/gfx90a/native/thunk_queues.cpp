@@ -26,7 +26,20 @@ namespace gfx90a {
 namespace {
 
 constexpr uint32_t kPacketBytes = 64, kPointerBytes = 4096;
-constexpr unsigned kNapMicroseconds = 20;
+
+// A queue that has been idle for longer is looked at less often: each look costs some microseconds of a core.
+class Naps {
+ public:
+  void take() {
+    usleep(taken_ < kShort ? kShortMicroseconds : kLongMicroseconds);
+    ++taken_;
+  }
+  void forget() { taken_ = 0; }
+
+ private:
+  static constexpr unsigned kShort = 50, kShortMicroseconds = 20, kLongMicroseconds = 400;
+  unsigned taken_ = 0;
+};
 
 struct Queue {
   uint64_t number = 0;
@@ -146,7 +159,8 @@ bool barrier_is_open(const uint8_t* packet, uint32_t type) {
 
 Span wait_at_barrier(const Queue& queue, const uint8_t* packet, uint32_t type) {
   const uint64_t start_ns = host_ns();
-  while (!queue.stopped && !barrier_is_open(packet, type)) usleep(kNapMicroseconds);
+  Naps naps;
+  while (!queue.stopped && !barrier_is_open(packet, type)) naps.take();
   return Span{start_ns, host_ns()};
 }
 
@@ -162,14 +176,16 @@ Span run_packet(Queue& queue, const uint8_t* packet, uint32_t type) {
 
 void serve_dispatches(Queue& queue) {
   uint64_t next = 0;
+  Naps naps;
   while (!queue.stopped) {
     uint8_t* const packet = queue.ring + next * kPacketBytes % queue.ring_bytes;
     auto* const header = reinterpret_cast<uint16_t*>(packet);
     const uint32_t type = __atomic_load_n(header, __ATOMIC_ACQUIRE) & 0xFF;
     if (type == HSA_PACKET_TYPE_INVALID || next >= *queue.write) {
-      usleep(kNapMicroseconds);
+      naps.take();
       continue;
     }
+    naps.forget();
     const hsa_signal_t signal = as<hsa_kernel_dispatch_packet_t>(packet).completion_signal;
     const Span span = run_packet(queue, packet, type);
     if (queue.stopped) return;
@@ -181,11 +197,13 @@ void serve_dispatches(Queue& queue) {
 
 void serve_copies(Queue& queue) {
   uint64_t next = 0;  // bytes, ever growing
+  Naps naps;
   while (!queue.stopped) {
     if (next >= __atomic_load_n(queue.write, __ATOMIC_ACQUIRE)) {
-      usleep(kNapMicroseconds);
+      naps.take();
       continue;
     }
+    naps.forget();
     try {
       next += run_copy_packet(reinterpret_cast<const uint32_t*>(queue.ring + next % queue.ring_bytes), queue.stopped);
     } catch (const Stop& stop) {
