@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from generated_kernels import program
 
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.emulator.lines import kernel_lines
@@ -110,22 +111,39 @@ def _counted(source: Path, executor: Executor, directory: Path) -> tuple[Counts,
     return found, done.stdout
 
 
-def _agree(source: Path, directory: Path) -> None:
+def _agree(source: Path, directory: Path, hits_within: float = 0) -> None:
+    """`hits_within`: what gathered lines leave in the L1 depends on the order of waves, which is not the same."""
     directory.mkdir()
     compiled, printed = _counted(source, Executor.COMPILED, directory / "compiled")
     executed, again = _counted(source, Executor.MACHINE, directory / "machine")
     assert printed.split("(")[0] == again.split("(")[0]  # behind it are rates, by the modelled clock
     different = {
-        place: (compiled.get(place), counts) for place, counts in executed.items() if counts != compiled.get(place)
+        place: (compiled.get(place), counts)
+        for place, counts in executed.items()
+        if not _alike(compiled.get(place, {}), counts, hits_within)
     }
     assert not different
     assert executed.keys() == compiled.keys()
+
+
+def _alike(one: Mapping[str, float], other: Mapping[str, float], hits_within: float) -> bool:
+    hits = Metric.L1_HIT_RATIO.value
+    near = abs(one.get(hits, 0) - other.get(hits, 0)) <= hits_within
+    rest = [{name: count for name, count in counts.items() if name != hits} for counts in (one, other)]
+    return near and rest[0] == rest[1] and (hits in one) == (hits in other)
 
 
 def test_tiles_gathers_and_atomics_count_alike(tmp_path: Path) -> None:
     source = tmp_path / "kernels.hip"
     source.write_text(_KERNELS)
     _agree(source, tmp_path / "runs")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_generated_kernels_count_alike(seed: int, tmp_path: Path) -> None:
+    source = tmp_path / "generated.hip"
+    source.write_text(program(seed, kernels=12))
+    _agree(source, tmp_path / "runs", hits_within=0.05)
 
 
 @pytest.mark.parametrize("example", ["triad/triad.hip", "sides/sides.hip"])
