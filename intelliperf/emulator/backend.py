@@ -112,7 +112,7 @@ class EmulatorBackend:
     def other_wave_build(self) -> Mapping[str, str]:
         if self._target is not None or self._hip_wave is None:
             return {}
-        return {"INTELLIPERF_TARGET": _OTHER_WAVE[self._hip_wave]}
+        return {"INTELLIPERF_TARGET": _OTHER_WAVE[self._hip_wave], "INTELLIPERF_FACTS": "0"}
 
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}

@@ -17,7 +17,7 @@ from typing import Any
 
 from intelliperf.dropins.frontend import Unit
 from intelliperf.dropins.toolchain import Toolchain, store_output, write_atomically
-from intelliperf.emulator.compiler.device import shadows_wanted
+from intelliperf.emulator.compiler.device import facts_wanted, shadows_wanted
 from intelliperf.emulator.compiler.machinecode import machine_code_wanted
 from intelliperf.emulator.compiler.unit import Compiled, compile_unit
 from intelliperf.processes.storage import cache_directory
@@ -52,7 +52,7 @@ def _key(unit: Unit, toolchain: Toolchain) -> str:
 
 def kept_state(toolchain: Toolchain) -> list[object]:
     """What decides besides source and flags how device code is compiled."""
-    return [toolchain.identity, _own_code(), shadows_wanted(), machine_code_wanted()]
+    return [toolchain.identity, _own_code(), shadows_wanted(), facts_wanted(), machine_code_wanted()]
 
 
 @lru_cache(maxsize=1)

@@ -29,6 +29,7 @@ from intelliperf.processes.process import output_of
 
 COMPILE_DEADLINE_S = 1800.0
 SHADOWS = "INTELLIPERF_SHADOWS"  # of builds
+FACTS = "INTELLIPERF_FACTS"  # of builds; 0 where nobody asks what a kernel costs on the real target
 MOST_THREADS = "max_threads"  # of a block, by the launch bounds: a fact that needs no assembler
 _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MULTILINE)
 # What tables of abstract classes hold where a class has no function of its own: the C++ library's, on the host.
@@ -74,6 +75,11 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
 def shadows_wanted() -> bool:
     """Whether kernels get shadow versions, which take as long to compile as the two others: for builds to be judged."""
     return bool(os.environ.get(SHADOWS))
+
+
+def facts_wanted() -> bool:
+    """Whether the real target's compiler is asked as well, which takes a third of the time."""
+    return os.environ.get(FACTS) != "0"
 
 
 def _refuse_assembly(ir: str) -> None:

@@ -16,7 +16,13 @@ from typing import Any
 from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
 from intelliperf.dropins.spelling import overlay_flags, without_overlay
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
-from intelliperf.emulator.compiler.device import MOST_THREADS, build_container, compile_front_end, run_tool
+from intelliperf.emulator.compiler.device import (
+    MOST_THREADS,
+    build_container,
+    compile_front_end,
+    facts_wanted,
+    run_tool,
+)
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
 from intelliperf.emulator.compiler.machinecode import machine_code_wanted, machine_container
 from intelliperf.emulator.compiler.targetsites import ATOMICS, COMPILER
@@ -102,10 +108,12 @@ def compile_module(unit: Unit, toolchain: Toolchain) -> CompiledModule:
 
 
 def static_facts(unit: Unit, toolchain: Toolchain) -> dict[str, dict[str, Any]]:
-    """Registers, spills, sizes and launch bounds on the real target, by kernel; empty if its compiler refuses it.
+    """Registers, spills, sizes and launch bounds on the real target, by kernel; empty if it refuses or is not asked.
 
     A refusal is not an error here: the emulator runs more than the GPU would; `strict_compile` tells.
     """
+    if not facts_wanted():
+        return {}
     architecture = str(unit.device["architecture"])
     source = unit.directory / unit.source
     flags = (*without_overlay(unit.front_flags()), *overlay_flags(unit.source, unit.flags, unit.directory))
