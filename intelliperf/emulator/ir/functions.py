@@ -32,6 +32,7 @@ from intelliperf.emulator.ir.memory import (
 from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
+from intelliperf.emulator.ir.polls import Polls
 from intelliperf.emulator.ir.privacy import is_private, private_pointers, read_only_pointers
 from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.sites import SiteTable
@@ -83,7 +84,6 @@ class FunctionRewriter:
         self._addresses = Addresses(function, surroundings.layout)
         self._arrays = LocalArrays(function, self._addresses, surroundings.layout, self._is_uniform)
         self._local = LocalCosts()
-        self._in_loop = False
         self._scope = 0  # of the next atomic operation: that of the mark before it
         self._operations = OperationCounter()
         self._vectors = VectorFinder(
@@ -113,11 +113,11 @@ class FunctionRewriter:
         self._loads = LoadOrder(
             blocks, nests, following, self._is_private, self._around.layout, shared, self._updates, BARRIERS
         )
+        self._polls = Polls(blocks, nests, following)
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
             self._index = index
-            self._in_loop = bool(nests[index]) or index in following[index]
             self._rewrite_block(blocks[index], turns.get(index, Hooks()))
             rewritten[index] = (self._fast, self._trace)
         header = clean_header(function.header)
@@ -199,7 +199,7 @@ class FunctionRewriter:
             flags |= UPDATE
         if access.kind == "load" and not flags & ATOMIC and self._read_only_path(access.pointer, instruction.text):
             flags |= READ_ONLY
-        if flags & VOLATILE and self._in_loop:
+        if flags & VOLATILE and self._polls.may_wait(instruction, self._index, access.kind == "load"):
             flags |= LOOP
         return replace(access, flags=flags)
 
