@@ -14,6 +14,7 @@ from intelliperf.records import AccessKind, Kernel, MemorySpace, SourceEvidence
 
 PROGRAM = """\
 #include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
 #include <cstdio>
 typedef unsigned int word;
 struct Table { const int* data; int rows, cols; };
@@ -73,6 +74,16 @@ __global__ void again(int* m, int rows, int cols) {
     if (row[1] < 0) row[0] = row[cols - 1] + most;
   }
 }
+__global__ void halves(const __half* m, __half* out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int most = 0;
+  for (int c = 0; c < cols; ++c) most = max(most, int(__half2float(m[row * cols + c])));
+  for (int c = 0; c < cols; ++c) {
+    __half v = m[row * cols + c];
+    out[row * cols + c] = __float2half(__half2float(v) - most);
+  }
+}
 __global__ void ragged(const int* start, const int* column, const double* value, double* y, int n) {
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r < n) {
@@ -108,17 +119,24 @@ int main() {
   running<<<blocks, 32>>>(columns, sums, t);
   hipMemcpy(c, sums, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(e, columns, 4 * n, hipMemcpyDeviceToHost);
   again<<<2, 32>>>(keys, rows, cols);
+  static __half h[n];
+  for (int i = 0; i < n; ++i) h[i] = __float2half(i * 13 % 101);
+  __half *hm, *ho;
+  hipMalloc(&hm, sizeof h); hipMalloc(&ho, sizeof h); hipMemcpy(hm, h, sizeof h, hipMemcpyHostToDevice);
+  halves<<<5, 32>>>(hm, ho, rows, cols);
+  hipMemcpy(h, ho, sizeof h, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i += 41) printf("%g ", __half2float(h[i]));
   hipMemcpy(v, keys, 4 * n, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; i += 31) printf("%d ", v[i] + v[i - i % cols]);
   for (int i = 0; i < rows; i += 7) printf("%.3g %d %d %d %.4g", hf[i], a[i], b[i], c[i], hd[i]);
   for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
 }
 """
-KERNELS = ("several", "places", "running", "again", "ragged")
+KERNELS = ("several", "places", "running", "again", "halves", "ragged")
 
 
 def as_cuda(text: str) -> str:
-    return text.replace("#include <hip/hip_runtime.h>", "").replace(
+    return text.replace("#include <hip/hip_runtime.h>", "").replace("hip/hip_fp16.h", "cuda_fp16.h").replace(
         "hipLaunchKernelGGL(ragged, dim3(2), dim3(128), 0, 0, start", "ragged<<<2, 128>>>(start"
     ).replace("hip", "cuda")  # fmt: skip
 
@@ -173,6 +191,7 @@ __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; 
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   int sum = 0;
+  float2 last = {0, 0}, step = {1, 1};
   if (row < rows) {
     for (int c = 0; c < cols; ++c) sum += m[row * cols + c];
     out[row] = sum;
@@ -189,6 +208,7 @@ int main() {
     [
         ("sum += m[row * cols + c];", "sum = sum * 3 + m[row * cols + c];", "carries sum from one turn to the next"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; if (sum > 9) break; }", "leaves the loop"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; last = last + step; }", "carries last from one"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[row * cols + c + 1] = 0; }", "another element"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[c] += 1; }", "uses another element"),
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),

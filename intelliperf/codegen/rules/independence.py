@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from intelliperf.codegen.rules.addresses import Addresses
 from intelliperf.codegen.rules.lanes import initializer, written
-from intelliperf.codegen.rules.methods import METHOD_CALLS, why_impure
+from intelliperf.codegen.rules.methods import METHOD_CALLS, is_assignment, why_impure
 from intelliperf.codegen.rules.polynomials import Algebra
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body, resolved_functions
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
@@ -259,6 +259,8 @@ def _modified(access: Node) -> bool:
         return user.children[0].bare() is node
     if user.kind == "UnaryOperator" and user.opcode in ("++", "--", "&"):
         return True
+    if is_assignment(user):
+        return user.children[1].bare() is node
     if user.kind == "VarDecl":
         return user.canonical.endswith("&") and not user.canonical.startswith("const ")
     loaded = any(parent.cast == "LValueToRValue" for parent in _between(node, user))

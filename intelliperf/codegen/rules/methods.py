@@ -35,9 +35,13 @@ def why_impure(problem: Problem, call: Node, check: Callable[[Node], None]) -> s
         return "calls a method without a name"
     if call.kind == "CXXMemberCallExpr" and name.startswith("operator ") and _is_number(call.children[0].bare()):
         return ""
+    if is_assignment(call) and _is_plain_value(call.children[1]):
+        return ""
     if call.kind == "CXXOperatorCallExpr" and not _PURE_OPERATORS.fullmatch(name):
         return f"calls {name}, which may keep state"
     found = [one for one in _definitions(problem, name) if _may_be_meant(one, call)]
+    if not found and call.kind == "CXXOperatorCallExpr" and any(map(_is_plain_value, call.children[1:])):
+        return ""
     if not found:
         return f"calls {name}, whose definition is not among the sources"
     for function in found:
@@ -45,6 +49,17 @@ def why_impure(problem: Problem, call: Node, check: Callable[[Node], None]) -> s
             return f"calls {name}, which {why}"
         check(function)
     return ""
+
+
+def is_assignment(node: Node) -> bool:
+    """Does it call `operator=`? What it writes is its first operand."""
+    return node.kind == "CXXOperatorCallExpr" and method_name(node) == "operator=" and len(node.children) == 3
+
+
+def _is_plain_value(expression: Node) -> bool:
+    """Is it a number of 16 bits or a short vector, which headers define as classes that hold nothing else?"""
+    kind = re.sub(r"\b(?:const|volatile|struct|class) ", "", expression.bare().canonical).rstrip(" &")
+    return kind in ELEMENT_BYTES or kind.startswith("HIP_vector_type<")
 
 
 def _is_number(member: Node) -> bool:

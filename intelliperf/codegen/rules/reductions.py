@@ -90,8 +90,8 @@ def _names(top: Node) -> Iterator[Node]:
 
 def _reduction(place: Place, node: Node, loop: Node, counter: Node) -> tuple[Reduction, set[int]]:
     """The reduction that a write belongs to, with the writes that it consists of."""
-    target = node.children[0].bare()
-    if target.kind != "DeclRefExpr" or target.reference is None:
+    target = node.children[0].bare() if node.children else node
+    if target is node or target.kind != "DeclRefExpr" or target.reference is None:
         raise _carried(place, node, loop)
     name, identity, type_name = target.reference.name, target.reference.id, target.canonical
     if type_name not in INTEGERS | FLOATS | {"bool"}:
