@@ -213,6 +213,8 @@ def _start(
         missing = "no such program" if directory.is_dir() else "no such directory"
         raise UsageError(f"cannot run {program}: {missing} (in {directory})") from error
     except PermissionError as error:
+        if not os.access(directory, os.X_OK):
+            raise UsageError(f"cannot run {program} in {directory}: the directory may not be entered") from error
         raise UsageError(f"cannot run {program}: not executable; try chmod +x") from error
     except OSError as error:
         raise UsageError(f"cannot run {program}: {error.strerror}") from error

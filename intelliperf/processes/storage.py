@@ -18,9 +18,10 @@ _LEAST_FREE_BYTES = 1 << 20
 def storage_error(error: OSError, where: Path) -> StorageFull | None:
     """The error in the user's words, where it is one of the disk."""
     if error.errno in _FULL:
-        return StorageFull(f"no space left for {where}: free some, or move --run-root, XDG_CACHE_HOME or TMPDIR")
+        places = "--run-root (of a night: --nights), XDG_CACHE_HOME or TMPDIR"
+        return StorageFull(f"no space left for {where}: free some, or move {places}")
     if error.errno in _FORBIDDEN:
-        return StorageFull(f"cannot write {where}: {error.strerror}; try --run-root")
+        return StorageFull(f"cannot write {where}: {error.strerror}; try --run-root (of a night: --nights)")
     return None
 
 

@@ -30,6 +30,18 @@ def test_output_goes_to_files_and_the_status_is_told(tmp_path: Path) -> None:
     assert done.tail() == "err\n"
 
 
+def test_a_directory_that_may_not_be_entered_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the program, which is as it should be."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("intelliperf.processes.process.subprocess.Popen", refused)
+    monkeypatch.setattr("intelliperf.processes.process.os.access", lambda path, _mode: path != tmp_path)
+    with pytest.raises(UsageError, match=f"in {tmp_path}: the directory may not be entered"):
+        run(python(""), tmp_path, 20, tmp_path / "logs", "x")
+
+
 def test_a_signal_is_named(tmp_path: Path) -> None:
     done = run(python("import os; os.kill(os.getpid(), 11)"), tmp_path, 20, tmp_path, "x")
     assert done.describe() == "killed by SIGSEGV"
