@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from reported import accepted_report
 
+import intelliperf.records
 from intelliperf.conclusion import total_usage
 from intelliperf.errors import UsageError
 from intelliperf.records import (
@@ -81,7 +82,13 @@ def test_what_was_left_open_is_named_once_by_reason_and_not_where_a_refusal_made
     assert accepted(checks=checks).left_open == ("b, a: no command", "c: half of it")
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../a.hip", "a/../../b", ""])
+def test_every_record_is_frozen() -> None:
+    kinds = [kind for kind in vars(intelliperf.records).values() if dataclasses.is_dataclass(kind)]
+    assert len(kinds) > 30
+    assert [kind for kind in kinds if not kind.__dataclass_params__.frozen] == []  # type: ignore[attr-defined, union-attr]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../a.hip", "a/../../b", "", "a//b", "./a", "a/", "a\0b"])
 def test_an_edit_stays_inside_the_project(path: str) -> None:
     with pytest.raises((ValueError, UsageError)):
         FileEdit(path, "0" * 64, "x")
