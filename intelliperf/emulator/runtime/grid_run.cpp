@@ -123,7 +123,8 @@ void GridRun::enter(Block& block) {
   __simt_grid.block_index[2] = uint32_t(number / request_.grid.x / request_.grid.y);
   execution.observer = block.analyzed ? analysis_ : nullptr;
   if (block.state == BlockState::kFresh && block.analyzed) {
-    memset(module_.shared_begin, settings().poison, size_t(module_.shared_end - module_.shared_begin));
+    const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
+    if (fixed != 0) memset(module_.shared_begin, settings().poison, fixed);  // a code object's begins nowhere
     memset(dynamic_shared_base(), settings().poison, dynamic_shared_bytes(request_));
   } else if (block.state != BlockState::kFresh) {
     swap_lds(block, false);
@@ -135,15 +136,16 @@ void GridRun::enter(Block& block) {
 void GridRun::swap_lds(Block& block, bool out) {
   const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
   const size_t dynamic = dynamic_shared_bytes(request_), bytes = fixed + dynamic;
+  if (bytes == 0) return;
   block.saved_lds.resize(bytes + shadow_bytes(fixed) + shadow_bytes(dynamic));
   char* saved = block.saved_lds.data();
   swap_shadows(module_.shared_begin, fixed, saved + bytes, out);
   swap_shadows(dynamic_shared_base(), dynamic, saved + bytes + shadow_bytes(fixed), out);
   if (out) {
-    memcpy(saved, module_.shared_begin, fixed);
+    if (fixed != 0) memcpy(saved, module_.shared_begin, fixed);
     memcpy(saved + fixed, dynamic_shared_base(), dynamic);
   } else {
-    memcpy(module_.shared_begin, saved, fixed);
+    if (fixed != 0) memcpy(module_.shared_begin, saved, fixed);
     memcpy(dynamic_shared_base(), saved + fixed, dynamic);
   }
 }
