@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from reported import accepted_report
+from reported import accepted_report, healthy_report
 
 import intelliperf.records
 from intelliperf.conclusion import total_usage
-from intelliperf.errors import UsageError
+from intelliperf.errors import MissingMetric, UsageError
+from intelliperf.metrics import Metric, Quantity
 from intelliperf.records import (
+    EMULATED,
     NEEDLESS,
     Application,
     Attempt,
@@ -20,6 +22,7 @@ from intelliperf.records import (
     Check,
     CheckStatus,
     Declined,
+    Ending,
     FileEdit,
     Measurement,
     Origin,
@@ -151,3 +154,33 @@ def test_records_are_frozen_compared_by_value_and_refuse_what_they_do_not_have()
     for wrong in (lambda: Pair(), lambda: Pair(1, (), 3), lambda: Pair(1, first=1), lambda: Pair(1, third=3)):  # type: ignore[call-arg, misc, arg-type]
         with pytest.raises(TypeError):
             wrong()
+
+
+def test_a_gate_that_the_emulator_ran_instead_is_not_open_and_one_that_it_ran_weakly_is() -> None:
+    open_here = Check("races", CheckStatus.NOT_RUN, "not on this device")
+    ran = Check(f"{EMULATED}races", CheckStatus.PASSED, "none")
+    assert accepted(checks=(open_here, ran)).left_open == ()
+    weakly = Check(f"{EMULATED}races", CheckStatus.WEAK, "one order only")
+    assert accepted(checks=(open_here, weakly)).left_open == (
+        f"{EMULATED}races: one order only",
+        "races: not on this device",
+    )
+
+
+def test_a_quantity_that_was_not_collected_is_named_and_never_zero() -> None:
+    quantity = Quantity(0.0, Provenance.MEASURED)
+    profile = accepted_report(Path("/p"), "a.hip", "x", "y").profiles[0]
+    counted = dataclasses.replace(profile, quantities={Metric.SECTORS: quantity})
+    assert counted.quantity(Metric.SECTORS) is quantity
+    with pytest.raises(MissingMetric, match=f"{Metric.SECTORS.value} was not collected"):
+        profile.quantity(Metric.SECTORS)
+
+
+@pytest.mark.parametrize("ending", Ending)
+def test_a_report_fails_by_3_unless_it_is_healthy_diagnosed_or_improved(ending: Ending) -> None:
+    report = accepted_report(Path("/p"), "a.hip", "x", "y")
+    healthy = ending in (Ending.IMPROVED, Ending.NOTHING_TO_IMPROVE, Ending.DIAGNOSED)
+    without = dataclasses.replace(healthy_report(Path("/p")), ending=ending) if ending is not Ending.IMPROVED else None
+    if without is not None:
+        assert without.exit_status == (0 if healthy else 3)
+    assert dataclasses.replace(report, ending=ending).exit_status == 0, "a patch was accepted all the same"
