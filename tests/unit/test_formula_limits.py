@@ -6,6 +6,7 @@ import pytest
 from formula_profiles import CONFLICTS, DEVICE, WAVES, contended, evidence, profile
 
 from intelliperf.formulas import FORMULAS
+from intelliperf.formulas.bank_conflict import CYCLES_PER_IDEAL, BankConflict
 from intelliperf.formulas.base import MINIMUM_BLAME, MINIMUM_EXCESS, MINIMUM_EXCESS_OF_ALL
 from intelliperf.records import AccessKind, KernelProfile, MemorySpace, Metric, SourceEvidence
 
@@ -79,3 +80,13 @@ def test_a_line_is_blamed_from_a_share_of_the_excess_on() -> None:
     formula = FORMULAS["bankConflict"]
     assert [item.line for item in formula.blame((line(1, rest), line(2, least * (1 + HAIR))))] == [1, 2]
     assert [item.line for item in formula.blame((line(1, rest), line(2, least * (1 - 1e-3))))] == [1]
+
+
+def test_a_bank_conflict_says_its_cycles_per_access_and_lasts_up_to_its_threshold() -> None:
+    finding = FORMULAS["bankConflict"].diagnose(profile(CONFLICTS), DEVICE)
+    assert finding is not None
+    assert "needs 33.00 bank cycles where 2.00 would do (16.5x" in finding.sentence
+    least = CYCLES_PER_IDEAL.value * CONFLICTS[Metric.LDS_PHASES_IDEAL]
+    at, below = ({**CONFLICTS, Metric.LDS_PHASES: phases} for phases in (least, least - 1))
+    assert BankConflict().symptom(profile(at), DEVICE) is not None
+    assert BankConflict().symptom(profile(below), DEVICE) is None
