@@ -69,6 +69,10 @@ class Asking:
         found = self._all(sa.select(table).order_by(table.c.id.desc()).limit(limit))
         return tuple(rows.to_night(row) for row in found)
 
+    def night(self, number: int) -> Night | None:
+        found = self._all(sa.select(schema.nights).where(schema.nights.c.id == number))
+        return rows.to_night(found[0]) if found else None
+
     def visits(self, night: int) -> tuple[Visit, ...]:
         table = schema.visits
         return tuple(rows.to_visit(row) for row in self._all(_visits().where(table.c.night_id == night)))

@@ -79,13 +79,19 @@ class NightRun:
         return report
 
     def _begin(self) -> int:
-        """The number of the night, the same for a resumed one."""
+        """The number of the night, the same for a resumed one, unless its database was lost or is another one."""
         night = self._night
+        directory = str(night.ways.directory)
 
         def begin() -> int:
-            return night.history.begin_night(socket.gethostname(), __version__, str(night.ways.directory))
+            return night.history.begin_night(socket.gethostname(), __version__, directory)
 
-        return night.journal.stage("night", int, begin)
+        number = night.journal.stage("night", int, begin)
+        known = night.history.night(number)
+        if known is not None and known.directory == directory:
+            return number
+        night.tell(f"{night.history.url} does not know this night: it begins anew there")
+        return night.journal.stage_anew("night", begin())
 
     def _stop(self) -> None:
         """Leave nothing running. What was not begun is found again by a resumed night."""

@@ -117,8 +117,11 @@ class Journal:
         path = self.directory / "stages" / f"{name}.json"
         if path.exists():
             return _kept(kind, path)
-        result = compute()
-        write_atomically(path, to_json(result))
+        return self.stage_anew(name, compute())
+
+    def stage_anew(self, name: str, result: T) -> T:
+        """Keep the result in place of an earlier one."""
+        write_atomically(self.directory / "stages" / f"{name}.json", to_json(result))
         return result
 
     def attempt_directory(self, index: int) -> Path:

@@ -9,6 +9,7 @@ import pytest
 from scriptednight import SLOW, Place, ScriptedPool, commit, git, steps
 
 from intelliperf.errors import HistoryUnavailable, StorageFull
+from intelliperf.history.opening import open_history
 from intelliperf.history.records import NightState
 from intelliperf.nightly.outcome import Step
 from intelliperf.nightly.plan import Limits
@@ -148,6 +149,24 @@ def test_parallel_searches_share_the_budget(place: Place) -> None:
         float(task.words[task.words.index("--budget-usd") + 1]) for task in pool.done if task.kind is Kind.SEARCH
     ]
     assert len(budgets) == 2 and sum(budgets) <= 1.0 and min(budgets) > 0
+
+
+def test_a_night_is_resumed_with_another_database_than_it_began_with(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one was deleted, or a copy of an older day was put in its place."""
+    history = place.history()
+    with monkeypatch.context() as failing:
+        failing.setattr(type(history), "keep_visit", lambda *_: (_ for _ in ()).throw(HistoryUnavailable("gone")))
+        with pytest.raises(HistoryUnavailable):
+            place.night(ScriptedPool(), history=history)
+    (directory,) = (path for path in (place.root / "nights").iterdir() if path.is_dir())
+    other = open_history(str(place.root / "other.db"))
+    other.begin_night("elsewhere", "1", "/another night")
+    report = place.night(ScriptedPool(), history=other, directory=directory)
+    assert report.night == 2 and [visit.night for visit in other.visits(2)] == [2]
+    assert place.night(ScriptedPool(), history=other, directory=directory).night == 2
+    other.close()
 
 
 def test_a_dead_database_ends_the_night_and_a_resumed_one_keeps_what_was_done(
