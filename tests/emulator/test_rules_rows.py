@@ -141,9 +141,10 @@ def as_cuda(text: str) -> str:
     ).replace("hip", "cuda")  # fmt: skip
 
 
-def propose(root: Path, name: str, program: str, kernel: str) -> Proposal:
+def propose(root: Path, name: str, program: str, kernel: str, moved: int = 0) -> Proposal:
     bench = Bench(root, {name: program})
     line = next(n for n, text in enumerate(program.splitlines(), 1) if f"__global__ void {kernel}(" in text)
+    line -= moved
     task = bench.task("row_per_wave", AccessKind.LOAD, MemorySpace.GLOBAL, "nothing")
     known = Kernel(kernel, kernel, root / name, line)
     profile = dataclasses.replace(task.finding.profile, kernel=known)
@@ -175,6 +176,11 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "total += group_running_sum(" in text
     assert "group_least_place(top, at);" in text
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
+
+
+def test_a_kernel_is_found_by_its_name_where_an_earlier_change_has_moved_it(tmp_path: Path) -> None:
+    proposal = propose(tmp_path, "app.hip", SMALL, "k", moved=1)  # a device function's line
+    assert proposal.candidate is not None, proposal.declined
 
 
 def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:

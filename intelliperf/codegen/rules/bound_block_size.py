@@ -8,12 +8,11 @@ for nothing else.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 from intelliperf.codegen.rules.blocks import launched_threads
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
-from intelliperf.codegen.rules.relabel import kernel_of
+from intelliperf.codegen.rules.relabel import kernel_of, kernel_place
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Metric
 
@@ -38,14 +37,11 @@ class BoundBlockSize:
 
 
 def _definition(problem: Problem) -> Place:
-    kernel = problem.task.finding.profile.kernel
     if problem.task.device.vendor != "amd":
         raise NotApplicable(
             "this compiler gives a thread all registers that there are without being told the block size"
         )
-    if not problem.task.evidence or kernel.file is None or kernel.line is None:
-        raise NotApplicable("it is not known where the kernel is defined")
-    return problem.place(dataclasses.replace(problem.task.evidence[0], file=kernel.file, line=kernel.line))
+    return kernel_place(problem)
 
 
 def _bound(problem: Problem, kernel: Node) -> int:

@@ -6,6 +6,7 @@ work, as long as no operation depends on how threads are grouped into waves.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 
@@ -32,6 +33,24 @@ def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, No
         raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
     place = problem.place(evidence)
     return place, kernel_of(place)
+
+
+def kernel_place(problem: Problem) -> Place:
+    """The definition of the finding's kernel.
+
+    Its line may be that of an earlier version, if another kernel's accepted change has moved it: the name decides then.
+    Raises `NotApplicable` where it is not known.
+    """
+    kernel = problem.task.finding.profile.kernel
+    if not problem.task.evidence or kernel.file is None or kernel.line is None:
+        raise NotApplicable("it is not known where the kernel is defined")
+    line = kernel.line
+    name = re.split(r"[(<]", kernel.name, maxsplit=1)[0].rpartition("::")[2].split()[-1:]
+    text = problem.task.sources[problem.relative(kernel.file)]
+    defined = [region for region in outline.functions(text) if region.is_kernel and [region.name] == name]
+    if len(defined) == 1 and not defined[0].first_line <= line <= defined[0].last_line:
+        line = defined[0].last_line
+    return problem.place(dataclasses.replace(problem.task.evidence[0], file=kernel.file, line=line))
 
 
 def kernel_of(place: Place) -> Node:

@@ -10,7 +10,6 @@ of their own; blocks are whole groups at every launch; no barrier, wave operatio
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, resolved_functions
-from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
+from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.row_loops import (
     Words,
     renders,
@@ -60,11 +59,7 @@ class RowPerWave:
     name = "row_per_wave"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        kernel_at = problem.task.finding.profile.kernel
-        if not problem.task.evidence or kernel_at.file is None or kernel_at.line is None:
-            raise NotApplicable("it is not known where the kernel is defined")
-        here = dataclasses.replace(problem.task.evidence[0], file=kernel_at.file, line=kernel_at.line)
-        place = problem.place(here)
+        place = kernel_place(problem)
         kernel_of(place)
         edits: list[list[Splice]] = []
         plans: list[Plan] = []

@@ -7,7 +7,6 @@ elements are worked on whatever the block size is. Barriers, LDS and anything th
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from intelliperf.codegen.rules.blocks import Launch, Program, definitions, is_ch
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of
+from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import without_comments
@@ -39,11 +38,7 @@ class WholeWaves:
     name = "whole_waves"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        kernel_at = problem.task.finding.profile.kernel
-        if not problem.task.evidence or kernel_at.file is None or kernel_at.line is None:
-            raise NotApplicable("it is not known where the kernel is defined")
-        here = dataclasses.replace(problem.task.evidence[0], file=kernel_at.file, line=kernel_at.line)
-        place = problem.place(here)
+        place = kernel_place(problem)
         kernel = kernel_of(place)
         limit = element_limit(problem, place, kernel)
         program = Program(problem.task.sources)
