@@ -21,9 +21,9 @@ from treecopy import ROOT, copy_tree
 WORK = ROOT / "build" / "mutation"
 LEAST = 0.85
 TIMEOUT_S = 120.0
-FORMULAS = "tests/unit/test_formulas.py tests/unit/test_formulas_memory.py tests/unit/test_formulas_execution.py "
-FORMULAS += "tests/unit/test_formulas_lines.py tests/unit/test_formula_limits.py "
-FORMULAS += "tests/unit/test_formulas_contention.py tests/unit/test_rocprof_formulas.py"
+_OF_FORMULAS = ("formulas", "formulas_memory", "formulas_execution", "formulas_lines", "formulas_contention")
+_OF_FORMULAS += ("formulas_access", "formula_limits", "rocprof_formulas")
+FORMULAS = " ".join(f"tests/unit/test_{name}.py" for name in _OF_FORMULAS)
 RECORDS = "tests/unit/test_records.py tests/unit/test_reports.py tests/unit/test_codec.py"
 # What is changed, and the tests that have to notice.
 TARGETS = {
