@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -66,11 +67,14 @@ def main() -> None:
         (project / "arrays.py").write_text((ZOO / "arrays.py").read_text())
         (project / "sums.py").write_text((ZOO / "sums.py").read_text())
         (project / "product.py").write_text(PRODUCT)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         diagnose_s, _ = command("diagnose", project, options.python, "sums.py", str(NUMBERS))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         _, launches = command("emulate", project, options.python, "sums.py", str(NUMBERS))
         (total,) = launches
         accesses = total["events"]
-        print(f"contended reduction: diagnose {diagnose_s:.1f} s (20)")
+        print(f"contended reduction: diagnose {diagnose_s:.1f} s (20), {processor_s:.1f} CPU s")
         print(
             f"contended reduction: kernel {(total['host_ns_trace'] + total['host_ns_fast']) / 1e9:.2f} s traced (0.3)"
         )
