@@ -34,6 +34,7 @@ from intelliperf.validation.runs.remembered import Remembered
 
 _INFINITE = "some numbers infinite"  # what a dispatch says of its data
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
+_WORD, _DOUBLE = 32, 64  # bits
 
 
 @dataclass(frozen=True)
@@ -397,4 +398,5 @@ def _aliased(base: Paused) -> str | None:
 
 
 def _narrower(mine: Mapping[int, int], theirs: Mapping[int, int]) -> set[int]:
-    return {bits for bits, count in theirs.items() if count > mine.get(bits, 0)}
+    found = {bits for bits, count in theirs.items() if count > mine.get(bits, 0)} - {_DOUBLE}
+    return found if mine.get(_DOUBLE) else found - {_WORD}  # where the original keeps no totals of two words

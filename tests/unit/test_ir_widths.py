@@ -13,7 +13,7 @@ from intelliperf.emulator.ir.widths import widths
     [
         ("  %t = trunc i32 %n to i16\n", {16: 1}),
         ("  %t = trunc <4 x i32> %v to <4 x i8>\n", {8: 1}),
-        ("  %t = trunc i64 %w to i32\n", {}),
+        ("  %t = trunc i64 %w to i32\n", {32: 1}),
         ("  %t = and i32 %n, 65535, !dbg !7\n", {16: 1}),
         ("  %t = and i32 %n, 31\n", {}),  # a lane
         ("  %t = and i64 %w, 262140\n", {16: 1}),  # an index times four
@@ -22,7 +22,8 @@ from intelliperf.emulator.ir.widths import widths
         ("  %u = shl i32 %n, 20\n  %t = ashr exact i32 %u, 20\n", {12: 1}),
         ("  %t = lshr i32 %n, 16\n", {16: 1}),
         ("  store i16 %h, ptr %p, align 2\n  %h = load i16, ptr %p, align 2, !tbaa !5\n", {16: 2}),
-        ("  %o = atomicrmw add ptr %p, i32 1 monotonic\n", {}),
+        ("  %o = atomicrmw add ptr %p, i32 1 monotonic\n", {32: 1}),
+        ("  store i64 %w, ptr %p, align 8\n  %h = load i32, ptr %p\n", {64: 1}),
     ],
 )
 def test_narrow_integers_are_counted_by_their_bits(body: str, expected: dict[int, int]) -> None:

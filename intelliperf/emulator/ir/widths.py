@@ -14,6 +14,8 @@ from intelliperf.emulator.ir.module import Function, Instruction
 from intelliperf.emulator.ir.text import NAME, without_attachments
 
 _LEAST, _MOST = 8, 18  # bits; what is narrower is a flag or a lane, what is wider holds every size that is tried
+_WORD, _DOUBLE = 32, 64  # of these what is stored, and what of the larger is cut to the smaller: totals, perhaps
+_KEPT = frozenset(("store", "atomicrmw", "cmpxchg"))
 _TRUNCATED = re.compile(r" to (?:<\d+ x )?i(\d+)>?$")
 _MOVED = re.compile(r"(?:load|store|atomicrmw|cmpxchg) .*?(?:<\d+ x )?\bi(\d+)\b")
 _MASKED = re.compile(r", (\d+)$")
@@ -29,8 +31,13 @@ def widths(function: Function) -> Counter[int]:
         for one in block.instructions
         if one.opcode == "shl" and (found := _RAISED.search(without_attachments(one.text)))
     }
-    every = (bits for block in function.blocks for one in block.instructions for bits in _bits(one, raised))
-    return Counter(bits for bits in every if _LEAST <= bits <= _MOST)
+    every = ((one, bits) for block in function.blocks for one in block.instructions for bits in _bits(one, raised))
+    return Counter(bits for one, bits in every if _LEAST <= bits <= _MOST or _is_total(one, bits))
+
+
+def _is_total(instruction: Instruction, bits: int) -> bool:
+    cut = instruction.opcode == "trunc" and bits == _WORD
+    return cut or (instruction.opcode in _KEPT and bits in (_WORD, _DOUBLE))
 
 
 def _bits(instruction: Instruction, raised: dict[str | None, int]) -> Iterator[int]:

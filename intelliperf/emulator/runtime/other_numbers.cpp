@@ -391,9 +391,10 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   for (const auto& [allocation, numbers] : in_order(request)) {
     const uint32_t each = numbers.of.number.bytes;
     const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
-    const bool raised = wide.data == WideLaunch::Data::kRaised && !numbers.of.constant;
+    const bool carries = wide.data == WideLaunch::Data::kCarry && each * 8 > wide.bits;
+    const bool raised = (wide.data == WideLaunch::Data::kRaised || carries) && !numbers.of.constant;
     const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;
-    const bool full = wide.data == WideLaunch::Data::kFull && numbers.of.constant && each <= 2;
+    const bool full = wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
     ++number;
     if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger || !(beyond || raised || equal || full)) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)

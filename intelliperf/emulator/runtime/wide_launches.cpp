@@ -10,6 +10,8 @@ namespace {
 constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, each checked: a second or so
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint32_t kWidest = 18;  // bits of an index into the room that memory has
+constexpr uint32_t kWord = 32;    // of a total that was one of 64 bits
+constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
 
 uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
   x += 0x9E3779B97F4A7C15ull;
@@ -50,7 +52,8 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
     std::memcpy(&value, at + i * sizeof value, sizeof value);
     const uint64_t chance = mixed(i + bits);
     if (data == WideLaunch::Data::kEqual) value = usual;
-    if (data == WideLaunch::Data::kFull) value = Value(~uint64_t(0));
+    if (data == WideLaunch::Data::kFull) value = bits == kWord ? Value(kLarge - i % 7) : Value(~uint64_t(0));
+    if (data == WideLaunch::Data::kCarry) value = Value(held - 1 - i % 3);
     if (data == WideLaunch::Data::kRaised) value = Value(uint64_t(value) + held + 5);
     if (data == WideLaunch::Data::kBeyond && chance % 8 == 0)
       value = Value(uint64_t(value) + (chance & 64 ? held : held / 2));
@@ -78,10 +81,12 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     found.back().size.grid = Dim3{};
   };
   size_t added = 0;
+  OtherSize own;
+  own.grid = request.grid;
   for (const uint32_t bits : widths) {
+    if (bits == kWord && equal) found.push_back({own, Data::kFull, 0, bits});
+    if (bits <= kWord && written) found.push_back({own, Data::kCarry, 0, bits});
     if (bits > kWidest || added++ == kMostWidths) continue;
-    OtherSize own;
-    own.grid = request.grid;
     add(own, bits);
     for (size_t b = 0; b < buffers.size(); ++b)
       if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow) found.push_back({own, Data::kBeyond, b, bits});
@@ -104,9 +109,10 @@ const char* name_of(WideLaunch::Data data) {
   switch (data) {
     case WideLaunch::Data::kOwn: return "a larger launch";
     case WideLaunch::Data::kEqual: return "equal integers";
-    case WideLaunch::Data::kFull: return "all bits of small integers set";
+    case WideLaunch::Data::kFull: return "all bits of small integers set, or large integers";
     case WideLaunch::Data::kBeyond: return "integers beyond the narrower width";
     case WideLaunch::Data::kRaised: return "results that begin beyond the narrower width";
+    case WideLaunch::Data::kCarry: return "results that begin at the largest that the narrower width holds";
   }
   return "";
 }

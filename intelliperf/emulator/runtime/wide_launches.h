@@ -15,6 +15,7 @@ struct WideLaunch {
     kFull,    // those of one and two bytes have all bits set: what adds them up
     kBeyond,  // an eighth of the integers of one buffer that is only read, raised by what the bits hold or half of it
     kRaised,  // all integers that may be written, raised by what the bits hold
+    kCarry,   // the same, to the largest that the bits hold and a little less: the next addition carries
   };
   OtherSize size;
   Data data = Data::kOwn;
