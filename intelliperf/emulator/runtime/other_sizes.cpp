@@ -81,8 +81,8 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})
         if (one >= 0 && one < 16) wanted.push_back(one);
-    for (const int64_t one : {value + 1, value + 2, value - 1})
-      if (one > 0) wanted.push_back(one);
+    for (const int64_t one : {value - 1, value + 1, value + 2})  // 0 is the other value of a switch
+      if (one >= 0) wanted.push_back(one);
   } else {
     const int64_t step = step_of(slot, value, least);
     const auto down_to_step = [&](int64_t one) { return one / step * step; };
