@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
 constexpr size_t kMostMixed = 64;              // blocks alive at once, where they are preempted by chance
 constexpr size_t kMostHeld = 8;
+constexpr uint64_t kTurnsHeld = 64;            // of other blocks, in the mean
 constexpr double kFruitlessNs = 10e9;         // where lanes are interrupted by the clock only, in no new state
 constexpr double kPatienceNs = 60e9;          // and in new states, which a counted wait has too
 constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
@@ -197,10 +198,10 @@ void GridRun::retire(Context block, BlockStop stop) {
     suspended_.push_back(std::move(block));
 }
 
-// Once none of the others gets on: they may wait for one that is held.
+// After a while, and once none of the others gets on: they may wait for one that is held.
 void GridRun::let_go_of_held(bool room) {
   const bool alone = suspended_.empty() && (begun_ >= blocks_ || !room);
-  if (held_.empty() || (!alone && fruitless_ <= suspended_.size())) return;
+  if (held_.empty() || (!alone && fruitless_ <= suspended_.size() && draw(chance_) % kTurnsHeld)) return;
   for (Context& block : held_) suspended_.push_back(std::move(block));
   held_.clear();
   fruitless_ = 0;

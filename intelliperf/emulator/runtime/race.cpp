@@ -298,7 +298,13 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
                                  Conflicts& found) {
   const bool both_volatile = access.manner == Manner::kVolatile && manner_of(write) == Manner::kVolatile;
   if (!both_volatile || access.writes || access.polls || relation.scope != FaultScope::kGrid) return;
-  if (!ordering_.waited_for(serial_of(write), stamp_of(write))) return;
+  if (!ordering_.waited_for(serial_of(write), stamp_of(write))) {
+    // It waited for something that this thread or block wrote before, which thus announces nothing of this.
+    if (relation.softly || !ordering_.waited_for(serial_of(write), 0)) return;
+    fault.cause = FaultCause::kNoRelease;
+    conflict(fault, found);
+    return;
+  }
   const Lack lack = ordering_.lack(serial_of(write), stamp_of(write));
   fault.cause = relation.softly              ? FaultCause::kNoAcquire
                 : lack == Lack::kWiderFence ? FaultCause::kNarrowFence
