@@ -43,7 +43,8 @@ class Samples:
     interval_ns: float = 0.0
 
     def of(self, kernel: Kernel) -> tuple[PcSample, ...]:
-        return tuple(one for one in self.found if one.symbol is not None and plain(one.symbol) == plain(kernel.symbol))
+        symbol = plain(kernel.symbol)
+        return tuple(one for one in self.found if one.symbol is not None and plain(one.symbol) == symbol)
 
 
 def interval_for(method: str, kernel_ns: float | None, run_ns: float, device: DeviceLimits) -> int:

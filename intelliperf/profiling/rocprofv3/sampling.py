@@ -5,6 +5,7 @@ Lines come from the debug information of the code object: without -g the comment
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,8 +52,8 @@ def parse_pc_samples(text: str, source: str, kernels: Mapping[int, str] | None =
     known: dict[tuple[str, ...], PcSample] = {}  # samples are many, and most differ in nothing but the moment
     found = []
     for row in rows(text, source):
-        taken_ns = row.integer(_TAKEN) if row.has(_TAKEN) else None
-        key = tuple(cell for name, cell in row.cells.items() if name != _TAKEN)
+        taken_ns = row.integer(_TAKEN) if row.cells.get(_TAKEN) else None
+        key = tuple([cell for name, cell in row.cells.items() if name != _TAKEN])
         alike = known.get(key)
         if alike is None or alike.taken_ns != taken_ns:
             alike = known[key] = _at(alike or _sample(row, kernels or {}), taken_ns)
@@ -120,15 +121,18 @@ def by_line(samples: Iterable[PcSample], inside: Callable[[str], bool] = lambda 
     counts: dict[tuple[str, int], int] = {}
     lanes: dict[tuple[str, int], int] = {}
     stalls: dict[tuple[str, int], dict[str, int]] = {}
-    for sample in samples:
+    kept = tuple(samples)
+    times = Counter(map(id, kept))  # most samples are one object with others of their moment
+    for sample in {id(one): one for one in kept}.values():
         at = next((place for place in sample.chain if inside(place[0])), None)
         if at is None:
             continue
-        counts[at] = counts.get(at, 0) + 1
-        lanes[at] = lanes.get(at, 0) + sample.lanes
+        alike = times[id(sample)]
+        counts[at] = counts.get(at, 0) + alike
+        lanes[at] = lanes.get(at, 0) + alike * sample.lanes
         reasons = stalls.setdefault(at, {})
         if sample.stall is not None:
-            reasons[sample.stall] = reasons.get(sample.stall, 0) + 1
+            reasons[sample.stall] = reasons.get(sample.stall, 0) + alike
     ordered = sorted(counts, key=lambda at: (-counts[at], at))
     return tuple(LineSamples(*at, counts[at], stalls[at], lanes[at]) for at in ordered)
 
