@@ -29,7 +29,7 @@ from intelliperf.nightly.outcome import (
 )
 from intelliperf.nightly.plan import Target
 from intelliperf.nightly.pools import Pool
-from intelliperf.nightly.tasks import MARK, STOP, Kind, State, Task, TaskEnd
+from intelliperf.nightly.tasks import MARK, STOP, Kind, Task, TaskEnd, TaskState
 from intelliperf.nightly.tonight import Tonight
 from intelliperf.nightly.tonight import Ways as Ways
 from intelliperf.processes.storage import refuse_full_disk, write_atomically
@@ -115,7 +115,7 @@ class NightRun:
         task = night.tasks[end.id]
         course = night.courses[task.target]
         course.waiting.discard(end.id)
-        if end.state in (State.FAILED, State.LOST):
+        if end.state in (TaskState.FAILED, TaskState.LOST):
             refuse_full_disk(night.ways.directory)
         usage = _keep_cost(night, task, end)
         for ledger in (night.ledger, course.ledger):
@@ -174,7 +174,7 @@ def _begin_surveys(night: Tonight, course: Course) -> None:
 def _surveyed(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
     stop = course.stops[task.place]
     if end.document is None:
-        step = Step.SKIPPED if end.state is State.STOPPED else Step.FAILED
+        step = Step.SKIPPED if end.state is TaskState.STOPPED else Step.FAILED
         night.tell(f"{task.place}: {end.problem}")
         night.leave(course, stop, step, end.problem, end.seconds)
         return

@@ -12,7 +12,7 @@ from typing import Any
 import ray
 
 from intelliperf.errors import BackendUnavailable
-from intelliperf.nightly.tasks import State, Task, TaskEnd, perform, read_task, spelled
+from intelliperf.nightly.tasks import Task, TaskEnd, TaskState, perform, read_task, spelled
 from intelliperf.project.codec import decode, encode
 
 
@@ -60,10 +60,10 @@ class RayPool:
             return decode(TaskEnd, ray.get(ready[0]))
         except ray.exceptions.RayTaskError as error:
             problem = str(error).strip().splitlines()[-1]
-            return TaskEnd(task.id, State.FAILED, problem, None, 0.0, None)
+            return TaskEnd(task.id, TaskState.FAILED, problem, None, 0.0, None)
         except ray.exceptions.RayError as error:
             problem = f"its worker was lost: {str(error).strip().splitlines()[0]}"
-            return TaskEnd(task.id, State.LOST, problem, None, 0.0, None)
+            return TaskEnd(task.id, TaskState.LOST, problem, None, 0.0, None)
 
     def close(self) -> None:
         """What runs has seen the mark `tasks.STOP` by then, or is forgotten with the connection."""

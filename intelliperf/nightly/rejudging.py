@@ -10,7 +10,7 @@ from intelliperf.history.store import now
 from intelliperf.nightly import patches, readings
 from intelliperf.nightly.course import Course
 from intelliperf.nightly.outcome import PatchOutcome
-from intelliperf.nightly.tasks import State, Task, TaskEnd
+from intelliperf.nightly.tasks import Task, TaskEnd, TaskState
 from intelliperf.nightly.tonight import DECIDED, Tonight
 from intelliperf.processes.storage import write_atomically
 from intelliperf.report.files import read
@@ -66,7 +66,7 @@ def judged(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
     """A judge's task ended: a patch that is no longer right and faster is stale."""
     number = int(task.subject)
     if end.document is None:
-        if end.state is not State.STOPPED:
+        if end.state is not TaskState.STOPPED:
             course.problems.append(f"patch {number} could not be judged at {task.place}: {end.problem}")
         return
     report = read(end.run)

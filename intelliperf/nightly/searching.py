@@ -10,7 +10,7 @@ from intelliperf.nightly.course import Course, SearchBudget
 from intelliperf.nightly.ledger import Ledger
 from intelliperf.nightly.outcome import PatchOutcome
 from intelliperf.nightly.rejudging import patch_file
-from intelliperf.nightly.tasks import State, Task, TaskEnd
+from intelliperf.nightly.tasks import Task, TaskEnd, TaskState
 from intelliperf.nightly.tonight import DECIDED, Tonight
 from intelliperf.processes.storage import write_atomically
 from intelliperf.project.journal import to_json
@@ -91,7 +91,7 @@ def _reviews(night: Tonight, course: Course) -> Path | None:
 def searched(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
     """A search ended: what it found is kept, and judged at every other place."""
     if end.document is None:
-        if end.state is not State.STOPPED:
+        if end.state is not TaskState.STOPPED:
             course.problems.append(f"{task.formula} at {task.place}: {end.problem}")
         return
     report = read(end.run)

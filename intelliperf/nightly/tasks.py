@@ -58,7 +58,7 @@ class Task:
         return self.night / "tasks" / self.id
 
 
-class State(str, Enum):
+class TaskState(str, Enum):
     DONE = "done"
     FAILED = "failed"
     LOST = "lost"  # again and again
@@ -70,7 +70,7 @@ class TaskEnd:
     """How a task ended. `document` is what it wrote, in its run directory, where it is done."""
 
     id: str
-    state: State
+    state: TaskState
     problem: str
     exit_status: int | None
     seconds: float
@@ -88,14 +88,14 @@ def perform(task: Task, environment: dict[str, str] | None = None) -> TaskEnd:
     started = time.monotonic()
     if not (task.night / MARK).exists():
         problem = f"{task.night} is not there on this machine: give --nights a directory that all nodes share"
-        return TaskEnd(task.id, State.FAILED, problem, None, 0.0, None)
+        return TaskEnd(task.id, TaskState.FAILED, problem, None, 0.0, None)
     try:
         kept = kept_end(task)
         end = kept or _performed(task, environment or {}, started)
-        if kept is None and end.state is not State.STOPPED:
+        if kept is None and end.state is not TaskState.STOPPED:
             write_atomically(task.directory / _END, to_json(end))
     except (IntelliPerfError, OSError) as error:
-        return TaskEnd(task.id, State.FAILED, str(error), None, time.monotonic() - started, None)
+        return TaskEnd(task.id, TaskState.FAILED, str(error), None, time.monotonic() - started, None)
     return end
 
 
@@ -106,7 +106,7 @@ def kept_end(task: Task) -> TaskEnd | None:
         return None
     with contextlib.suppress(IntelliPerfError):  # damaged: it is done again
         end = decode(TaskEnd, read_json(path))
-        if end.state is State.FAILED or (end.document is not None and end.document.is_file()):
+        if end.state is TaskState.FAILED or (end.document is not None and end.document.is_file()):
             return end
     return None
 
@@ -124,8 +124,14 @@ def _performed(task: Task, environment: dict[str, str], started: float) -> TaskE
 def _ended(task: Task, end: Ended, seconds: float, losses: int) -> TaskEnd:
     document = _document(task)
     if end.exit_status in (0, 3) and document is not None:
-        return TaskEnd(task.id, State.DONE, "", end.exit_status, seconds, document, losses)
-    state = State.STOPPED if end.cancelled or end.exit_status == 130 else State.LOST if end.lost else State.FAILED
+        return TaskEnd(task.id, TaskState.DONE, "", end.exit_status, seconds, document, losses)
+    state = (
+        TaskState.STOPPED
+        if end.cancelled or end.exit_status == 130
+        else TaskState.LOST
+        if end.lost
+        else TaskState.FAILED
+    )
     return TaskEnd(task.id, state, end.complaint, end.exit_status, seconds, None, losses)
 
 

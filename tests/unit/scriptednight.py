@@ -19,7 +19,7 @@ from intelliperf.nightly.night import NightRun, Ways
 from intelliperf.nightly.outcome import NightReport, Step
 from intelliperf.nightly.plan import Device, Limits, Target
 from intelliperf.nightly.survey import SCHEMA_VERSION, SURVEY, Seen
-from intelliperf.nightly.tasks import Kind, State, Task, TaskEnd
+from intelliperf.nightly.tasks import Kind, Task, TaskEnd, TaskState
 from intelliperf.project.journal import Journal, to_json
 from intelliperf.protocols import Timing
 from intelliperf.records import Measurement, Outcome, Provenance, Report, Scope, Usage, Verdict
@@ -65,7 +65,7 @@ class ScriptedPool:
         }[task.kind]()
         run.mkdir(parents=True, exist_ok=True)
         (run / name).write_bytes(to_json(content))
-        return TaskEnd(task.id, State.DONE, "", 0, 1.0, run / name)
+        return TaskEnd(task.id, TaskState.DONE, "", 0, 1.0, run / name)
 
 
 def found_by(task: Task, text: str) -> Report:
@@ -86,7 +86,7 @@ def refused(task: Task) -> TaskEnd:
     (run / "report.json").write_bytes(
         to_json(dataclasses.replace(report, attempts=(wrong,), accepted=None, measurements=(), patch=""))
     )
-    return TaskEnd(task.id, State.DONE, "", 3, 1.0, run / "report.json")
+    return TaskEnd(task.id, TaskState.DONE, "", 3, 1.0, run / "report.json")
 
 
 def ratio(value: float) -> Measurement:

@@ -11,7 +11,7 @@ from scriptednight import Place, ScriptedPool, commit, git, ratio, seen
 from intelliperf.history.records import LineCounts, RegressionKind
 from intelliperf.nightly.regressions import changed_lines
 from intelliperf.nightly.survey import SURVEY
-from intelliperf.nightly.tasks import Kind, State, Task, TaskEnd
+from intelliperf.nightly.tasks import Kind, Task, TaskEnd, TaskState
 from intelliperf.project.journal import to_json
 from intelliperf.protocols import Timing
 from intelliperf.records import Metric, Provenance, Quantity
@@ -51,7 +51,7 @@ def counted_pool(value: float, error: float | None) -> ScriptedPool:
         path = task.directory / "runs" / "1" / SURVEY
         path.parent.mkdir(parents=True)
         path.write_bytes(to_json(made))
-        return TaskEnd(task.id, State.DONE, "", 0, 1.0, path)
+        return TaskEnd(task.id, TaskState.DONE, "", 0, 1.0, path)
 
     return ScriptedPool(survey)
 
@@ -86,7 +86,7 @@ def test_a_suspected_time_is_settled_by_a_comparison(place: Place, side_by_side:
         path = task.directory / "timing.json"
         path.parent.mkdir(parents=True)
         path.write_bytes(to_json(Timing((ratio(side_by_side),))))
-        return TaskEnd(task.id, State.DONE, "", 0, 1.0, path)
+        return TaskEnd(task.id, TaskState.DONE, "", 0, 1.0, path)
 
     history = place.history()
     for number in range(11):

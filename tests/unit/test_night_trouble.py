@@ -13,7 +13,7 @@ from intelliperf.history.opening import open_history
 from intelliperf.history.records import NightState
 from intelliperf.nightly.outcome import Step
 from intelliperf.nightly.plan import Limits
-from intelliperf.nightly.tasks import STOP, Kind, State, Task, TaskEnd
+from intelliperf.nightly.tasks import STOP, Kind, Task, TaskEnd, TaskState
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_full_disk_ends_the_night_and_is_no_failed_target(place: Place, monkey
         raise StorageFull("no space left on the disk: free some")
 
     monkeypatch.setattr("intelliperf.nightly.night.refuse_full_disk", full)
-    failed = ScriptedPool(lambda task: TaskEnd(task.id, State.FAILED, "cannot write", 1, 1.0, None))
+    failed = ScriptedPool(lambda task: TaskEnd(task.id, TaskState.FAILED, "cannot write", 1, 1.0, None))
     history = place.history()
     with pytest.raises(StorageFull, match="free some"):
         place.night(failed, history=history)
@@ -107,7 +107,7 @@ def test_a_dirty_tree_is_told_and_is_another_version(place: Place) -> None:
 def test_a_task_that_fails_is_an_error_of_its_place_alone(place: Place) -> None:
     def fails(task: Task) -> TaskEnd | None:
         wrong = task.place.workload == "large"
-        return TaskEnd(task.id, State.LOST, "killed by SIGKILL", None, 1.0, None, 2) if wrong else None
+        return TaskEnd(task.id, TaskState.LOST, "killed by SIGKILL", None, 1.0, None, 2) if wrong else None
 
     target = place.target(commands=(("small", ("./app", "1")), ("large", ("./app", "9"))))
     report = place.night(ScriptedPool(fails), target)
