@@ -56,6 +56,7 @@ class Node:
 
 
 _NOTHING = Node("", {}, ())
+_HALF = "__half"  # whose bits are a union with those of an integer
 
 
 class DebugInfo:
@@ -286,6 +287,8 @@ class DebugInfo:
         if node.kind == "DIBasicType":
             encoding = _ENCODINGS.get(node.text("encoding"), "unknown")
             return {"bytes": self.size(kind), "encoding": encoding}
+        if node.text("name") == _HALF:
+            return {"bytes": self.size(kind), "encoding": "float"}
         if node.text("tag") == "DW_TAG_array_type":
             return self.number(node.reference("baseType"), depth)
         if not self.is_aggregate(kind) or node.text("tag") == "DW_TAG_union_type" or depth > _MAX_NESTING:
