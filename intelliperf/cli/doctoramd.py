@@ -302,11 +302,11 @@ def _interception(chain: _Chain) -> str:
     from intelliperf.interception.messages import Dispatch
     from intelliperf.records import Kernel
     from intelliperf.validation.runs.lockstep import Setting, record
-    from intelliperf.validation.runs.side import Run
+    from intelliperf.validation.runs.side import SideRun
 
     logs = chain.made("tools")
     setting = Setting(chain.backend, Kernel(chain.symbol or "*", "probe"), chain.sandbox, logs, _DEADLINE_S)
-    events, _ = record(setting, Run("probe", chain.built(), {"kernels": "*"}))
+    events, _ = record(setting, SideRun("probe", chain.built(), {"kernels": "*"}))
     launches = [event for event in events if isinstance(event, Dispatch)]
     if not launches or len(launches[0].parameters) != 3:
         raise IntelliPerfError(
@@ -323,10 +323,10 @@ def _buffers(chain: _Chain) -> str:
     from intelliperf.interception.messages import Dispatch
     from intelliperf.interception.wire import Deadline
     from intelliperf.records import Kernel
-    from intelliperf.validation.runs.side import Run, Side
+    from intelliperf.validation.runs.side import Side, SideRun
 
     deadline = Deadline.after(_DEADLINE_S)
-    run = Run("buffers", chain.built(), {"kernels": "*"})
+    run = SideRun("buffers", chain.built(), {"kernels": "*"})
     kernel = Kernel(chain.symbol or "*", "probe")
     slowest = 0.0
     with Side(run, chain.backend, kernel, chain.made("buffers"), chain.sandbox) as side:

@@ -23,7 +23,7 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Kernel, KernelProfile, Metric, Provenance, Quantity
 from intelliperf.validation.runs.lockstep import Paused
 from intelliperf.validation.runs.reach import reachable_bytes
-from intelliperf.validation.runs.side import Run, Side, SideFailed
+from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
 BESIDES_BYTES = 16 << 20
@@ -44,7 +44,7 @@ def reached(
     """Bytes that the kernel's first dispatch can reach at most; None, and why, where that is not known."""
     deadline = Deadline.after(deadline_s)
     try:
-        with Side(Run("reach", application), backend, kernel, logs, UNCONFINED) as side:
+        with Side(SideRun("reach", application), backend, kernel, logs, UNCONFINED) as side:
             side.connect(deadline)
             while not isinstance(message := side.next(deadline), End):
                 if isinstance(message, Dispatch) and message.target:

@@ -25,7 +25,7 @@ from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Sync, follow, follow_planned, record
 from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
 from intelliperf.validation.runs.reach import chosen
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import Rejection, Trial
 
 OPTION = "shadow"
@@ -183,7 +183,7 @@ class AlgebraGate:
             **altered,
         }
         observer = AlgebraObserver(calibration, field_, symbolic)
-        runs = Run(BASE, trial.case.reference, options), Run(_CANDIDATE, trial.application, options)
+        runs = SideRun(BASE, trial.case.reference, options), SideRun(_CANDIDATE, trial.application, options)
         try:
             divergence, coverage = self._follow(trial, runs, observer, altered)
         except (SideFailed, ProtocolError) as error:
@@ -197,7 +197,7 @@ class AlgebraGate:
         return Proof(observer, Rejection(divergence.outcome, divergence.detail))
 
     def _follow(
-        self, trial: Trial, runs: tuple[Run, Run], observer: AlgebraObserver, altered: Mapping[str, str]
+        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: AlgebraObserver, altered: Mapping[str, str]
     ) -> tuple[Divergence | None, str]:
         setting = self._reference.setting(trial, 2)
         if trial.declared.kernels:
@@ -221,7 +221,7 @@ class AlgebraGate:
         key = (trial.case.reference, *sorted((name, v) for name, v in options.items() if name != OPTION))
         if key not in self._faithful:
             plain = {name: value for name, value in options.items() if name != OPTION}
-            runs = Run(BASE, trial.case.reference, plain), Run(_NORMAL, trial.case.reference, options)
+            runs = SideRun(BASE, trial.case.reference, plain), SideRun(_NORMAL, trial.case.reference, options)
             observer = _SameBits(self._reference.calibration(trial)[0])
             rule = Rule(lambda d: d.target, bounded=(_NORMAL,))
             try:

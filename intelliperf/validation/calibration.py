@@ -29,7 +29,7 @@ from intelliperf.validation.runs.lockstep import Divergence, Event, Followed, Pa
 from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 
 _BOUNDED = ("random-1", "random-2", "random-3")  # more draws of the spread; the others are followed to their end
 POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
@@ -265,7 +265,7 @@ def calibrate(
     calibrator = Calibrator()
 
     def vary(variations: Sequence[tuple[str, dict[str, str]]]) -> Followed:
-        runs = [Run(label, reference, {**options, **common}) for label, options in variations]
+        runs = [SideRun(label, reference, {**options, **common}) for label, options in variations]
         return follow(setting, runs, rule, calibrator, base_to_the_end=variations is _VARIATIONS)
 
     rule = replace(rule, bounded=_BOUNDED)

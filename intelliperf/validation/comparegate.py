@@ -13,7 +13,7 @@ from intelliperf.validation.devicechecks import LOCKSTEP, DeviceChecks
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
 _LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
@@ -89,7 +89,7 @@ class CompareGate:
             forgets=declared.kernels and _LIVE_MEMORY in self._reference.backend.honours,
         )
         options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
-        runs = Run(BASE, trial.case.reference, options), Run("candidate", trial.application, options)
+        runs = SideRun(BASE, trial.case.reference, options), SideRun("candidate", trial.application, options)
         if declared.kernels:
             divergence, trial.ended = self._planned(trial, calibration, runs)
             return divergence
@@ -99,7 +99,7 @@ class CompareGate:
         return followed.divergences.get("candidate")
 
     def _planned(
-        self, trial: Trial, calibration: Calibration, runs: tuple[Run, Run]
+        self, trial: Trial, calibration: Calibration, runs: tuple[SideRun, SideRun]
     ) -> tuple[Divergence | None, Completed | None]:
         """For other kernels than the reference's: align the two lists first, then compare at the matching points."""
         checker = trial.compared

@@ -44,7 +44,7 @@ from intelliperf.validation.runs.lockstep import (
     follow_planned,
     record,
 )
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
@@ -173,10 +173,10 @@ class NumbersGate:
         base, others = options, options
         if SECONDS in self._reference.backend.honours:  # a number that makes the original slow is left alone
             base, others = ({**options, SECONDS: str(most)} for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
-        runs = [Run(BASE, trial.case.reference, base), Run(_ALTERED, trial.application, others)]
+        runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
         observer: Observer = Checker(calibration, self._reference.settings.tolerance, altered=True)
         if alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER):
-            runs.insert(1, Run(TWIN, trial.case.reference, {**others, **TWIN_ORDER}))
+            runs.insert(1, SideRun(TWIN, trial.case.reference, {**others, **TWIN_ORDER}))
             observer = DoubtingChecker(
                 Checker(calibration, self._reference.settings.tolerance, altered=True),
                 Checker(calibration, self._reference.settings.tolerance, altered=True),
@@ -213,10 +213,10 @@ class NumbersGate:
         """Both programs as a whole, aligned anew: on other numbers they may do other things."""
         setting = self._reference.setting(trial, 2)
         base, twin = (
-            Run(BASE, trial.case.reference, options),
-            Run(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
+            SideRun(BASE, trial.case.reference, options),
+            SideRun(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
         )
-        candidate = Run(_ALTERED, trial.application, options)
+        candidate = SideRun(_ALTERED, trial.application, options)
         known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))
         known.forgets = True
         checker = DoubtingChecker(known, own, alteration)

@@ -10,7 +10,7 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.lockstep import Divergence, Rule, follow, follow_planned
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 from intelliperf.validation.wavegate import WaveGate
 
@@ -64,8 +64,8 @@ class OrdersGate:
         _, memory = self._reference.calibration(trial)
         common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
         runs = (
-            Run(BASE, trial.case.reference, common),
-            Run(label, trial.case.reference, {**common, **dict(ORDERS)[label]}),
+            SideRun(BASE, trial.case.reference, common),
+            SideRun(label, trial.case.reference, {**common, **dict(ORDERS)[label]}),
         )
         checker = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
         followed = follow(self._reference.setting(trial, 2), runs, Rule(lambda d: d.target, bounded=[label]), checker)
@@ -75,9 +75,9 @@ class OrdersGate:
         """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""
         calibration, memory = self._reference.calibration(trial)
         common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
-        base = Run(BASE, trial.case.reference, common)
+        base = SideRun(BASE, trial.case.reference, common)
         orders = [(label, order) for label, order in ORDERS if self._reference.backend.honours.issuperset(order)]
-        runs = [Run(label, trial.application, {**common, **order}) for label, order in orders]
+        runs = [SideRun(label, trial.application, {**common, **order}) for label, order in orders]
         divergences: dict[str, Divergence] = {}
         if trial.declared.kernels:
             for run_ in runs:

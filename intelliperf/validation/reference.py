@@ -16,7 +16,7 @@ from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import WAYS, RoundingErrors, widened
 from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
 from intelliperf.validation.runs.lockstep import ANY_KERNEL, Rule, Setting
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 from intelliperf.validation.trial import Case, Settings, Trial
 
 _PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
@@ -96,14 +96,14 @@ class Reference:
         key = case.reference, case.kernel.symbol, kernels, altered.get(OPTION, "")
         if key not in self._rounding:
             _, memory = self.calibration(trial)
-            base = Run(BASE, case.reference, {"kernels": kernels, "poison": POISON, "memory": memory, **altered})
+            base = SideRun(BASE, case.reference, {"kernels": kernels, "poison": POISON, "memory": memory, **altered})
             rounded = self._rounded(case, base)
             rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
             errors = errors_of_rounding(self.setting(trial, 3), base, rounded, rule) if rounded else RoundingErrors()
             self._rounding[key] = errors
         return self._rounding[key]
 
-    def _rounded(self, case: Case, base: Run) -> list[Run]:
+    def _rounded(self, case: Case, base: SideRun) -> list[SideRun]:
         """The same run, rounded up and down: by an option where the backend has it, else by other builds."""
         if ROUNDING in self.backend.honours:
             return [replace(base, label=f"rounded {way}", options={**base.options, ROUNDING: way}) for way in WAYS]

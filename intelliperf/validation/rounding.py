@@ -20,7 +20,7 @@ from intelliperf.validation.runs.content import chunks_that_differ
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Key, Pairing, key_of
 from intelliperf.validation.runs.reach import chosen
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 
 OPTION = "rounding"  # the backend's
 WAYS = ("up", "down")
@@ -63,7 +63,7 @@ class RoundingErrors:
     ended: tuple[Completed, ...] = ()
 
 
-def rounding_errors(setting: Setting, base: Run, rounded: Sequence[Run], rule: Rule) -> RoundingErrors:
+def rounding_errors(setting: Setting, base: SideRun, rounded: Sequence[SideRun], rule: Rule) -> RoundingErrors:
     """Of the original in `base`, which is run with `rounded` beside it, all in lock-step."""
     observer = _Observer()
     try:

@@ -15,7 +15,7 @@ from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.lockstep import Divergence, Rule, follow
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import Rejection, Trial
 
 NAME = "other wave size"
@@ -66,10 +66,10 @@ class WaveGate:
         options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
         twin = {**options, "lane_order": "reverse", "block_order": "reverse"}
         runs = (
-            Run(BASE, trial.case.reference, options),
-            Run(_CANDIDATE, trial.application, options),
-            Run(_TWIN, trial.case.reference, twin),
-            Run(_REVERSED, trial.application, twin),
+            SideRun(BASE, trial.case.reference, options),
+            SideRun(_CANDIDATE, trial.application, options),
+            SideRun(_TWIN, trial.case.reference, twin),
+            SideRun(_REVERSED, trial.application, twin),
         )
         bounded = [_CANDIDATE, _TWIN, _REVERSED]
         rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=bounded)

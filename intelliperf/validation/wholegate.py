@@ -22,7 +22,7 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.replaygate import ReplayGate, Won
 from intelliperf.validation.runs.lockstep import ANY_KERNEL, Followed, Rule, Setting, follow
 from intelliperf.validation.runs.pairing import Key
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Settings, Trial
 
 TRACE = "trace"
@@ -60,7 +60,10 @@ class WholeGate:
         case, records = trial.case, trial.case.logs / "records"
         records.mkdir(parents=True, exist_ok=True)
         options = {"kernels": ANY_KERNEL, "poison": POISON, "memory": "strict"}
-        runs = Run(BASE, case.reference, options), Run(_TOGETHER, trial.application, {**options, TRACE: str(records)})
+        runs = (
+            SideRun(BASE, case.reference, options),
+            SideRun(_TOGETHER, trial.application, {**options, TRACE: str(records)}),
+        )
         rule = Rule(lambda d: d.target, ANY_KERNEL if trial.declared.geometry else None)
         calibration = joined(self._replays.won.values())
         checker = Checker(calibration, self._settings.tolerance, restricted=trial.static.restricted)

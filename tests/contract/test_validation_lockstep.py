@@ -17,7 +17,7 @@ from intelliperf.validation.calibration import BASE, Additions, Calibration, cal
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Effort, Rule, follow, follow_planned, record
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]
 SYMBOL = KERNEL.symbol
@@ -44,8 +44,8 @@ def judged(
     buffers = more.pop("buffers", BUFFERS)
     checker = Checker(learnt(tmp_path, reference, **buffers), **more)
     runs = [
-        Run(BASE, program(tmp_path / "reference", reference, **buffers)),
-        Run("candidate", program(tmp_path / "candidate", candidate, **buffers)),
+        SideRun(BASE, program(tmp_path / "reference", reference, **buffers)),
+        SideRun("candidate", program(tmp_path / "candidate", candidate, **buffers)),
     ]
     followed = follow(setting(tmp_path, 5.0), runs, rule, checker)
     return followed.divergences.get("candidate"), checker
@@ -137,8 +137,8 @@ def test_time_counts_from_step_to_step_so_that_a_slow_candidate_is_no_hang(tmp_p
     slow = [step for pause_s in pauses_s for step in ({"hang": pause_s}, steps()[1])]
     calibration = learnt(tmp_path, [steps()[1]] * len(pauses_s))
     runs = [
-        Run(BASE, program(tmp_path / "reference", [steps()[1]] * len(pauses_s))),
-        Run("candidate", program(tmp_path / "candidate", slow)),
+        SideRun(BASE, program(tmp_path / "reference", [steps()[1]] * len(pauses_s))),
+        SideRun("candidate", program(tmp_path / "candidate", slow)),
     ]
     patient = dataclasses.replace(setting(tmp_path), silence_s=1.0)
     divergence = follow(patient, runs, RULE, Checker(calibration)).divergences.get("candidate")
@@ -235,8 +235,8 @@ def test_split_kernels_are_compared_before_the_next_common_dispatch_or_transfer(
     second = {"dispatch": "_Z6finish", "floats": done, "buffers": ["out", "scratch"]}
     candidate = [{"allocate": "scratch"}, first, second, *reference[1:3], first, second]
     runs = [
-        Run(BASE, program(tmp_path / "reference", reference, **buffers), {"kernels": "*"}),
-        Run("candidate", program(tmp_path / "candidate", candidate, **buffers), {"kernels": "*"}),
+        SideRun(BASE, program(tmp_path / "reference", reference, **buffers), {"kernels": "*"}),
+        SideRun("candidate", program(tmp_path / "candidate", candidate, **buffers), {"kernels": "*"}),
     ]
     calibration = learnt(tmp_path, reference, "*", **buffers)
     plan = align(calibration.events, record(setting(tmp_path), runs[1])[0], SYMBOL)
@@ -273,7 +273,7 @@ def test_a_script_that_starts_several_programs_is_one_run(tmp_path):
     wrong = steps(floats={"out": [*VALUES[:-1], 7.0], "input": [1.0] * 25, "state": [0.0] * 4})
     for second, outcome in ((steps(), None), (wrong, Outcome.WRONG_OUTPUT), ([], Outcome.DISPATCHES_CHANGED)):
         checker = Checker(calibration)
-        runs = [Run(BASE, reference), Run("candidate", script(tmp_path / "candidate", steps(), second))]
+        runs = [SideRun(BASE, reference), SideRun("candidate", script(tmp_path / "candidate", steps(), second))]
         divergence = follow(setting(tmp_path), runs, RULE, checker).divergences.get("candidate")
         assert (divergence.outcome if divergence else None) is outcome
 
@@ -287,8 +287,8 @@ def test_atomic_additions_widen_only_what_they_may_have_written_where_no_order_c
         checker = Checker(calibrate(setting(tmp_path), reference, SYMBOL, RULE, additions=additions))
         changed = {"out": VALUES, "input": [1.0] * 25, "state": [0.0] * 4, **floats}
         runs = [
-            Run(BASE, reference),
-            Run("candidate", program(tmp_path / "candidate", steps(floats=changed), **buffers)),
+            SideRun(BASE, reference),
+            SideRun("candidate", program(tmp_path / "candidate", steps(floats=changed), **buffers)),
         ]
         divergence = follow(setting(tmp_path), runs, RULE, checker).divergences.get("candidate")
         return (divergence.outcome if divergence else None), checker
@@ -317,8 +317,8 @@ def test_a_bounded_run_is_left_when_its_effort_is_spent_and_an_unbounded_one_is_
     launch = steps()[1]
     calibration = learnt(tmp_path, [launch])
     wrong = {**launch, "floats": {**launch["floats"], "out": [*VALUES[:-1], 7.0]}}
-    runs = [Run(BASE, program(tmp_path / "reference", [launch] * 9))]
-    runs += [Run(name, program(tmp_path / name, [*[launch] * 5, *[wrong] * 4])) for name in ("sampled", "whole")]
+    runs = [SideRun(BASE, program(tmp_path / "reference", [launch] * 9))]
+    runs += [SideRun(name, program(tmp_path / name, [*[launch] * 5, *[wrong] * 4])) for name in ("sampled", "whole")]
     at_once = Effort(least_syncs=3, seconds=0.0)
     checker = Checker(calibration)
     followed = follow(setting(tmp_path), runs, dataclasses.replace(RULE, bounded=("sampled",), effort=at_once), checker)
@@ -347,7 +347,7 @@ def test_what_was_remembered_of_earlier_launches_does_not_hide_a_later_one(tmp_p
 def test_a_program_that_ends_before_any_kernel_ran_none_unless_it_failed(tmp_path, status, outcome):
     calibration = learnt(tmp_path, steps())
     silent = application(tmp_path / "candidate", {**plan_of(), "silent": status})
-    runs = [Run(BASE, program(tmp_path / "reference", steps())), Run("candidate", silent)]
+    runs = [SideRun(BASE, program(tmp_path / "reference", steps())), SideRun("candidate", silent)]
     divergence = follow(setting(tmp_path), runs, RULE, Checker(calibration)).divergences["candidate"]
     assert divergence.outcome is outcome
     assert f"exit status {status} before its first kernel" in divergence.detail

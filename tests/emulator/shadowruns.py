@@ -15,7 +15,7 @@ from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks
 from intelliperf.validation.runs.lockstep import Setting, follow_planned
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 _DEADLINE_S = 120.0
 
@@ -57,6 +57,6 @@ class ShadowRuns:
             account = account.joined(one)
         return Level.DIFFERENT if divergence is not None else account.level, account, observer
 
-    def _run(self, number: int, option: str) -> Run:
+    def _run(self, number: int, option: str) -> SideRun:
         application = Application((str(self._project / "app"), str(number)), self._project, self._project)
-        return Run("variant" if number else "original", application, {"kernels": "*", "shadow": option})
+        return SideRun("variant" if number else "original", application, {"kernels": "*", "shadow": option})

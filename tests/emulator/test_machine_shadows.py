@@ -19,7 +19,7 @@ from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.runs.lockstep import Setting, follow_planned
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 _HERE = Path(__file__).resolve().parents[1]
 _ARRAYS = _HERE / "zoo" / "triton" / "programs" / "arrays.py"
@@ -92,7 +92,7 @@ def compared(project: Path, text: str, variant: int, words: str, target: str) ->
         shutil.copy(_ARRAYS, own / "arrays.py")
         plain = Application((interpreter(), "app.py", str(number)), own, own)
         options = {"kernels": "*", "shadow": f"{field.fold} {words}"}
-        runs.append(Run("variant" if number else "original", presented(plain, target, runtime_library()), options))
+        runs.append(SideRun("variant" if number else "original", presented(plain, target, runtime_library()), options))
     (project / "logs").mkdir(exist_ok=True)
     observer = AlgebraObserver(UNKNOWN, field)
     setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, project / "logs", _DEADLINE_S)

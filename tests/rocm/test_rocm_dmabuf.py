@@ -18,7 +18,7 @@ from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
-from intelliperf.validation.runs.side import Run, Side
+from intelliperf.validation.runs.side import Side, SideRun
 
 pytestmark = pytest.mark.gfx90a
 FILL = Kernel("_Z4fillPhmj", "fill")
@@ -38,7 +38,7 @@ def inspected(application: Application, place: Path, sandbox: Sandbox) -> tuple[
     backend._reader = IpcReader(LAUNCHER.words, place, ("hsa",), confined=sandbox.available)
     longest = 0.0
     (place / "logs").mkdir()  # before a sandbox, which measures the room there
-    with Side(Run("one", application), backend, FILL, place / "logs", sandbox) as one:
+    with Side(SideRun("one", application), backend, FILL, place / "logs", sandbox) as one:
         one.connect(Deadline.after(DEADLINE_S))
         dispatch = one.next(Deadline.after(DEADLINE_S))
         assert isinstance(dispatch, Dispatch)
@@ -103,7 +103,7 @@ def test_a_handle_to_freed_memory_is_given_up_and_no_other_is_waited_for(
     monkeypatch.setenv("GFX90A_IPC", "dmabuf-only")
     backend = RocmBackend(tmp_path / "device", None, UNCONFINED, LAUNCHER)
     reader = IpcReader(LAUNCHER.words, tmp_path, ("hsa",))
-    with Side(Run("one", application), backend, FILL, tmp_path / "logs", UNCONFINED) as one:
+    with Side(SideRun("one", application), backend, FILL, tmp_path / "logs", UNCONFINED) as one:
         one.connect(Deadline.after(DEADLINE_S))
         dispatch = one.next(Deadline.after(DEADLINE_S))
         assert isinstance(dispatch, Dispatch)

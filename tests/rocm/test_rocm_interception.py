@@ -16,7 +16,7 @@ from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
-from intelliperf.validation.runs.side import Run, SideFailed
+from intelliperf.validation.runs.side import SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a
 SOURCE = HERE / "programs" / "saxpy.hip"
@@ -61,7 +61,7 @@ def seen(setting: Setting, reference: Application) -> list[tuple[Dispatch, dict[
             return None
 
     keep = Keep()
-    runs = [Run(label, reference, {"kernels": "*"}) for label in ("first", "second")]
+    runs = [SideRun(label, reference, {"kernels": "*"}) for label in ("first", "second")]
     followed = follow(setting, runs, Rule(lambda dispatch: dispatch.target), keep)
     assert not followed.divergences
     return keep.kept
@@ -70,7 +70,7 @@ def seen(setting: Setting, reference: Application) -> list[tuple[Dispatch, dict[
 def test_every_dispatch_of_the_program_is_seen_and_none_of_the_runtime(
     setting: Setting, reference: Application
 ) -> None:
-    events, _ = record(setting, Run("recorded", reference, {"kernels": "*"}))
+    events, _ = record(setting, SideRun("recorded", reference, {"kernels": "*"}))
     launches = [event for event in events if isinstance(event, Dispatch)]
     assert [(one.kernel, one.grid, one.block) for one in launches] == [
         ("saxpy", (8, 1, 1), (128, 1, 1)),
@@ -125,7 +125,7 @@ def test_kernels_round_as_asked_for(setting: Setting, place: Path) -> None:
             return None
 
     inexact = program(place / "inexact", "1.1f")
-    runs = [Run("reference", inexact), *(Run(way, inexact, {"rounding": way}) for way in ("up", "down"))]
+    runs = [SideRun("reference", inexact), *(SideRun(way, inexact, {"rounding": way}) for way in ("up", "down"))]
     follow(setting, runs, Rule(lambda dispatch: dispatch.target), Keep())
     ((up,), (down,)) = found["up"], found["down"]
     assert down == np.float32(33.0)  # of 33.0000007…: 15 times twice the nearest float of 1.1
@@ -141,7 +141,7 @@ def test_what_computes_otherwise_is_told_from_the_reference(
 ) -> None:
     rule = Rule(lambda dispatch: dispatch.target)
     checker = Checker(calibrate(setting, reference, SCALE, rule))
-    runs = [Run("reference", reference), Run("candidate", program(place / name, factor, launch))]
+    runs = [SideRun("reference", reference), SideRun("candidate", program(place / name, factor, launch))]
     divergence = follow(setting, runs, rule, checker).divergences["candidate"]
     assert said in divergence.detail
 
@@ -161,7 +161,7 @@ def test_a_tool_that_the_application_brings_with_it_is_named(
     assert done.ok, out + err
     own = replace(reference, command=("env", f"LD_PRELOAD={tool}", "./app"))
     with pytest.raises(SideFailed, match=r"and librocprofiler-sdk\.so\.1, but not our library of HSA_TOOLS_LIB"):
-        record(replace(setting, deadline_s=60.0), Run("recorded", own, {"kernels": "*"}))
+        record(replace(setting, deadline_s=60.0), SideRun("recorded", own, {"kernels": "*"}))
 
 
 def test_a_kernel_that_waits_for_what_its_thread_does_next_is_inspected_nevertheless(place: Path) -> None:
@@ -171,6 +171,6 @@ def test_a_kernel_that_waits_for_what_its_thread_does_next_is_inspected_neverthe
     application = Application(("./app",), home, home, launcher=LAUNCHER)
     backend = RocmBackend(place / "waiting-device", None, UNCONFINED, LAUNCHER)
     setting = Setting(backend, Kernel("_Z5waitsPVKiPi", "waits"), UNCONFINED, place / "waiting-logs", 60.0)
-    events, ended = record(setting, Run("waiting", application, {"kernels": "*"}))
+    events, ended = record(setting, SideRun("waiting", application, {"kernels": "*"}))
     assert [event.status for event in events if isinstance(event, Dispatch)] == [0]
     assert ended.ok

@@ -22,7 +22,7 @@ from intelliperf.records import Application, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
 from intelliperf.rocm.ipcreader import mapped_from
-from intelliperf.validation.runs.side import Failure, Run, Side, SideFailed
+from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a
 FILL = "_Z4fillPhmj"
@@ -63,7 +63,7 @@ class Opening(RocmBackend):
 
 
 def side(application: Application, backend: RocmBackend, logs: Path) -> Side:
-    return Side(Run("one", application), backend, Kernel(FILL, "fill"), logs, UNCONFINED)
+    return Side(SideRun("one", application), backend, Kernel(FILL, "fill"), logs, UNCONFINED)
 
 
 def buffer_of(dispatch: Dispatch, number: int) -> Allocation:

@@ -21,7 +21,7 @@ from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
 from intelliperf.validation.runs.lockstep import Rule, Setting, follow, record  # noqa: E402
-from intelliperf.validation.runs.side import Run, Side  # noqa: E402
+from intelliperf.validation.runs.side import Side, SideRun  # noqa: E402
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.newer_rocr]
 SCALE = "_Z5scalePffi"
@@ -46,10 +46,10 @@ def test_dispatches_and_buffers_are_seen_and_a_wrong_candidate_is_told(launcher:
     assert backend.probe().architecture == "gfx90a"
     setting = Setting(backend, Kernel(SCALE, "scale"), UNCONFINED, tmp_path / "logs", DEADLINE_S)
     reference = program(tmp_path / "reference", launcher, "1.0f")
-    events, _ = record(setting, Run("recorded", reference, {"kernels": "*"}))
+    events, _ = record(setting, SideRun("recorded", reference, {"kernels": "*"}))
     launches = [event for event in events if isinstance(event, Dispatch)]
     assert [one.kernel for one in launches][:2] == ["saxpy", "saxpy"] and launches[-1].kernel == SCALE
-    with Side(Run("buffers", reference, {"kernels": "*"}), backend, setting.kernel, tmp_path, UNCONFINED) as side:
+    with Side(SideRun("buffers", reference, {"kernels": "*"}), backend, setting.kernel, tmp_path, UNCONFINED) as side:
         deadline = Deadline.after(DEADLINE_S)
         side.connect(deadline)
         dispatch = side.next(deadline)
@@ -62,6 +62,6 @@ def test_dispatches_and_buffers_are_seen_and_a_wrong_candidate_is_told(launcher:
     assert "then copied device to host" in ways or "copied by the application" in ways, ways
     rule = Rule(lambda dispatch: dispatch.target)
     checker = Checker(calibrate(setting, reference, SCALE, rule))
-    runs = [Run("reference", reference), Run("candidate", program(tmp_path / "wrong", launcher, "1.5f"))]
+    runs = [SideRun("reference", reference), SideRun("candidate", program(tmp_path / "wrong", launcher, "1.5f"))]
     followed = follow(setting, runs, rule, checker)
     assert "45" in followed.divergences["candidate"].detail

@@ -17,7 +17,7 @@ from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks
 from intelliperf.validation.runs.lockstep import Setting, follow_planned
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 FAMILIES = Path(__file__).parent / "families"
 _EXPECTED = re.compile(r"^// V(\d+): ([A-Z]) (.*)$", re.MULTILINE)
@@ -66,7 +66,7 @@ class Pairs:
         applications = [
             Application((str(project / "app"), number), project, project) for number in ("0", str(variant.number))
         ]
-        runs = Run("reference", applications[0], options), Run("candidate", applications[1], options)
+        runs = SideRun("reference", applications[0], options), SideRun("candidate", applications[1], options)
         logs = project / "logs"
         logs.mkdir(exist_ok=True)
         setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)

@@ -27,7 +27,7 @@ from intelliperf.validation.runs.content import Content
 from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
-from intelliperf.validation.runs.side import Failure, Run, Side, SideFailed, complaint
+from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun, complaint
 
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share
@@ -60,7 +60,7 @@ class Setting:
     judged: Application | None = None  # the candidate, whose executed code is gathered in:
     reached: Reached | None = None
 
-    def listener(self, run: Run) -> Reached | None:
+    def listener(self, run: SideRun) -> Reached | None:
         return self.reached if run.application == self.judged else None
 
     def patience(self, deadline: Deadline) -> Deadline:
@@ -176,7 +176,7 @@ class _Progress:
 
 
 def follow(
-    setting: Setting, runs: Sequence[Run], rule: Rule, observer: Observer, base_to_the_end: bool = False
+    setting: Setting, runs: Sequence[SideRun], rule: Rule, observer: Observer, base_to_the_end: bool = False
 ) -> Followed:
     """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`.
 
@@ -303,7 +303,7 @@ def bare(event: Event) -> Event:
     )
 
 
-def record(setting: Setting, run: Run) -> tuple[tuple[Event, ...], Completed]:
+def record(setting: Setting, run: SideRun) -> tuple[tuple[Event, ...], Completed]:
     """The dispatches and transfers of one run, without looking at memory. Raises `SideFailed`."""
     deadline = Deadline.after(setting.deadline_s)
     with _sides(setting, [run]) as (side,):
@@ -317,7 +317,7 @@ def record(setting: Setting, run: Run) -> tuple[tuple[Event, ...], Completed]:
 
 
 def follow_planned(
-    setting: Setting, runs: tuple[Run, Run], plan: Sequence[tuple[int, int]], observer: Observer
+    setting: Setting, runs: tuple[SideRun, SideRun], plan: Sequence[tuple[int, int]], observer: Observer
 ) -> Followed:
     """Compare at pairs of dispatch numbers (counted from 0 in each run) in rising order, then run to the end.
 
@@ -401,7 +401,7 @@ def _failed(error: SideFailed) -> Divergence:
 
 
 @contextlib.contextmanager
-def _sides(setting: Setting, runs: Sequence[Run]) -> Iterator[tuple[Side, ...]]:
+def _sides(setting: Setting, runs: Sequence[SideRun]) -> Iterator[tuple[Side, ...]]:
     with ExitStack() as stack:
         yield tuple(
             stack.enter_context(

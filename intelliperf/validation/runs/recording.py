@@ -19,7 +19,7 @@ from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingW
 from intelliperf.records import Application, Kernel
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import describe
-from intelliperf.validation.runs.side import Run, Side, SideFailed
+from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 _SHAPES = 8  # of launches; the first of each is kept
 _MEMORY = "slack"  # what the original does wrong already is no matter here
@@ -117,7 +117,11 @@ def record_dispatches(
         }
         try:
             with Side(
-                Run("recorded", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+                SideRun("recorded", application, options),
+                setting.backend,
+                setting.kernel,
+                setting.logs,
+                setting.sandbox,
             ) as side:
                 side.connect(deadline)
                 hello = side.hello
@@ -232,7 +236,7 @@ def left_otherwise(
     waiting = list(source.recording.dispatches)
     try:
         with Side(
-            Run("replayed", replayed, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+            SideRun("replayed", replayed, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
         ) as side:
             side.connect(deadline)
             while not isinstance(message := side.next(deadline), End):

@@ -15,7 +15,7 @@ from intelliperf.recordings.contents import RecordedBuffer, RecordedDispatch, Re
 from intelliperf.recordings.image import Shape
 from intelliperf.records import Application
 from intelliperf.validation.runs.lockstep import Setting
-from intelliperf.validation.runs.side import Run, Side, SideFailed
+from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 _MEMORY = "slack"  # whether its accesses are right is judged on the replay
 Relaunched = Mapping[str, tuple[Shape, ...] | NotReplayable]  # by symbol; shapes of the recorded dispatches, in order
@@ -53,7 +53,7 @@ def relaunched(setting: Setting, application: Application, recordings: Sequence[
     deadline = Deadline.after(setting.deadline_s)
     try:
         with Side(
-            Run("relaunched", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+            SideRun("relaunched", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
         ) as side:
             side.connect(deadline)
             while not isinstance(message := side.next(deadline), End):

@@ -53,7 +53,7 @@ class SideFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
+class SideRun:
     """What to run and how: one row of a lock-step."""
 
     label: str
@@ -66,7 +66,7 @@ class Side:
 
     def __init__(
         self,
-        run: Run,
+        run: SideRun,
         backend: Backend,
         kernel: Kernel,
         logs: Path,
