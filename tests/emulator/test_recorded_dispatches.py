@@ -135,9 +135,16 @@ def note(verdict: Verdict) -> tuple[CheckStatus, str]:
     return check.status, check.detail
 
 
-def test_a_comment_is_refused_by_one_recording_and_no_other_run(bench: Recorded) -> None:
+def test_a_comment_is_refused_without_any_run(bench: Recorded) -> None:
     before = bench.runs()
     verdict = bench.verdict(("float sum = bias", "/* the sum */ float sum = bias"))
+    assert (verdict.outcome, bench.runs()) == (Outcome.NOT_FASTER, before)
+    assert "nothing that the compiler sees" in verdict.detail
+
+
+def test_a_change_without_gain_is_refused_by_one_recording_and_no_other_run(bench: Recorded) -> None:
+    before = bench.runs()
+    verdict = bench.verdict(("float sum = bias", "float sum = 0 + bias"))
     assert verdict.outcome is Outcome.NOT_FASTER
     assert "on 3 of 10 dispatches recorded" in verdict.detail
     assert verdict.compared_dispatches == 3

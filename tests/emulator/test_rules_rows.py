@@ -187,7 +187,7 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
     proposal = propose(tmp_path / "cuda", "app.cu", as_cuda(PROGRAM), "several")
     assert proposal.candidate is not None
     text = proposal.candidate.edits[0].text
-    shared = "#include <hip/hip_runtime.h>\n" + text.replace("cuda", "hip")
+    shared = "#include <hip/hip_runtime.h>\n" + text.replace("<cuda_fp16", "<hip/hip_fp16").replace("cuda", "hip")
     assert output(tmp_path / "hip", {"app.hip": shared})
 
 

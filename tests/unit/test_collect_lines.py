@@ -275,9 +275,9 @@ def test_kernels_with_facts_of_the_real_target_pass_and_others_need_the_compile_
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
     recording.launch()
-    good = strict.Built(Trace(recording.write(tmp_path / "a")), project)
+    good = strict.StrictBuild(Trace(recording.write(tmp_path / "a")), project)
     recording.static = None
-    unproven = strict.Built(Trace(recording.write(tmp_path / "b")), project)
+    unproven = strict.StrictBuild(Trace(recording.write(tmp_path / "b")), project)
     assert strict.check(good, good).status is CheckStatus.PASSED
     assert strict.check(good, unproven).status is CheckStatus.NOT_RUN
 
