@@ -21,6 +21,11 @@ TYPES = """!1 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
 !3 = !{!4, !5}
 !4 = !DIDerivedType(tag: DW_TAG_member, name: "n", baseType: !1, size: 32)
 !5 = !DIDerivedType(tag: DW_TAG_member, name: "k", baseType: !1, size: 32, offset: 32)
+!6 = !DIBasicType(name: "short", size: 16, encoding: DW_ATE_signed)
+!7 = !DICompositeType(tag: DW_TAG_structure_type, name: "Q", size: 32, elements: !8)
+!8 = !{!9, !10}
+!9 = !DIDerivedType(tag: DW_TAG_member, name: "mode", baseType: !6, size: 16)
+!10 = !DIDerivedType(tag: DW_TAG_member, name: "taps", baseType: !6, size: 16, offset: 16)
 """
 
 
@@ -61,6 +66,22 @@ def test_members_of_a_struct_are_found_in_memory_and_in_a_register_that_holds_tw
         "  %h = lshr i64 %p, 32\n  %b = trunc nuw i64 %h to i32\n  %d = udiv i32 %b, 8\n"
     )
     assert found(shifts, {0: [Place("i64", "%p", 0, False)]}, [2], "i64 %p") == [n, k]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "  %w = shl i64 %p, 32\n  %b = ashr exact i64 %w, 48\n",
+        "  %w = lshr i64 %p, 16\n  %v = trunc i64 %w to i32\n  %b = and i32 %v, 65535\n",
+        "  %w = trunc i64 %p to i32\n  %b = ashr i32 %w, 16\n",
+    ],
+)
+def test_shorts_that_share_a_register_are_told_apart(second: str) -> None:
+    wide = "i64" if "i64 %w" in second and "and" not in second else "i32"
+    body = f"  %a = trunc i64 %p to i16\n  %c = icmp eq i16 %a, 1\n{second}  %d = icmp sgt {wide} %b, 5\n"
+    mode, taps = found(body, {0: [Place("i64", "%p", 0, False)]}, [7], "i64 %p")
+    assert (mode["offset"], mode["constants"], mode["divisors"]) == (0, [1], [])
+    assert (taps["offset"], taps["constants"], taps["divisors"]) == (2, [5], [])
 
 
 def test_device_variables_that_are_only_read_are_quantities_too() -> None:

@@ -31,7 +31,9 @@ _MEMBERS = ("DW_TAG_member", "DW_TAG_inheritance")
 _OFFSET = re.compile(rf"getelementptr (?:inbounds |nuw |nusw )*\(?i8, ptr (%{NAME}|@{NAME}), i64 (\d+)\)?")
 _LOAD = re.compile(r"load (?:volatile )?i\d+, ptr (.*?)(?:, |$)")
 _GRID_SIZE = re.compile(r"\(i8, ptr @__simt_grid, i64 (?:32|36|40)\)")  # abi.h: struct Grid
-_SHIFTED = re.compile(rf"[la]shr (?:exact )?i64 (%{NAME}), 32\b")
+_PART = re.compile(
+    rf"(lshr|ashr|shl|and|trunc) (?:exact |nuw |nsw )*i(\d+) (%{NAME})(?:, | to i)(-?\d+)\b"
+)  # a part of a register, or a shift on the way to one
 
 
 @dataclass
@@ -214,9 +216,47 @@ def _names(users: Users, place: Place, number: PlainNumber) -> list[str]:
     within = number.offset - place.offset
     if place.type != "i64" or number.bytes == 8:
         return [place.name] if within == 0 else []
-    taken = [one for one in users.of.get(place.name, ()) if one.result is not None]
-    high = [str(one.result) for one in taken if _SHIFTED.search(one.text)]
-    return high if within == 4 else [str(one.result) for one in taken if one.result not in high and within == 0]
+    return _taken(users, place.name, 8 * within, 8 * number.bytes) if 0 <= within < 8 else []
+
+
+def _taken(users: Users, register: str, first: int, width: int) -> list[str]:
+    """The values that hold `width` bits of a register of 64 bits, from bit `first` on, and no others.
+
+    Where the code never parts them from those above, the values that begin with them.
+    """
+    pending, seen = [(register, 0)], {register}
+    exact: list[str] = []
+    others: list[str] = []
+    while pending:
+        name, begins = pending.pop()
+        for one in users.of.get(name, ()):
+            part = _part(one, name, begins)
+            if part is None or one.result is None or one.result in seen:
+                continue
+            seen.add(one.result)
+            begins_at, bits = part
+            if begins_at == first and bits <= width:
+                exact.append(one.result)
+                continue
+            if begins_at == first:
+                others.append(one.result)
+            pending.append((one.result, begins_at))
+    return exact or others
+
+
+def _part(instruction: Instruction, name: str, begins: int) -> tuple[int, int] | None:
+    """Of a value whose bit 0 is bit `begins` of a register: where the result's is, and how many of its bits count."""
+    found = _PART.search(instruction.text)
+    if found is None or found[3] != name:
+        return None
+    opcode, bits, operand = found[1], int(found[2]), found[4]
+    if opcode == "trunc":
+        return begins, int(operand)
+    if opcode == "and":
+        mask = int(operand) & (1 << bits) - 1
+        return (begins, mask.bit_length()) if mask & mask + 1 == 0 else None
+    shift = int(operand)
+    return (begins - shift, bits) if opcode == "shl" else (begins + shift, bits - shift)
 
 
 def _loaded(users: Users, base: str, offset: int) -> Iterator[str]:
