@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opcode_arithmetic import F16, F32, F64, U16, Array
 from opcode_cases import ALL_LANES, VCC, Case, Outcome, Row, rows_of, run, values_of
-from opcode_reference import CONVERSIONS, F16, F32, F64, FLOATS, INTEGERS, U16, Array, Operation, samples
+from opcode_reference import CONVERSIONS, FLOATS, INTEGERS, Operation, samples
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")]
 _SOURCES = (10, 12, 14)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from opcode_arithmetic import signed
 from opcode_cases import ALL_LANES, VCC, Case, Row, pair, rows_of, run, values_of
-from opcode_reference import integers, signed
+from opcode_reference import integers
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")]
 _M32, _M64 = 0xFFFFFFFF, ALL_LANES

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from opcode_arithmetic import signed
 from opcode_cases import Case, rows_of, run, values_of
-from opcode_reference import signed
 
 pytestmark = pytest.mark.gfx90a
 _BYTES = np.random.default_rng(11).integers(0, 256, 4096, np.uint8)

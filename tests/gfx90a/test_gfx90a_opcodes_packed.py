@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from opcode_arithmetic import F16, F32, fused, signed
 from opcode_cases import ALL_LANES, Case, rows_of, run
-from opcode_reference import F16, F32, fused, integers, samples, signed
+from opcode_reference import integers, samples
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")]
 _M32, _M64 = 0xFFFFFFFF, ALL_LANES

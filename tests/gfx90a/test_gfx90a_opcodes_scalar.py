@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from opcode_arithmetic import field, leading, sign_run, signed, signed_field
 from opcode_cases import ALL_LANES, EXEC, Case, pair, run
-from opcode_reference import field, leading, sign_run, signed, signed_field
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")]
 _M32, _M64 = 0xFFFFFFFF, ALL_LANES
