@@ -36,16 +36,30 @@ std::vector<int64_t> integers(const std::string& text) {
 }
 
 bool is_integer(const Quantity& slot) {
-  return slot.number.kind == NumberKind::kInteger && (slot.number.bytes == 4 || slot.number.bytes == 8);
+  const auto bytes = slot.number.bytes;
+  return slot.number.kind == NumberKind::kInteger && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+template <class Value>
+int64_t read(const void* at) {
+  Value value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
 }
 
 int64_t value_of(const Quantity& slot, const LaunchRequest& request) {
   const void* at = slot_address(slot, request);
-  int64_t wide = 0;
-  int32_t narrow = 0;
-  if (slot.number.bytes == 8) std::memcpy(&wide, at, sizeof wide);
-  if (slot.number.bytes == 4) std::memcpy(&narrow, at, sizeof narrow);
-  return slot.number.bytes == 8 ? wide : narrow;
+  switch (slot.number.bytes) {
+    case 1: return read<int8_t>(at);
+    case 2: return read<int16_t>(at);
+    case 4: return read<int32_t>(at);
+    default: return read<int64_t>(at);
+  }
+}
+
+// No more than this fits into the number, whatever its sign.
+int64_t most_of(const Quantity& slot) {
+  return slot.number.bytes < 4 ? (int64_t(1) << (8 * slot.number.bytes - 1)) - 1 : INT32_MAX - 1;
 }
 
 bool is_prime(int64_t number) {
@@ -105,7 +119,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
   }
   std::vector<int64_t> values;
   for (const int64_t one : wanted)
-    if (one >= 0 && one < INT32_MAX && one != value && one % least == 0 && std::find(values.begin(), values.end(), one) == values.end())
+    if (one >= 0 && one <= most_of(slot) && one != value && one % least == 0 && std::find(values.begin(), values.end(), one) == values.end())
       values.push_back(one);
   return values;
 }
