@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import struct
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
@@ -77,6 +80,33 @@ def device_images(program: Path) -> Iterator[bytes]:
         at += (header + size + 7) // 8 * 8
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the spans that recorded memory lay in lie now."""
+
+    spans: tuple[tuple[int, int], ...]  # base and size, ascending
+    bases: tuple[int, ...]  # ascending, too
+    granularity: int  # bytes, of what is mapped
+
+    @property
+    def moved(self) -> bool:
+        return any(now != then for now, (then, _) in zip(self.bases, self.spans, strict=True))
+
+    def of(self, address: int) -> int:
+        """An address outside the spans stays as it is."""
+        slot = bisect.bisect_right(self.spans, (address, sys.maxsize)) - 1
+        if slot < 0 or address > sum(self.spans[slot]):  # just beyond the end is an address that loops compare with
+            return address
+        return address - self.spans[slot][0] + self.bases[slot]
+
+    def named_in(self, content: memoryview) -> bool:
+        """Is an aligned word of the content, as little-endian bytes, an address in the spans?"""
+        words = np.frombuffer(content[: len(content) // 8 * 8], dtype=np.uint64)
+        words = words[(words >= self.spans[0][0]) & (words <= sum(self.spans[-1]))] if self.spans else words[:0]
+        slots = np.searchsorted(np.array([base for base, _ in self.spans], np.uint64), words, side="right") - 1
+        return bool((words <= np.array([sum(span) for span in self.spans], np.uint64)[slots]).any())
+
+
 class Device:
     """The first GPU, its primary context current."""
 
@@ -103,18 +133,40 @@ class Device:
     def synchronize(self) -> None:
         self.call("cuCtxSynchronize")
 
-    def occupy(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Maps memory at these addresses. Raises `Failed` where they are taken."""
-        wanted = _Allocation(type=_PINNED, location=_Location(_ON_DEVICE, self._ordinal.value))
+    def occupy(self, ranges: Sequence[tuple[int, int]]) -> Places:
+        """Reserves addresses for memory that lay in `ranges`: the same if they are free, else others in their order."""
+        wanted = self._wanted()
         granularity = ctypes.c_size_t()
         self.call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(wanted), 0)
-        for base, size in spans_of(ranges, granularity.value):
-            got = ctypes.c_uint64()
-            arguments = ctypes.byref(got), ctypes.c_size_t(size), ctypes.c_size_t(0), ctypes.c_uint64(base)
-            self.call("cuMemAddressReserve", *arguments, ctypes.c_uint64(0))
-            if got.value != base:
-                raise Failed(f"the addresses at {base:#x} are taken")
-        for base, size in _joined(ranges, granularity.value):
+        spans = spans_of(ranges, granularity.value)
+        same = self._reserved_at(spans)
+        return Places(tuple(spans), tuple(same or self._reserved_together(spans)), granularity.value)
+
+    def _reserved_at(self, spans: Sequence[tuple[int, int]]) -> list[int] | None:
+        """None where some of the addresses are taken."""
+        reserved: list[tuple[int, int]] = []
+        for base, size in spans:
+            reserved.append((self._reserved(size, base), size))
+            if reserved[-1][0] != base:
+                for got in reserved:
+                    self.call("cuMemAddressFree", ctypes.c_uint64(got[0]), ctypes.c_size_t(got[1]))
+                return None
+        return [base for base, _ in reserved]
+
+    def _reserved_together(self, spans: Sequence[tuple[int, int]]) -> list[int]:
+        base = self._reserved(sum(size for _, size in spans), 0)
+        return [base + sum(size for _, size in spans[:number]) for number in range(len(spans))]
+
+    def _reserved(self, size: int, wish: int) -> int:
+        got = ctypes.c_uint64()
+        arguments = ctypes.byref(got), ctypes.c_size_t(size), ctypes.c_size_t(0), ctypes.c_uint64(wish)
+        self.call("cuMemAddressReserve", *arguments, ctypes.c_uint64(0))
+        return got.value
+
+    def map(self, ranges: Sequence[tuple[int, int]], granularity: int) -> None:
+        """Memory at reserved addresses."""
+        wanted = self._wanted()
+        for base, size in _joined(ranges, granularity):
             handle = ctypes.c_uint64()
             self.call(
                 "cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(wanted), ctypes.c_uint64(0)
@@ -123,6 +175,9 @@ class Device:
             self.call("cuMemMap", *place, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
             access = _Access(_Location(_ON_DEVICE, self._ordinal.value), _READ_WRITE)
             self.call("cuMemSetAccess", *place, ctypes.byref(access), ctypes.c_size_t(1))
+
+    def _wanted(self) -> _Allocation:
+        return _Allocation(type=_PINNED, location=_Location(_ON_DEVICE, self._ordinal.value))
 
     def allocate(self, size: int) -> int:
         place = ctypes.c_uint64()

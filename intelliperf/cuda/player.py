@@ -5,7 +5,8 @@
                                       in the shapes of --other-plan
 
 It loads the device code out of the programs; no host code of theirs runs. All memory lies at the addresses at which the
-application had it, so that pointers inside buffers hold. Ends with status 124, and why, where that cannot be.
+application had it, so that pointers inside buffers hold; where the driver has those addresses for itself, and no buffer
+holds a pointer, memory lies elsewhere and arguments follow it. Ends with status 124, and why, where that cannot be.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.cuda import holding
-from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, device_images, spans_of
+from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, Places, device_images, spans_of
 from intelliperf.profiling import pairs
+from intelliperf.recordings.contents import HOST_KINDS
 
 NOT_REPLAYABLE = 124
 FAILED = 3
 PAIRS = pairs.Plan(looks=(20, 40, 80, 160, 320))
-_HOST_KINDS = ("pinned", "managed")
+PARTS = "INTELLIPERF_EXPORT_PARTS"
 _RECORDS_S = 5.0  # until CUPTI has told of a launch that is over
 _FLUSH_FORCED = 1  # CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
@@ -40,20 +42,42 @@ class Player:
     def __init__(self, plan: Path) -> None:
         """First of all that the process does with the driver, which takes addresses of its own as it starts."""
         self._plan = json.loads(plan.read_text())
-        self.dispatches: list[Mapping[str, Any]] = self._plan["dispatches"]
-        ranges = ranges_of(self.dispatches)
+        recorded: list[Mapping[str, Any]] = self._plan["dispatches"]
+        ranges = ranges_of(recorded)
         held = holding.hold_or_start_anew(spans_of(ranges))
         self.device = self._device = Device.open()
-        self.rounds = 1 if self._plan["launched"] == len(self.dispatches) else 2
+        self.rounds = 1 if self._plan["launched"] == len(recorded) else 2
         self._image = _mapped(Path(self._plan["image"]))
         self._kept: dict[str, int] = {}  # content by what it is → a copy on the device
-        self._refuse_host_memory()
+        _refuse_host_memory(recorded)
         if held:
             holding.release(spans_of(ranges))
         try:
-            self._device.occupy(ranges)
+            self._places = self._device.occupy(ranges)
+            if self._places.moved:
+                self._refuse_pointers_in_memory(recorded)
+            placed = [(self._places.of(base), size) for base, size in ranges]
+            os.environ[PARTS] = parts_of(placed)
+            self._device.map(placed, self._places.granularity)
         except Failed as error:
-            raise NotHere(f"the recorded device memory cannot lie where it lay: {error}") from error
+            raise NotHere(f"there is no device memory for what was recorded: {error}") from error
+        self.dispatches = self.placed(recorded)
+
+    def placed(self, dispatches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The dispatches, with memory and arguments where they lie now."""
+        return [_placed(dispatch, self._places) for dispatch in dispatches] if self._places.moved else [*dispatches]
+
+    def _refuse_pointers_in_memory(self, dispatches: Sequence[Mapping[str, Any]]) -> None:
+        seen: set[str] = set()
+        for memory in (memory for dispatch in dispatches for memory in dispatch["memory"]):
+            if memory["kind"] in HOST_KINDS or (key := _key(memory)) in seen:
+                continue
+            seen.add(key)
+            if any(self._places.named_in(self._image[at : at + length]) for _, length, at in memory["parts"]):
+                raise NotHere(
+                    "buffers hold addresses of recorded memory, and the driver of this process has those addresses "
+                    "for itself"
+                )
 
     def load(self, program: Path) -> Code:
         """Raises `NotHere` where the program's device code has not the plan's kernel, or another one of that name."""
@@ -97,7 +121,7 @@ class Player:
 
     def _memory_of(self, dispatch: Mapping[str, Any]) -> Iterator[Memory]:
         for memory in dispatch["memory"]:
-            if memory["kind"] not in _HOST_KINDS and memory["bytes"]:
+            if memory["kind"] not in HOST_KINDS and memory["bytes"]:
                 yield memory
 
     def _upload(self, memory: Memory, place: int | None) -> None:
@@ -110,15 +134,32 @@ class Player:
             done = start + length
         self._device.zero(place + done, memory["bytes"] - done)
 
-    def _refuse_host_memory(self) -> None:
-        for dispatch in self.dispatches:
-            words = [word for argument in dispatch["arguments"] for word in _words(bytes.fromhex(argument))]
-            for memory in dispatch["memory"]:
-                if memory["kind"] not in _HOST_KINDS:
-                    continue
-                base = memory.get("address", 0)
-                if memory["changes"] or any(base <= word < base + memory["bytes"] for word in words):
-                    raise NotHere(f"the kernel works on {memory['kind']} memory of the host")
+
+def _refuse_host_memory(dispatches: Sequence[Mapping[str, Any]]) -> None:
+    for dispatch in dispatches:
+        words = [word for argument in dispatch["arguments"] for word in _words(bytes.fromhex(argument))]
+        for memory in dispatch["memory"]:
+            if memory["kind"] not in HOST_KINDS:
+                continue
+            base = memory.get("address", 0)
+            if memory["changes"] or any(base <= word < base + memory["bytes"] for word in words):
+                raise NotHere(f"the kernel works on {memory['kind']} memory of the host")
+
+
+def _placed(dispatch: Mapping[str, Any], places: Places) -> Mapping[str, Any]:
+    memory = [
+        {**one, "address": places.of(one["address"])} if "symbol" not in one and one["kind"] not in HOST_KINDS else one
+        for one in dispatch["memory"]
+    ]
+    return {**dispatch, "memory": memory, "arguments": [_following(one, places) for one in dispatch["arguments"]]}
+
+
+def _following(argument: str, places: Places) -> str:
+    """Its aligned words that are addresses of recorded memory are those of now."""
+    value = bytearray.fromhex(argument)
+    for offset, word in zip(range(0, len(value), 8), _words(bytes(value)), strict=False):
+        value[offset : offset + 8] = places.of(word).to_bytes(8, "little")
+    return value.hex()
 
 
 def _words(value: bytes) -> Iterator[int]:
@@ -142,9 +183,14 @@ def ranges_of(dispatches: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
         (memory["address"], memory["bytes"])
         for dispatch in dispatches
         for memory in dispatch["memory"]
-        if "symbol" not in memory and memory["kind"] not in _HOST_KINDS and memory["bytes"]
+        if "symbol" not in memory and memory["kind"] not in HOST_KINDS and memory["bytes"]
     }
     return sorted(found)
+
+
+def parts_of(ranges: Sequence[tuple[int, int]]) -> str:
+    """What is said to those who watch the memory being mapped."""
+    return ",".join(f"{base}:{size}" for base, size in ranges)
 
 
 class Clock:
@@ -197,7 +243,7 @@ def time_both(
 ) -> list[list[tuple[float, float]]]:
     """Pairs of nanoseconds, all recorded dispatches together; `repeats` such lists. Plans differ in shapes alone."""
     player = Player(plans[0])
-    launches = [json.loads(plan.read_text())["dispatches"] for plan in plans]
+    launches = [player.placed(json.loads(plan.read_text())["dispatches"]) for plan in plans]
     codes = [player.load(program) for program in programs]
     player.keep_changing()
     for code in codes:

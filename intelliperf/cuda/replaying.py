@@ -26,13 +26,12 @@ _BUDGET_S = 10.0  # of timing; a clear answer takes a fraction of a second
 
 def launching(application: Application, program: Path, plan: Path) -> Application:
     """Each dispatch once. Those who watch are told what lay where in the memory that it maps."""
-    parts = player.ranges_of(json.loads(plan.read_text())["dispatches"])
-    told = ",".join(f"{base}:{size}" for base, size in parts)
+    told = player.parts_of(player.ranges_of(json.loads(plan.read_text())["dispatches"]))
     return replace(
         application,
         command=(*_PLAYER, "launch", str(plan), str(program)),
         launcher=Launcher(),
-        environment=(*application.environment, ("INTELLIPERF_EXPORT_PARTS", told)),
+        environment=(*application.environment, (player.PARTS, told)),
         exit_status=0,
     )
 

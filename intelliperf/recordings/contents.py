@@ -7,6 +7,7 @@ from dataclasses import dataclass
 FORMAT = 1
 CHUNK_BYTES = 1 << 16
 ZEROS = ""  # stands for a chunk of zeros
+HOST_KINDS = ("pinned", "managed")  # memory that the host reaches, too
 Chunks = tuple[str, ...]  # digests, one for each `CHUNK_BYTES` of a content, the last one shorter
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cuda import player
-from intelliperf.cuda.devicecode import device_images
+from intelliperf.cuda.devicecode import Places, device_images
 from intelliperf.recordings.contents import RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile, RecordingWriter
 from intelliperf.recordings.image import make_ready
@@ -52,7 +52,12 @@ def floats(value: float) -> bytes:
     return struct.pack(f"<{_COUNT}f", *([value] * _COUNT))
 
 
-def plan(root: Path, kind: str = "device", arguments: tuple[str, ...] = ()) -> Path:
+def plan(
+    root: Path,
+    kind: str = "device",
+    arguments: tuple[str, ...] = (),
+    table: bytes = struct.pack("<4f", 0.5, 0, 0, 0),
+) -> Path:
     given = arguments or tuple(
         struct.pack(code, value).hex() for code, value in (("<Q", _TO), ("<Q", _OF), ("<i", _COUNT))
     )
@@ -60,7 +65,7 @@ def plan(root: Path, kind: str = "device", arguments: tuple[str, ...] = ()) -> P
         contents = [
             (_TO, "device", None, [floats(10), floats(12)]),
             (_OF, kind, None, [floats(2), floats(2)]),
-            (1, "symbol", "table", [struct.pack("<4f", 0.5, 0, 0, 0), struct.pack("<4f", 0.25, 0, 0, 0)]),
+            (1, "symbol", "table", [table, struct.pack("<4f", 0.25, 0, 0, 0)]),
         ]
         dispatches = []
         for nth in range(2):
@@ -95,6 +100,36 @@ def test_each_dispatch_finds_the_memory_that_it_found_when_it_was_recorded(drive
     assert done.stderr == "" and done.returncode == 0
     # 10 + 3 × 2 + 0.5, then 12 + 3 × 2 + 0.25, whatever the first one left
     assert done.stdout.splitlines() == ["add3 10 16.5 16.5", "add3 12 18.25 18.25"]
+
+
+def test_memory_lies_elsewhere_where_its_addresses_are_taken(driver: Path, tmp_path: Path) -> None:
+    words = "launch", str(plan(tmp_path)), str(program(tmp_path / "app", "add3"))
+    done = play(driver, *words, ADDRESSES_TAKEN="1")
+    assert done.stderr == "" and done.stdout.splitlines() == ["add3 10 16.5 16.5", "add3 12 18.25 18.25"]
+
+
+def test_pointers_inside_buffers_forbid_to_move_them(driver: Path, tmp_path: Path) -> None:
+    made = plan(tmp_path, table=struct.pack("<2Q", 1, _TO + 4))
+    words = "launch", str(made), str(program(tmp_path / "app", "add3"))
+    assert play(driver, *words).returncode == 0
+    done = play(driver, *words, ADDRESSES_TAKEN="1")
+    assert done.returncode == player.NOT_REPLAYABLE
+    assert "buffers hold addresses of recorded memory" in done.stderr
+
+
+def test_addresses_follow_the_span_that_they_lay_in() -> None:
+    places = Places(((0x1000, 0x1000), (0x8000, 0x2000)), (0x50000, 0x51000), 0x1000)
+    assert [places.of(address) for address in (0x1008, 0x2000, 0x8000, 0xA000, 0xA001, 0xFFF)] == [
+        0x50008,
+        0x51000,
+        0x51000,
+        0x53000,
+        0xA001,
+        0xFFF,
+    ]
+    assert places.moved and not Places(((0x1000, 16),), (0x1000,), 16).moved
+    assert places.named_in(memoryview(struct.pack("<3Q", 0, 0x9000, 5)))
+    assert not places.named_in(memoryview(struct.pack("<3Q", 0, 0x3000, 5)))
 
 
 def test_two_versions_are_timed_in_turn_until_the_answer_is_clear(driver: Path, tmp_path: Path) -> None:

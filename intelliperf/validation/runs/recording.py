@@ -13,7 +13,14 @@ from intelliperf.errors import NotReplayable, ProtocolError
 from intelliperf.interception.messages import Allocation, Dispatch, End, Hello
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import Completed
-from intelliperf.recordings.contents import Chunks, RecordedBuffer, RecordedDispatch, Recording, StoredFile
+from intelliperf.recordings.contents import (
+    HOST_KINDS,
+    Chunks,
+    RecordedBuffer,
+    RecordedDispatch,
+    Recording,
+    StoredFile,
+)
 from intelliperf.recordings.export import store
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
 from intelliperf.records import Application, Kernel
@@ -244,7 +251,7 @@ def left_otherwise(
                     continue
                 if not waiting:
                     raise NotReplayable(f"{who}, replayed, launches more than was recorded")
-                found |= _deviating(side, message, waiting.pop(0))
+                found |= _deviating(side, message, waiting.pop(0), source.recording)
                 side.proceed()
             side.finish(deadline)
     except (SideFailed, ProtocolError) as error:
@@ -254,12 +261,14 @@ def left_otherwise(
     return found
 
 
-def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> dict[str, Chunks]:
+def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch, recording: Recording) -> dict[str, Chunks]:
     if dispatch.status != 0:
         raise NotReplayable(f"dispatch {recorded.nth} fails with error {dispatch.status} when replayed")
     now: dict[tuple[object, ...], list[Allocation]] = {}
+    moved = _moved(dispatch, recording)
     for allocation in dispatch.allocations:
-        now.setdefault(_identity(allocation), []).append(allocation)
+        home = moved.get(allocation.id, allocation.address)
+        now.setdefault(_identity(replace(allocation, address=home)), []).append(allocation)
     found: dict[str, Chunks] = {}
     for buffer in recorded.buffers:
         same = now.get(_identity(buffer))
@@ -271,6 +280,22 @@ def _deviating(side: Side, dispatch: Dispatch, recorded: RecordedDispatch) -> di
         if content != buffer.after:
             found[f"{describe(allocation, {})} after dispatch {recorded.nth}"] = content
     return found
+
+
+def _moved(dispatch: Dispatch, recording: Recording) -> dict[int, int]:
+    """By id, the recorded addresses of buffers that a replay had to map elsewhere: all of them, in their order."""
+    mapped = sorted((one.address, one.size, one.id) for one in dispatch.allocations if one.kind == "mapped")
+    recorded = sorted(
+        {
+            (buffer.address, buffer.size)
+            for one in recording.dispatches
+            for buffer in one.buffers
+            if buffer.name is None and buffer.size and buffer.kind not in HOST_KINDS
+        }
+    )
+    if [size for _, size, _ in mapped] != [size for _, size in recorded]:
+        return {}
+    return {one: home for (_, _, one), (home, _) in zip(mapped, recorded, strict=True)}
 
 
 def _identity(buffer: Allocation | RecordedBuffer) -> tuple[object, ...]:

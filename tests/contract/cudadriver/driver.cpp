@@ -30,9 +30,11 @@ int cuCtxSetCurrent(void*) { return 0; }
 int cuCtxSynchronize() { return 0; }
 int cuMemGetAllocationGranularity(size_t* bytes, const void*, int) { return *bytes = 2 << 20, 0; }
 int cuMemAddressReserve(uint64_t* got, size_t bytes, size_t, uint64_t wanted, unsigned long long) {
-  void* made = mmap(host(wanted), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const bool taken = std::getenv("ADDRESSES_TAKEN");
+  void* made = mmap(taken ? nullptr : host(wanted), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return *got = reinterpret_cast<uint64_t>(made), made == MAP_FAILED;
 }
+int cuMemAddressFree(uint64_t at, size_t bytes) { return munmap(host(at), bytes); }
 int cuMemCreate(uint64_t* handle, size_t, const int* wanted, unsigned long long) {
   return *handle = 1, wanted[0] == 1 && wanted[2] == 1 && wanted[3] == 0 ? 0 : 1;
 }
