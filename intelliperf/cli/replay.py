@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,10 +16,12 @@ from intelliperf.cli.options import ReplayOptions
 from intelliperf.cli.runs import find_run, is_finished
 from intelliperf.errors import NotReplayable, UsageError
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.recordings.contents import Recording, StoredFile
+from intelliperf.project.versions import KEPT_CODE
+from intelliperf.recordings import latecode
+from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.export import export, unpack
 from intelliperf.recordings.file import SUFFIX, RecordingFile
-from intelliperf.recordings.image import make_ready
+from intelliperf.recordings.image import make_ready, reshaped
 from intelliperf.records import Application, Kernel
 from intelliperf.report.files import read
 from intelliperf.report.wording import command_line, duration, gain
@@ -100,8 +103,8 @@ def _replay(source: Source, options: ReplayOptions) -> int:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="intelliperf-replay-")))
         recording = file.recording
         _refuse_foreign(source.path, recording)
-        original = _application(_unpacked(file, recording.code, scratch / "original"), recording)
-        stored = _unpacked(file, recording.candidate, scratch / "candidate") if recording.candidate else None
+        original = _original(file, scratch / "original")
+        stored = unpack(file, recording.candidate[0], scratch / "candidate") if recording.candidate else None
         other = source.candidate.resolve() if source.candidate else stored
         sandbox = Sandbox.probe(scratch)
         backend, _ = open_backend(recording.backend, scratch / "device", None, sandbox, original)
@@ -118,9 +121,9 @@ def _replay(source: Source, options: ReplayOptions) -> int:
             print(f"  {note}")
         told = f", but for what differs each time: {', '.join(unsteady)}" if unsteady else ""
         print(f"  the original leaves again what was recorded{told}")
-        candidate = original if other is None else _application(other, recording)
-        same = True if other is None else _compared(setting, backend.replayed(candidate, plan), file, source, unsteady)
-        timing = backend.time_replayed(original, candidate, (plan, plan), setting.kernel, options.run_timeout)
+        candidate, own = (original, plan) if other is None else _version(other, recording, plan, scratch / "other")
+        same = True if other is None else _compared(setting, backend.replayed(candidate, own), file, source, unsteady)
+        timing = backend.time_replayed(original, candidate, (plan, own), setting.kernel, options.run_timeout)
         (measured,) = timing.measurements
         before, after = duration(measured.baseline_ns), duration(measured.candidate_ns)
         if other is None:
@@ -153,9 +156,35 @@ def _refuse_foreign(path: Path, recording: Recording) -> None:
         raise NotReplayable(f"{path} holds no program: it was started by name or by a script")
 
 
-def _unpacked(file: RecordingFile, stored: Sequence[StoredFile], directory: Path) -> Path:
-    (program,) = stored
-    return unpack(file, program, directory)
+def _original(file: RecordingFile, directory: Path) -> Application:
+    recording = file.recording
+    if recording.compiled_late:
+        for stored in recording.code:
+            unpack(file, stored, directory / KEPT_CODE)
+        return _interpreter(directory, recording)
+    (program,) = recording.code
+    return _application(unpack(file, program, directory), recording)
+
+
+def _version(program: Path, recording: Recording, plan: Path, directory: Path) -> tuple[Application, Path]:
+    """Another version, and the plan of its launches."""
+    if not recording.compiled_late:
+        return _application(program, recording), plan
+    if not program.is_file():
+        raise UsageError(f"--candidate {program}: there is no such file")
+    shapes = latecode.unpack(program, directory / KEPT_CODE)
+    if len(shapes) != len(recording.dispatches):
+        raise UsageError(f"--candidate {program} is of another recording: it has {len(shapes)} launches")
+    return _interpreter(directory, recording), reshaped(plan, shapes)
+
+
+def _interpreter(directory: Path, recording: Recording) -> Application:
+    """Ours serves: it launches what lies in the directory, and never comes to a program."""
+    from intelliperf.emulator.native import runtime_library
+    from intelliperf.python.environment import presented
+
+    application = Application((sys.executable, "-c", ""), directory, directory)
+    return presented(application, recording.device, runtime_library())
 
 
 def _application(program: Path, recording: Recording) -> Application:

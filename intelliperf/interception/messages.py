@@ -120,6 +120,7 @@ class Dispatch:
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
     unrepeatable: str = ""  # told with it: why a replay could not make this launch
+    code: str = ""  # the digest of what a just-in-time compiler made, where that was kept for replays
     # By module: a bit for each byte of its table, set once that code was executed. Of modules where something is new.
     reached: Mapping[int, bytes] = field(default_factory=dict, compare=False)
 
@@ -263,6 +264,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
         unrepeatable=_text(message, "unrepeatable") if "unrepeatable" in message else "",
+        code=_text(message, "code") if "code" in message else "",
         reached=dict(_list(message, "reached", _reached_bits)) if "reached" in message else {},
     )
 

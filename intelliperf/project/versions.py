@@ -18,6 +18,8 @@ from intelliperf.records import Application, Declaration, FileEdit, Kernel, Kern
 
 JIT_DIRECTORY = ".intelliperf/jit"  # in each version's tree: what its interpreter compiles at run time
 GENERATED_LOG = f"{JIT_DIRECTORY}/generated.jsonl"  # … which lines of a model a compiler made kernels from
+KEPT_CODE = f"{JIT_DIRECTORY}/code"  # … what it compiled, by its digest, to launch it again without the program
+KEPT_VARIABLE = "INTELLIPERF_KEPT_CODE"  # … and the variable that tells an interpreter where that is
 JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
 
 
@@ -47,6 +49,11 @@ class Version:
             return True
         home, copy = project / path, tree / path
         return home.is_file() and copy.is_file() and home.read_bytes() == copy.read_bytes()
+
+
+def compiles_late(application: Application) -> bool:
+    """Is its device code made as it runs, and kept?"""
+    return any(name == KEPT_VARIABLE for name, _ in application.environment)
 
 
 def sources(state: Version, evidence: Sequence[SourceEvidence]) -> dict[str, str]:

@@ -35,6 +35,7 @@ class RecordedDispatch:
     cooperative: bool
     arguments: tuple[str, ...]  # hexadecimal, in order
     buffers: tuple[RecordedBuffer, ...]
+    code: str = ""  # the digest of what a just-in-time compiler made; empty: the kernel is known by its name
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class Recording:
     code: tuple[StoredFile, ...]
     notes: tuple[str, ...] = ()
     candidate: tuple[StoredFile, ...] = ()  # another version of the program, where one was exported with it
+
+    @property
+    def compiled_late(self) -> bool:
+        """Was device code made as the program ran? Then `code` holds it, and no program."""
+        return any(dispatch.code for dispatch in self.dispatches)
 
     def describe(self) -> str:
         kept = len(self.dispatches)

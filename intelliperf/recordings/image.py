@@ -28,6 +28,11 @@ class Shape:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_lds: int
+    code: str = ""  # as in `RecordedDispatch`
+
+
+def shapes_of(recording: Recording) -> tuple[Shape, ...]:
+    return tuple(Shape(one.grid, one.block, one.dynamic_lds, one.code) for one in recording.dispatches)
 
 
 def make_ready(source: RecordingFile, directory: Path) -> Path:
@@ -54,11 +59,11 @@ def make_ready(source: RecordingFile, directory: Path) -> Path:
 
 def reshaped(plan: Path, shapes: Sequence[Shape]) -> Path:
     """The plan with other shapes for its dispatches, in order, beside it; the memory is the plan's own."""
-    told = json.dumps([[shape.grid, shape.block, shape.dynamic_lds] for shape in shapes])
+    told = json.dumps([[shape.grid, shape.block, shape.dynamic_lds, shape.code] for shape in shapes])
     to = plan.with_name(f"plan-{hashlib.sha256(told.encode()).hexdigest()[:16]}.json")
     text = json.loads(plan.read_text())
     for dispatch, shape in zip(text["dispatches"], shapes, strict=True):
-        dispatch |= {"grid": shape.grid, "block": shape.block, "dynamic_lds": shape.dynamic_lds}
+        dispatch |= {"grid": shape.grid, "block": shape.block, "dynamic_lds": shape.dynamic_lds, "code": shape.code}
     to.write_text(json.dumps(text, separators=(",", ":")))
     return to
 
@@ -137,6 +142,7 @@ def _dispatch(dispatch: RecordedDispatch, image: _Image, changes: Mapping[Place,
         "block": dispatch.block,
         "dynamic_lds": dispatch.dynamic_lds,
         "cooperative": dispatch.cooperative,
+        "code": dispatch.code,
         "arguments": dispatch.arguments,
         "memory": [_memory(buffer, image, changes) for buffer in buffers if buffer.name is None]
         + [_memory(buffer, image, changes) for buffer in dispatch.buffers if buffer.name is not None],

@@ -17,10 +17,12 @@ from pathlib import Path
 from intelliperf.errors import ApplicationFailed, NotReplayable, ProtocolError, StorageFull
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
+from intelliperf.project.versions import KEPT_CODE, compiles_late
 from intelliperf.protocols import Backend, Plans
+from intelliperf.recordings import latecode
 from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
-from intelliperf.recordings.image import Shape, make_ready, reshaped
+from intelliperf.recordings.image import make_ready, reshaped, shapes_of
 from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
 from intelliperf.sentences import number
 from intelliperf.validation.buffers.algebra import Account
@@ -38,6 +40,7 @@ RECORDINGS = "recordings"  # a folder of the run directory
 _BEFORE = "before"  # the option of interception that recording needs
 _CANNOT = "cannot replay: "  # what replaying processes say before they end
 _LEAST_SECONDS = 2.0  # of a whole run: where it takes less, judging it costs no more than a replay
+_SHARE_COMPILING_LATE = 0.2  # of that: a replay needs no interpreter, library or compiler to start
 
 Gate = Callable[[Trial], Rejection | None]
 
@@ -141,7 +144,8 @@ class ReplayGate:
         if _BEFORE not in self._backend.honours:
             raise NotReplayable(f"launches are not recorded on the {self._backend.name} backend")
         seconds = self._backend.run_seconds(reference)
-        if seconds is not None and seconds < self._recorder.least_seconds:
+        share = _SHARE_COMPILING_LATE if compiles_late(reference) else 1.0
+        if seconds is not None and seconds < self._recorder.least_seconds * share:
             raise NotReplayable(f"a run of the application takes {seconds:.1f} s")
 
     def _refuse_the_unfit(self, trial: Trial) -> None:
@@ -166,6 +170,7 @@ class ReplayGate:
         return self._made_ready(setting, reference)
 
     def _made_ready(self, setting: Setting, reference: Application) -> Ready:
+        self._launches[reference] = None
         with RecordingFile(self._path(setting.kernel)) as source:
             plan = make_ready(source, self._recorder.images / file_name(setting.kernel))
             unsteady = deviations(setting, self._backend.replayed(reference, plan), source)
@@ -185,6 +190,7 @@ class ReplayGate:
         setting = Setting(self._backend, case.kernel, self._sandbox, case.logs, self._deadline_s)
         before = self._plan_of(setting, case.baseline, ready, case.standing.geometry)
         same = case.baseline if trial.static.needs is Needs.NOTHING else self._of_same_host(trial)
+        same = None if ready.recording.compiled_late else same
         launches = self._launches[same] if same is not None else self._learnt(setting, trial.application)
         self._launches[trial.application] = launches
         if same is None and trial.static.host is not None:
@@ -209,14 +215,15 @@ class ReplayGate:
         Raises `NotReplayable` where more than their shapes is its own.
         """
         if version not in self._launches:
-            self._launches[version] = self._learnt(setting, version) if may_reshape else None
+            learns = may_reshape or ready.recording.compiled_late
+            self._launches[version] = self._learnt(setting, version) if learns else None
         launches = self._launches[version]
         if launches is None:
             return ready.plan
         shapes = launches if isinstance(launches, NotReplayable) else launches[setting.kernel.symbol]
         if isinstance(shapes, NotReplayable):
             raise shapes
-        if shapes == tuple(Shape(one.grid, one.block, one.dynamic_lds) for one in ready.recording.dispatches):
+        if shapes == shapes_of(ready.recording):
             return ready.plan
         return reshaped(ready.plan, shapes)
 
@@ -270,7 +277,7 @@ class ReplayGate:
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
         gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
         interval = f"95 %: {number(gain.low)} to {number(gain.high)}"
-        shaped = ["in shapes that one run of the candidate told"] if plans[1] != ready.plan else []
+        shaped = ["as one run of the candidate launches them"] if plans[1] != ready.plan else []
         told = "; ".join(
             [
                 ready.describe(),
@@ -283,9 +290,19 @@ class ReplayGate:
         trial.replayed = mine
         if mine.checker is not None:
             self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration, mine.proven)
-        if plans[1] == ready.plan:
+        if ready.recording.compiled_late:
+            self._keep_late_code(trial)
+        elif plans[1] == ready.plan:
             self._keep(trial)
         return None
+
+    def _keep_late_code(self, trial: Trial) -> None:
+        launches = self._launches[trial.application]
+        shapes = launches.get(trial.case.kernel.symbol) if isinstance(launches, Mapping) else None
+        if isinstance(shapes, tuple):
+            kept = self._recorder.recordings / program_name(trial.case.kernel, trial.case.logs.name)
+            with contextlib.suppress(OSError):
+                kept.write_bytes(latecode.pack(shapes, trial.application.project / KEPT_CODE))
 
     def _keep(self, trial: Trial) -> None:
         """The program that won, for `intelliperf replay`."""

@@ -226,6 +226,8 @@ void write_launch(JsonWriter& json, const Session& s, const LaunchRequest& reque
   write_shape(json, "grid", request.grid);
   write_shape(json, "block", request.block);
   json.key("dynamic_lds").number(request.dynamic_lds).key("target").boolean(target).key("status").integer(status);
+  const std::string& code = request.kernel->module->metadata["kernels"][name]["kept"].text();
+  if (!code.empty()) json.key("code").string(code);
 }
 
 

@@ -144,8 +144,7 @@ std::vector<char> bytes_of(const std::string& hex) {
 }
 
 // The arguments by the number of their parameter.
-int launch_recorded(const JsonValue& dispatch) {
-  Kernel* kernel = kernel_named(dispatch["kernel"].text());
+int launch_recorded(const JsonValue& dispatch, Kernel* kernel) {
   if (!kernel) give_up("the kernel's device code cannot be loaded");
   std::vector<std::vector<char>> values;
   for (const JsonValue& argument : dispatch["arguments"].items()) values.push_back(bytes_of(argument.text()));
@@ -170,19 +169,22 @@ uintptr_t end_of(const JsonValue& plan) {
   return end;
 }
 
-int replay_main(int, char**, char**) {
+// `kernels`: of each dispatch; null: by their names. Returns the exit status.
+int replay(Kernel* const* kernels, uint64_t count) {
   const Mapped text = map_file(plan_path());
   bool ok = false;
   const JsonValue plan = JsonValue::parse({text.data, text.bytes}, &ok);
   if (!ok || plan["version"].unsigned_or(0) != kPlanVersion) give_up("the plan is damaged or of another release");
   const Mapped image = map_file(plan["image"].text());
   replaying = true;
+  const std::vector<JsonValue>& dispatches = plan["dispatches"].items();
+  if (kernels && count != dispatches.size()) give_up("the plan is damaged");
   const Call call(target_device().amd() ? Vendor::kHip : Vendor::kCuda);
   load_everything();
   clear_for_replay(end_of(plan));
-  for (const JsonValue& dispatch : plan["dispatches"].items()) {
-    restore_memory(dispatch, image);
-    const int error = launch_recorded(dispatch);
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    restore_memory(dispatches[i], image);
+    const int error = launch_recorded(dispatches[i], kernels ? kernels[i] : kernel_named(dispatches[i]["kernel"].text()));
     if (error != kSuccess || call.sticky() != kSuccess) {
       std::fprintf(stderr, "intelliperf: the replayed launch ended with %s\n", error_name(current_vendor(), error != kSuccess ? error : call.sticky()));
       return 1;
@@ -190,6 +192,8 @@ int replay_main(int, char**, char**) {
   }
   return 0;
 }
+
+int replay_main(int, char**, char**) { return replay(nullptr, 0); }
 
 }  // namespace
 
@@ -209,6 +213,11 @@ int timed_main(int count, char** arguments, char** environment) {
 }
 
 }  // namespace
+
+// Of an interpreter, whose kernels were compiled by an earlier run and are loaded by now. Ends the process.
+extern "C" __attribute__((visibility("default"))) void __simt_replay(simt::Kernel* const* kernels, uint64_t count) {
+  std::exit(simt::replay(kernels, count));
+}
 
 // glibc's own, which the program's start code calls with the address of main; this library stands before it.
 extern "C" __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, char**, char**), int count, char** arguments,

@@ -46,6 +46,10 @@ def _run_the_other() -> None:
 
 
 if os.environ.get("INTELLIPERF_RUNTIME"):
+    if os.environ.get("INTELLIPERF_REPLAY"):
+        from intelliperf_presented import replaying
+
+        replaying.replay()
     from intelliperf_presented import arrival
 
     arrival.watch()

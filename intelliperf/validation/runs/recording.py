@@ -13,6 +13,7 @@ from intelliperf.errors import NotReplayable, ProtocolError
 from intelliperf.interception.messages import Allocation, Dispatch, End, Hello
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import Completed
+from intelliperf.project.versions import KEPT_CODE
 from intelliperf.recordings.contents import (
     HOST_KINDS,
     Chunks,
@@ -23,6 +24,8 @@ from intelliperf.recordings.contents import (
 )
 from intelliperf.recordings.export import store
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
+from intelliperf.recordings.image import shapes_of
+from intelliperf.recordings.latecode import kept_files
 from intelliperf.records import Application, Kernel
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import describe
@@ -156,7 +159,7 @@ def _finish(
     if not recorder.kept:
         raise NotReplayable(_why_nothing(recorder, limit_bytes))
     recording = _recording(setting, application, recorder, hello)
-    recording = replace(recording, code=_program(application, recorder.writer, limit_bytes))
+    recording = replace(recording, code=_program(application, recording, recorder.writer, limit_bytes))
     recorder.writer.finish(recording)
 
 
@@ -204,16 +207,21 @@ def _recorded(
             for a in allocations
             if a.id in before and a.id in after
         ),
+        code=begun.code,
     )
 
 
-def _program(application: Application, writer: RecordingWriter, limit_bytes: int) -> tuple[StoredFile, ...]:
-    """The program's file, so that the recording can be launched without the project."""
-    path = application.directory / application.command[0]
-    if not path.is_file():
+def _program(
+    application: Application, recording: Recording, writer: RecordingWriter, limit_bytes: int
+) -> tuple[StoredFile, ...]:
+    """The program's file, or the code that it compiled, so that the recording can be launched without the project."""
+    files = [application.directory / application.command[0]]
+    if recording.compiled_late:
+        files = kept_files(shapes_of(recording), application.project / KEPT_CODE)
+    if not all(path.is_file() for path in files):
         return ()
     try:
-        return (store(path, writer),)
+        return tuple(store(path, writer) for path in files)
     except RecordingFull as error:
         raise NotReplayable(f"the program itself needs more than the --record-limit of {limit_bytes} bytes") from error
 

@@ -38,7 +38,7 @@ class _Watch:
         if recorded is None:
             return
         self.wrong = self.wrong or dispatch.unrepeatable or _otherwise(dispatch, recorded)
-        self.shapes.append(Shape(dispatch.grid, dispatch.block, dispatch.dynamic_lds))
+        self.shapes.append(Shape(dispatch.grid, dispatch.block, dispatch.dynamic_lds, dispatch.code))
 
     def found(self) -> tuple[Shape, ...] | NotReplayable:
         if not self.wrong and self.launched != self.recording.launched:

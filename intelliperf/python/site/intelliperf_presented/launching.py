@@ -12,7 +12,8 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import _allocation
 
-from . import arguments, clock, specialising, trials
+from . import arguments, clock, keeping, specialising, trials
+from .replaying import marked
 from .runtime import chip, runtime, word
 from .variants import Variant
 
@@ -43,7 +44,10 @@ class Utils:
         variant = _latest[-1]
         if not specialising.under_way():
             variant.log(trials.under_way(), specialising.files())
-        module = runtime().load(kernel, variant.module(specialising.ttir()))
+        described = variant.module(specialising.ttir())
+        digest = keeping.keep(name, kernel, described)
+        specialising.kept(digest)
+        module = runtime().load(kernel, marked(described, name, digest))
         return module, runtime().function(module, name), 0, 0, _MOST_THREADS
 
     def unload_module(self, module: int) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from . import keeping
 from .runtime import runtime
 
+_RECORDING = "INTELLIPERF_EXPORT_BEFORE"  # what is compiled then serves replays, too, whose launches may be altered
 _ALTERS_ARGUMENTS = "3"  # of INTELLIPERF_OTHER_NUMBERS
 _DIVISIBILITY = "tt.divisibility"
 _loading: list[Any] = []  # kernels, the one at hand last
@@ -55,7 +57,8 @@ def follow(compiled: Any) -> None:
 
 def _provide_general(kernel: Any) -> None:
     """Nothing where the JIT assumed nothing of a number, or no launch is altered."""
-    if os.environ.get("INTELLIPERF_OTHER_NUMBERS") != _ALTERS_ARGUMENTS:
+    altered = os.environ.get("INTELLIPERF_OTHER_NUMBERS") == _ALTERS_ARGUMENTS
+    if not altered and not os.environ.get(_RECORDING):
         return
     from triton.compiler import compiler
 
@@ -66,6 +69,7 @@ def _provide_general(kernel: Any) -> None:
     if attributes == source.attrs:
         return
     plain = compiler.ASTSource(source.fn, source.signature, source.constants, attributes)
+    special = _latest[0]
     _general[0] += 1
     try:
         general = compiler.compile(plain, target=kernel.metadata.target, options=kernel.metadata._asdict())
@@ -73,9 +77,16 @@ def _provide_general(kernel: Any) -> None:
     finally:
         _general[0] -= 1
     _kept.append(general)
+    keeping.keep_general(special, _latest[0], general.metadata.shared)
     runtime().general(kernel.function, general.function, general.metadata.shared)
 
 
+def kept(digest: str) -> None:
+    """Called with what `keeping` says of each kernel, as it is loaded."""
+    _latest[0] = digest
+
+
+_latest = [""]
 _kept: list[Any] = []  # their code must stay
 
 
