@@ -5,8 +5,9 @@
                                       in the shapes of --other-plan
 
 It loads the device code out of the programs; no host code of theirs runs. All memory lies at the addresses at which the
-application had it, so that pointers inside buffers hold; where the driver has those addresses for itself, and no buffer
-holds a pointer, memory lies elsewhere and arguments follow it. Ends with status 124, and why, where that cannot be.
+application had it, so that pointers inside buffers hold. Where the driver has those addresses for itself, memory lies
+elsewhere and arguments follow it, or, if a buffer holds a pointer, the process starts anew. Ends with status 124, and
+why, where that cannot be.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.cuda import holding
-from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, Places, device_images, spans_of
+from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, Places, device_images
 from intelliperf.profiling import pairs
 from intelliperf.recordings.contents import HOST_KINDS
 
@@ -30,6 +30,8 @@ NOT_REPLAYABLE = 124
 FAILED = 3
 PAIRS = pairs.Plan(looks=(20, 40, 80, 160, 320))
 PARTS = "INTELLIPERF_EXPORT_PARTS"
+_STARTED = "INTELLIPERF_PLAYER_STARTS"
+_MOST_STARTS = 8
 _RECORDS_S = 5.0  # until CUPTI has told of a launch that is over
 _FLUSH_FORCED = 1  # CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
@@ -44,18 +46,15 @@ class Player:
         self._plan = json.loads(plan.read_text())
         recorded: list[Mapping[str, Any]] = self._plan["dispatches"]
         ranges = ranges_of(recorded)
-        held = holding.hold_or_start_anew(spans_of(ranges))
         self.device = self._device = Device.open()
         self.rounds = 1 if self._plan["launched"] == len(recorded) else 2
         self._image = _mapped(Path(self._plan["image"]))
         self._kept: dict[str, int] = {}  # content by what it is → a copy on the device
         _refuse_host_memory(recorded)
-        if held:
-            holding.release(spans_of(ranges))
         try:
             self._places = self._device.occupy(ranges)
-            if self._places.moved:
-                self._refuse_pointers_in_memory(recorded)
+            if self._places.moved and self._names_places(recorded):
+                _start_anew()
             placed = [(self._places.of(base), size) for base, size in ranges]
             os.environ[PARTS] = parts_of(placed)
             self._device.map(placed, self._places.granularity)
@@ -67,17 +66,16 @@ class Player:
         """The dispatches, with memory and arguments where they lie now."""
         return [_placed(dispatch, self._places) for dispatch in dispatches] if self._places.moved else [*dispatches]
 
-    def _refuse_pointers_in_memory(self, dispatches: Sequence[Mapping[str, Any]]) -> None:
-        seen: set[str] = set()
-        for memory in (memory for dispatch in dispatches for memory in dispatch["memory"]):
-            if memory["kind"] in HOST_KINDS or (key := _key(memory)) in seen:
-                continue
-            seen.add(key)
-            if any(self._places.named_in(self._image[at : at + length]) for _, length, at in memory["parts"]):
-                raise NotHere(
-                    "buffers hold addresses of recorded memory, and the driver of this process has those addresses "
-                    "for itself"
-                )
+    def _names_places(self, dispatches: Sequence[Mapping[str, Any]]) -> bool:
+        """Does a buffer hold an address of recorded memory?"""
+        contents = {
+            (at, length)
+            for dispatch in dispatches
+            for memory in dispatch["memory"]
+            if memory["kind"] not in HOST_KINDS
+            for _, length, at in memory["parts"]
+        }
+        return any(self._places.named_in(self._image[at : at + length]) for at, length in contents)
 
     def load(self, program: Path) -> Code:
         """Raises `NotHere` where the program's device code has not the plan's kernel, or another one of that name."""
@@ -133,6 +131,17 @@ class Player:
             self._device.upload(place + start, self._image[at : at + length])
             done = start + length
         self._device.zero(place + done, memory["bytes"] - done)
+
+
+def _start_anew() -> None:
+    """In place of this process: chance decides what lies where in it. Raises `NotHere` after some of them."""
+    started = int(os.environ.get(_STARTED, "1"))
+    if started >= _MOST_STARTS:
+        raise NotHere(
+            f"buffers hold addresses of recorded memory, and in {started} processes these were the driver's own"
+        )
+    os.environ[_STARTED] = str(started + 1)
+    os.execv(sys.executable, sys.orig_argv)
 
 
 def _refuse_host_memory(dispatches: Sequence[Mapping[str, Any]]) -> None:

@@ -104,15 +104,17 @@ def test_each_dispatch_finds_the_memory_that_it_found_when_it_was_recorded(drive
 
 def test_memory_lies_elsewhere_where_its_addresses_are_taken(driver: Path, tmp_path: Path) -> None:
     words = "launch", str(plan(tmp_path)), str(program(tmp_path / "app", "add3"))
-    done = play(driver, *words, ADDRESSES_TAKEN="1")
+    done = play(driver, *words, ADDRESSES_TAKEN_UNTIL_START="99")
     assert done.stderr == "" and done.stdout.splitlines() == ["add3 10 16.5 16.5", "add3 12 18.25 18.25"]
 
 
-def test_pointers_inside_buffers_forbid_to_move_them(driver: Path, tmp_path: Path) -> None:
+def test_pointers_inside_buffers_ask_for_a_process_that_has_their_addresses(driver: Path, tmp_path: Path) -> None:
     made = plan(tmp_path, table=struct.pack("<2Q", 1, _TO + 4))
     words = "launch", str(made), str(program(tmp_path / "app", "add3"))
     assert play(driver, *words).returncode == 0
-    done = play(driver, *words, ADDRESSES_TAKEN="1")
+    done = play(driver, *words, ADDRESSES_TAKEN_UNTIL_START="3")
+    assert done.stderr == "" and done.stdout.splitlines()[0] == "add3 10 16 16"
+    done = play(driver, *words, ADDRESSES_TAKEN_UNTIL_START="99")
     assert done.returncode == player.NOT_REPLAYABLE
     assert "buffers hold addresses of recorded memory" in done.stderr
 

@@ -30,7 +30,9 @@ int cuCtxSetCurrent(void*) { return 0; }
 int cuCtxSynchronize() { return 0; }
 int cuMemGetAllocationGranularity(size_t* bytes, const void*, int) { return *bytes = 2 << 20, 0; }
 int cuMemAddressReserve(uint64_t* got, size_t bytes, size_t, uint64_t wanted, unsigned long long) {
-  const bool taken = std::getenv("ADDRESSES_TAKEN");
+  const char* until = std::getenv("ADDRESSES_TAKEN_UNTIL_START");
+  const char* start = std::getenv("INTELLIPERF_PLAYER_STARTS");
+  const bool taken = until && std::atoi(start ? start : "1") < std::atoi(until);
   void* made = mmap(taken ? nullptr : host(wanted), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return *got = reinterpret_cast<uint64_t>(made), made == MAP_FAILED;
 }
