@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from intelliperf.validation.trial import BuildFailure, Settings
 
 _HEADERS_TIMEOUT_S = 120.0
-_HEADERS = 24  # two for each list of includes: some 100 MB at most
+_HEADERS_BYTES = 192 * 1024**2  # of precompiled headers: two for each list of includes
 
 
 class RunJudge:
@@ -249,7 +249,7 @@ def compiler_for(scratch: Path) -> Compiler:
     from intelliperf.dropins.toolchain import find_toolchain, tool_environment
     from intelliperf.validation.edits.units import Compiler
 
-    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_TIMEOUT_S, _HEADERS)
+    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_TIMEOUT_S, _HEADERS_BYTES)
     return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.frontend import PRELUDE
 from intelliperf.dropins.headers import search_order
+from intelliperf.dropins.precompiled import Call, front_end
 from intelliperf.dropins.spelling import overlay_flags
 from intelliperf.dropins.toolchain import (
     Toolchain,
@@ -119,7 +120,7 @@ def assemble_for_target(
 ) -> str:
     """Write the device code as the target's assembly. What the compiler says where it refuses the source; or empty."""
     argv = _command(source, language, flags, architecture, toolchain, assembly)
-    done, _, err = output_of(argv, _DEADLINE_S, tool_environment(), directory)
+    done, err = front_end(Call(tuple(argv), str(source), directory), _DEADLINE_S)
     return "" if done.ok else err or f"clang: {done.describe()}"
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from intelliperf.dropins.arguments import parse
+from intelliperf.dropins.depfile import prerequisites
 from intelliperf.dropins.spelling import unmarked_everywhere
 from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
-from intelliperf.emulator.compiler.unit import prerequisites
 from intelliperf.emulator.driver import main
 from intelliperf.errors import UsageError
 

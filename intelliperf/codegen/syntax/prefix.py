@@ -6,16 +6,14 @@ one is the unit's own text: small, and complete for every name.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from intelliperf.processes import process
+from intelliperf.dropins.shelf import Shelf, listing
 
-KEPT = 8  # precompiled headers on disk, about 6 MB each
+LIMIT_BYTES = 64 * 1024**2  # of precompiled headers on disk, about 6 MB each
 _SYSTEM_INCLUDE = re.compile(r"\s*#\s*include\s*<[^>\n]+>")
 # From here on, headers may mean something else than at the unit's start, or only one of two branches is read.
 _OTHER_DIRECTIVE = re.compile(r"\s*#\s*(?!include\b|pragma\b)\w+")
@@ -35,12 +33,11 @@ def leading_includes(text: str) -> str:
 class Prefixes:
     """Precompiled headers below `directory`, by what they hold and how they are compiled."""
 
-    def __init__(self, directory: Path, environment: Mapping[str, str], deadline_s: float, most: int = KEPT) -> None:
-        """At most `most` of them are kept."""
-        self._directory = directory
-        self._most = most
-        self._environment = environment
-        self._deadline_s = deadline_s
+    def __init__(
+        self, directory: Path, environment: Mapping[str, str], deadline_s: float, limit_bytes: int = LIMIT_BYTES
+    ) -> None:
+        """About `limit_bytes` of them are kept."""
+        self._shelf = Shelf(directory, limit_bytes, environment, deadline_s)
 
     def precompiled(self, command: tuple[str, ...], directory: Path, text: str) -> Path | None:
         """One for the headers that `text` begins with; `command` is compiler and flags. None where they do not parse.
@@ -49,36 +46,16 @@ class Prefixes:
         """
         includes = leading_includes(text)
         flags = tuple(word for word in command if not word.startswith("-working-directory="))
-        path = self._directory / f"{hashlib.sha256(repr((flags, includes)).encode()).hexdigest()[:32]}.pch"
-        if path.exists():
-            with contextlib.suppress(OSError):
-                path.touch()
-            return path
-        return path if self._compile(command, directory, includes, path) else None
+        key = hashlib.sha256(repr((flags, includes)).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+        def emitting(header: Path, made: Path, listed: Path) -> tuple[str, ...]:
+            return (*command, "-emit-ast", *listing(listed, is_driver=True), "-o", str(made), str(header))
+
+        try:
+            known = self._shelf.entry(key) or self._shelf.make(key, includes, emitting, lambda files: {}, directory)
+        except OSError:  # no room or no right to keep it: the unit is parsed without
+            return None
+        return known.header if known else None
 
     def discard(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-
-    def _compile(self, command: tuple[str, ...], directory: Path, includes: str, path: Path) -> bool:
-        try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=self._directory) as name, process.scratch_logs() as logs:
-                header = path.with_suffix(".h")  # clang wants to see it, unchanged, whenever it reads the other
-                if not header.exists():
-                    header.write_text(includes, encoding="utf-8", errors="surrogateescape")
-                made = Path(name) / path.name
-                argv = (*command, "-emit-ast", "-o", str(made), str(header))
-                done = process.run(argv, directory, self._deadline_s, logs, "parse", self._environment)
-                if done.ok and made.exists():
-                    made.replace(path)
-            self._prune()
-        except OSError:  # no room or no right to keep it: the unit is parsed without
-            return False
-        return path.exists()
-
-    def _prune(self) -> None:
-        """The least recently used go."""
-        kept = sorted(self._directory.glob("*.pch"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in kept[self._most :]:
-            path.unlink(missing_ok=True)
-            path.with_suffix(".h").unlink(missing_ok=True)
+        self._shelf.discard(path)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.dropins.frontend import CompilerMessage, optimisation_flags
+from intelliperf.dropins.frontend import CompilerMessage, Unit, optimisation_flags
+from intelliperf.dropins.precompiled import Call, front_end
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, host_processor, tool_environment
 from intelliperf.emulator.compiler.assembly import readable, translate_assembly
 from intelliperf.emulator.compiler.targetsites import ATOMICS, mark_atomics
@@ -35,6 +36,8 @@ _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MU
 # What tables of abstract classes hold where a class has no function of its own: the C++ library's, on the host.
 _VIRTUAL_OF_NOBODY = re.compile(r"@__cxa_(?:pure|deleted)_virtual\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|;|\\0[9A]")
+# Names that headers take over from other namespaces, hundreds of them, and fewer where headers are precompiled.
+_IMPORTS = re.compile(r"^(!\d+ = distinct !DICompileUnit\([^\n]*?), imports: !\d+", re.MULTILINE)
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.MULTILINE)
 
 
@@ -45,9 +48,9 @@ def run_tool(argv: Sequence[str], directory: Path, purpose: str) -> None:
         raise ToolchainError(f"{purpose}: {done.describe()}: {(err or out).strip()[-2000:]}")
 
 
-def compile_front_end(argv: Sequence[str], directory: Path) -> str:
+def compile_front_end(argv: Sequence[str], unit: Unit) -> str:
     """Run `-cc1` on the user's source. Returns warnings; raises `CompilerMessage` with its diagnostics."""
-    done, _, err = output_of(argv, COMPILE_DEADLINE_S, tool_environment(), directory)
+    done, err = front_end(Call(tuple(argv), str(unit.source), unit.directory), COMPILE_DEADLINE_S)
     if not done.ok:
         raise CompilerMessage(err if err.strip() else f"clang: {done.describe()}\n")
     return err
@@ -59,7 +62,7 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
     The places of its tags are those of the accesses before.
     """
     plain, optimised = work / "plain.ll", work / "optimised.ll"
-    tagged = tag_accesses(expose_shared_variables(expose_textures(ir)))
+    tagged = tag_accesses(expose_shared_variables(expose_textures(_IMPORTS.sub(r"\1", ir))))
     plain.write_text(tagged.text, encoding="utf-8", errors="surrogateescape")
     run_tool(
         [

@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from intelliperf.dropins.depfile import prerequisites
 from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
+from intelliperf.dropins.precompiled import is_kept
 from intelliperf.dropins.spelling import overlay_flags, without_overlay
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.emulator.compiler.device import (
@@ -64,14 +66,14 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
-            warnings = compile_front_end([*toolchain.clang, *host[:-1], *host_only, source], unit.directory)
+            warnings = compile_front_end([*toolchain.clang, *host[:-1], *host_only, source], unit)
             payload = device_side.result()
         _join(assembly, payload, unit.relocatable)
         _assemble(assembly, output, toolchain)
         return Compiled(
             warnings=warnings,
-            dependencies=prerequisites(host_rule.read_text(encoding="utf-8", errors="surrogateescape")),
-            device_dependencies=prerequisites(device_rule.read_text(encoding="utf-8", errors="surrogateescape")),
+            dependencies=_files_read(host_rule, unit),
+            device_dependencies=_files_read(device_rule, unit),
             system_directories=tuple(system_directories(host)),
         )
 
@@ -96,14 +98,13 @@ def compile_module(unit: Unit, toolchain: Toolchain) -> CompiledModule:
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
-            warnings = compile_front_end([*toolchain.clang, *host], unit.directory)
+            warnings = compile_front_end([*toolchain.clang, *host], unit)
             container = device_side.result().read_bytes()
-        read = [rule.read_text(encoding="utf-8", errors="surrogateescape") for rule in (host_rule, device_rule)]
         return CompiledModule(
             container=container,
             warnings=warnings,
             host_assembly=assembly.read_text(encoding="utf-8", errors="surrogateescape"),
-            dependencies=tuple(dict.fromkeys(file for rule in read for file in prerequisites(rule))),
+            dependencies=tuple(dict.fromkeys((*_files_read(host_rule, unit), *_files_read(device_rule, unit)))),
         )
 
 
@@ -144,7 +145,7 @@ def _device_side(
         executed.write_bytes(machine_container(unit, work, rule, toolchain, container_header(unit)))
         return executed
     ir = work / "unit.ll"
-    compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit.directory)
+    compile_front_end([*toolchain.clang, *device_cc1(plan, unit, ir, rule)], unit)
     if unit.relocatable:
         module = work / "module"
         module.write_bytes(pack_module({**container_header(unit), "static": facts.result()}, ir.read_bytes()))
@@ -194,8 +195,7 @@ def _assemble(assembly: Path, output: Path, toolchain: Toolchain) -> None:
     store_output(output, made.read_bytes())
 
 
-def prerequisites(rule: str) -> tuple[str, ...]:
-    """The prerequisites in a make rule, unescaped."""
-    _, _, right = rule.replace("\\\n", " ").partition(": ")
-    words = re.findall(r"(?:\\.|[^\s\\])+", right.split("\n")[0])
-    return tuple(re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words)
+def _files_read(rule: Path, unit: Unit) -> tuple[str, ...]:
+    """In make's order, which has the source first; not what its headers were precompiled to."""
+    files = prerequisites(rule.read_text(encoding="utf-8", errors="surrogateescape"))
+    return tuple(dict.fromkeys((str(unit.source), *(file for file in files if not is_kept(file)))))
