@@ -23,6 +23,7 @@ class Manner:
     launcher: Launcher = Launcher()
     flush_l2: bool = False
     executor: Executor = Executor.COMPILED
+    tell: Callable[[str], None] = lambda text: None  # lines about runs that take long
 
 
 Maker = Callable[[Path, "str | None", Sandbox, Manner], Backend]
@@ -32,7 +33,7 @@ def _emulator(directory: Path, target: str | None, sandbox: Sandbox, manner: Man
     from intelliperf.emulator.backend import EmulatorBackend
 
     _refuse_flush("emulator", manner.flush_l2)
-    return EmulatorBackend(directory, target, sandbox, manner.executor)
+    return EmulatorBackend(directory, target, sandbox, manner.executor, manner.tell)
 
 
 def _cuda(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
@@ -62,6 +63,19 @@ def _refuse_executor(name: str, executor: Executor) -> None:
         raise UsageError(f"--executor {executor.value} is for --backend emulator: {name} runs programs on the GPU")
 
 
+def _refuse_beyond_emulator(name: str, application: Application) -> None:
+    if name == "emulator":
+        return
+    if application.stop_after is not None:
+        raise UsageError(
+            f"--stop-after-launches is for --backend emulator: with {name} the program runs to its end on the GPU"
+        )
+    if application.tolerates:
+        raise UsageError(
+            f"--tolerate is for --backend emulator: with {name} the GPU itself decides which bad accesses it lets pass"
+        )
+
+
 BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda, "rocm": _rocm}
 
 
@@ -83,8 +97,10 @@ def open_backend(
     manner = replace(manner, launcher=application.launcher)
     if name == "auto":
         chosen, why = _chosen(target, application, manner.executor)
+        _refuse_beyond_emulator(chosen, application)
         return BACKENDS[chosen](directory, target, sandbox, manner), f"{chosen}, {why}"
     check_backend(name)
+    _refuse_beyond_emulator(name, application)
     return BACKENDS[name](directory, target, sandbox, manner), f"{name}, as asked"
 
 

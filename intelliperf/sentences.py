@@ -115,6 +115,23 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %" if share >= 0.1 or share == 0 else f"{share * 100:.1f} %"
 
 
+def span(seconds: float) -> str:
+    """A time for people who wait: "5 s", "41 min", "3.5 h", "12 days"."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{number(float(f'{seconds / size:.2g}'))} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def interval_of_time(least_s: float, most_s: float) -> str:
+    """ "35 to 48 min"."""
+    least, most = span(least_s), span(most_s)
+    if least == most:
+        return f"about {least}"
+    value, _, unit = least.rpartition(" ")
+    return f"{value if most.endswith(f' {unit}') else least} to {most}"
+
+
 def readings(evidence: SourceEvidence, device: Device | None = None) -> tuple[Reading, ...]:
     """Every efficiency figure that the evidence's quantities allow."""
     return tuple(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from intelliperf.cli.options import Options
 from intelliperf.errors import UsageError
-from intelliperf.records import SHELL, Application, Launcher
+from intelliperf.records import SHELL, STOP_AFTER, STOP_STATUS, TOLERATE, Application, Launcher
 
 _EMULATORS = frozenset({"rocjitsu", "mirage", "gfx90a-run"})  # launchers that put a GPU of software below a program
 
@@ -52,8 +52,18 @@ def application_of(options: Options) -> tuple[Application, str]:
     else:
         recipe = build_recipe(program, project, directory)
         commands, reason = recipe.commands, recipe.reason
-    application = Application(command, project, directory, commands, launcher=launcher, exit_status=options.expect_exit)
-    return application, reason
+    return Application(
+        command, project, directory, commands, _runtime_options(options), launcher, options.expect_exit
+    ), reason
+
+
+def _runtime_options(options: Options) -> tuple[tuple[str, str], ...]:
+    """What the emulator's runtime reads of the options."""
+    found: list[tuple[str, str]] = [(TOLERATE, "1")] if options.tolerate else []
+    if options.stop_after_launches is not None:
+        found += [(STOP_AFTER, str(options.stop_after_launches)), (STOP_STATUS, str(options.expect_exit))]
+        found += [("PYTHONUNBUFFERED", "1")]  # an interpreter that is ended writes nothing more
+    return tuple(found)
 
 
 def launcher_of(given: str | None, emulates: bool, typed: Path) -> Launcher:

@@ -18,6 +18,7 @@ from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Workspace
 from intelliperf.records import Application, Defect, DefectLevel
 from intelliperf.report.wording import build_line, command_line
+from intelliperf.sentences import counted
 
 EXIT_DEFECTS = 3
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
@@ -58,6 +59,22 @@ def _tell(result: Checked, application: Application, options: CheckOptions) -> N
     print(f"not checked: {'; '.join(result.not_checked)}")
 
 
+def _left_out(runs: Sequence[Watched], planned: Sequence[Schedule], application: Application) -> list[str]:
+    """Of the program and of the schedules."""
+    found = []
+    if len(runs) < len(planned):
+        unseen = ", ".join(schedule.name for schedule in planned[len(runs) :])
+        found.append(f"{unseen}: the first run already timed out")
+    if any(trace.stopped_after for run in runs for trace in run.traces):
+        launches = counted(application.stop_after or 0, "launch", "es")
+        found.append(f"what the program does after {launches}, where --stop-after-launches ended it")
+    return found
+
+
+def _tell_progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 class _Checker:
     """The builds and runs of one check, below `root`."""
 
@@ -75,8 +92,10 @@ class _Checker:
         planned = schedules(self._options.seeds)
         if self._options.seed is not None:
             planned = (IN_ORDER, seeded(self._options.seed))
-        runs = [self._run(built, schedule, "work") for schedule in planned]
-        again = self._run(built, IN_ORDER, "again")
+        runs = [self._run(built, planned[0], "work")]
+        later = () if runs[0].completed.timed_out else planned[1:]  # they would take as long
+        runs += [self._run(built, schedule, "work") for schedule in later]
+        again = self._run(built, IN_ORDER, "again") if later else runs[0]
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
@@ -88,6 +107,7 @@ class _Checker:
             "other inputs than this command's",
             "copies and fills beside kernels of other streams, and what a kernel there reads before it writes it",
         ]
+        not_checked += _left_out(runs, planned, self._application)
         if is_python(built.command[0], built.directory):
             not_checked.append("waves of another size, for which Triton would compile other code")
         elif module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:
@@ -112,7 +132,7 @@ class _Checker:
 
     def _run(self, built: Application, schedule: Schedule, name: str) -> Watched:
         directory = self._root / f"{name}-{schedule.name.replace(' ', '-')}"
-        return watch(built, schedule, directory, self._options.run_timeout)
+        return watch(built, schedule, directory, self._options.run_timeout, _tell_progress)
 
     def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
         """What goes wrong with waves of the other size only."""

@@ -37,7 +37,9 @@ def emulate_application(options: Options) -> int:
     application, reason = application_of(options)
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)
-        backend = EmulatorBackend(root / "device", options.target)
+        backend = EmulatorBackend(
+            root / "device", options.target, tell=lambda text: print(text, file=sys.stderr, flush=True)
+        )
         application = with_gpu(application, backend.name, options.target)
         workspace = Workspace.create(application, root / "work")
         print(f"build: {build_line(application.build_commands, reason)}", file=sys.stderr)

@@ -193,6 +193,13 @@ class Options:
     build_timeout: Annotated[float, _option("--build-timeout", metavar="SECONDS", min=0.1, help="For one build.")] = (
         900.0
     )
+    stop_after_launches: Annotated[
+        int | None,
+        _option("--stop-after-launches", metavar="N", min=1, help="End the program after N launches (emulator)."),
+    ] = None
+    tolerate: Annotated[
+        bool, _option("--tolerate", help="Continue after bad accesses where a GPU would (emulator).")
+    ] = False
     keep_work: Annotated[bool, _option("--keep-work", help="Keep the scratch copies.")] = False
     json_events: Annotated[bool, _option("--json", help="Events as JSON lines on standard output.")] = False
     verbose: Annotated[bool, _option("-v", "--verbose", help="Print more: stage times, build output.")] = False
@@ -203,7 +210,7 @@ class Options:
 # What commands on an application have in common, in the order of their help.
 PROJECT = ("build_command", "project_directory", "kernel", "top_n")
 DEVICE = ("backend", "target", "executor", "launcher", "emulated_launcher")
-LIMITS = ("expect_exit", "pass_env", "run_timeout", "build_timeout")
+LIMITS = ("expect_exit", "pass_env", "run_timeout", "stop_after_launches", "tolerate", "build_timeout")
 OUTPUT = ("run_root", "json_events", "verbose")
 CHECKS = ("seeds", "seed", "strict", "other_wave", "sarif")
 

@@ -67,7 +67,8 @@ def open_run(options: Options, application: Application, journal: Journal, witho
         os.environ[PASSED] = ",".join(options.pass_env)
     sandbox = Sandbox.probe(journal.directory, options.pass_env)
     device = journal.directory / "device"
-    backend, why = open_backend(options.backend, device, options.target, sandbox, application, manner_of(options))
+    manner = manner_of(options, lambda text: journal.event("note", text=text))
+    backend, why = open_backend(options.backend, device, options.target, sandbox, application, manner)
     journal.event("note", text=f"backend: {why}")
     if backend.name == "emulator":
         _announce_runtime(journal)
@@ -100,14 +101,14 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     )
 
 
-def manner_of(options: Options) -> Manner:
+def manner_of(options: Options, tell: Callable[[str], None] = lambda text: None) -> Manner:
     """How the backend is to run programs. Raises `UsageError` for an unknown executor."""
     from intelliperf.backends import Manner
 
     known = [one.value for one in Executor]
     if options.executor not in known:
         raise UsageError(f"unknown executor {options.executor!r}; choose one of: {', '.join(known)}")
-    return Manner(flush_l2=options.flush_l2, executor=Executor(options.executor))
+    return Manner(flush_l2=options.flush_l2, executor=Executor(options.executor), tell=tell)
 
 
 def _rewriters(options: Options, application: Application, journal: Journal, rules: Rewriter) -> tuple[Rewriter, ...]:

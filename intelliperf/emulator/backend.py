@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -65,7 +65,7 @@ class EmulatorBackend:
     """Runs HIP and CUDA programs on the CPU and counts what they do. See `protocols.Backend`.
 
     `directory` is the run's own and takes the records. Without `target` each program runs on the
-    default chip of its language, which is known once a program has run.
+    default chip of its language, which is known once a program has run. `tell` gets lines about runs that take long.
     """
 
     name = "emulator"
@@ -77,11 +77,13 @@ class EmulatorBackend:
         target: str | None = None,
         sandbox: Sandbox = UNCONFINED,
         executor: Executor = Executor.COMPILED,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
         self._executor = executor
+        self._tell = tell
         self._line_note = ""
         self._plans: dict[str, Plan] = {}
         self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
@@ -90,7 +92,7 @@ class EmulatorBackend:
     def _tracer(self) -> Tracer:
         from intelliperf.emulator.tracing import Tracer
 
-        return Tracer(self._directory / "traces", self._run_environment)
+        return Tracer(self._directory / "traces", self._run_environment, self._tell)
 
     def _run_environment(self) -> dict[str, str]:
         """For programs that compile at run time: where the compiler is, and for which chip."""
@@ -122,7 +124,7 @@ class EmulatorBackend:
 
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
-        return collect.application_profile(run.trace, run.exit_status, application.project)
+        return collect.application_profile(run.trace, run.exit_status, application.project, application.tolerates)
 
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float

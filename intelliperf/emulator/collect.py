@@ -17,7 +17,7 @@ from intelliperf.dropins.toolchain import include_directory, is_ours, standins_d
 from intelliperf.emulator.generated import generated_note, model_lines
 from intelliperf.emulator.launchless import library_note, why_no_kernel
 from intelliperf.emulator.modulefacts import KernelFacts, ModuleFacts, SiteFacts
-from intelliperf.emulator.safety import fault_notes
+from intelliperf.emulator.safety import fault_notes, tolerance_note
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.totals import Group, groups_of, kernel_totals, launch_weights, records_of
 from intelliperf.emulator.tracefiles import KernelLaunch, Records, Trace
@@ -25,6 +25,7 @@ from intelliperf.errors import ApplicationFailed
 from intelliperf.profiling.ranking import TRANSFERS, other_time
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Kernel, KernelProfile, Metric, Provenance, Quantity
+from intelliperf.sentences import counted
 
 TIME_PARTS: Mapping[str, Metric] = {
     "launch": Metric.LAUNCH_TIME_NS,
@@ -258,10 +259,10 @@ def _sampling_notes(groups: Sequence[Group], traced: Sequence[KernelLaunch]) -> 
     return notes
 
 
-def application_profile(trace: Trace, exit_status: int, project: Path) -> ApplicationProfile:
+def application_profile(trace: Trace, exit_status: int, project: Path, tolerates: bool = False) -> ApplicationProfile:
     """All kernels by falling device time. Raises `ApplicationFailed` where none was launched."""
     launches = [launch for launch in trace.launches if launch.status == 0]
-    faults = fault_notes(trace, Project(project))
+    faults = (*fault_notes(trace, Project(project)), *tolerance_note(trace, tolerates))
     if not launches:
         failed = {ln.kernel: kernel_of(ln.kernel, trace.module_of(ln).kernels.get(ln.kernel)) for ln in trace.launches}
         names = ", ".join(sorted(kernel.name for kernel in failed.values()))
@@ -280,11 +281,19 @@ def application_profile(trace: Trace, exit_status: int, project: Path) -> Applic
         kernels=tuple(profiles),
         device_time_ns=device_time,
         exit_status=exit_status,
-        notes=(*faults, *library_note(trace.directory)),
+        notes=(*stopped_note(trace), *faults, *library_note(trace.directory)),
         other_time=other_time(
             ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
         ),
     )
+
+
+def stopped_note(trace: Trace) -> tuple[str, ...]:
+    """What was not seen of a program that was ended early."""
+    if trace.stopped_after is None:
+        return ()
+    told = counted(trace.stopped_after, "launch", "es")
+    return (f"the program was ended after {told}, as --stop-after-launches asks: shares and times are of these alone",)
 
 
 def _with_model_lines(profile: KernelProfile, made: Mapping[str, tuple[str, ...]]) -> KernelProfile:

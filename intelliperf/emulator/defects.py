@@ -226,7 +226,7 @@ def unfinished(runs: Iterable[Watched]) -> tuple[Defect, ...]:
     return tuple(
         Defect(
             "timeout", DefectLevel.ERROR, f"the program {run.completed.describe()}",
-            "raise --run-timeout, or look for threads that wait for others which cannot run",
+            run.reached or "raise --run-timeout, or look for threads that wait for others which cannot run",
             kernel="the program", schedule=run.schedule.name,
         )
         for run in runs

@@ -38,6 +38,7 @@ _CAUSES = {
     "unordered_streams": "race (with a kernel of another stream that nothing orders)",
 }
 _SHOWN = 3
+_ILLEGAL_ADDRESS = 700  # hipErrorIllegalAddress and CUDA's
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing
 _NEAR_LINES = 4
 
@@ -153,6 +154,15 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
         f"{_listed(faults)}"
         for kind, faults in sorted(kinds.items())
     )
+
+
+def tolerance_note(trace: Trace, tolerates: bool) -> tuple[str, ...]:
+    """What may let a program continue whose kernels are ended by an access; empty where none is."""
+    if not any(launch.status == _ILLEGAL_ADDRESS for launch in trace.launches):
+        return ()
+    if tolerates:
+        return ("it accesses memory that no GPU would have mapped: more than 2 MiB away from any allocation",)
+    return ("--tolerate continues where a GPU would have memory mapped",)
 
 
 def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault]) -> tuple[LocatedFault, ...]:

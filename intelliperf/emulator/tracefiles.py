@@ -132,6 +132,11 @@ class Trace:
         return self._end.get("complete") is True
 
     @property
+    def stopped_after(self) -> int | None:
+        """Launches after which the runtime has ended the process, as it was asked to; None where it ended by itself."""
+        return int(self._end.get("stopped_after", 0)) or None
+
+    @property
     def host_ns_at_end(self) -> float:
         """The host's own work since its last call that was noted."""
         return float(self._end.get("host_ns", 0.0))

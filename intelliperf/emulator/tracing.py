@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.awaiting import Watch
 from intelliperf.emulator.launchless import why_no_runtime
-from intelliperf.emulator.safety import fault_notes
+from intelliperf.emulator.safety import fault_notes, tolerance_note
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
+from intelliperf.interception.progress import VARIABLE as PROGRESS
 from intelliperf.processes.endings import check_ended_well, shown_program
 from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
@@ -51,10 +53,16 @@ class Tracer:
     program is run again.
     """
 
-    def __init__(self, directory: Path, environment: Callable[[], Mapping[str, str]] = dict) -> None:
-        """`environment`: what every run gets besides, asked for when the first one begins."""
+    def __init__(
+        self,
+        directory: Path,
+        environment: Callable[[], Mapping[str, str]] = dict,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """`environment`: what every run gets besides, asked for when the first one begins. `tell`: of long ones."""
         self._directory = directory
         self._environment = environment
+        self._tell = tell
         self._runs: dict[tuple[object, ...], TracedRun] = {}
 
     def trace(self, application: Application, deadline_s: float, sandbox: Sandbox = UNCONFINED) -> TracedRun:
@@ -76,13 +84,19 @@ class Tracer:
 
     def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
         records = self._fresh()
-        environment = {**self._environment(), **dict(application.environment), **trace_environment(records)}
+        watch = Watch(records.parent / "progress", self._tell, deadline_s)
+        environment = {
+            **self._environment(),
+            **dict(application.environment),
+            **trace_environment(records),
+            PROGRESS: str(watch.directory),
+        }
         argv = sandbox.wrap(application.argv, writable=(application.project, records.parent), names=[*environment])
-        completed = run(argv, application.directory, deadline_s, records.parent, "run", environment)
+        completed = run(argv, application.directory, deadline_s, records.parent, "run", environment, look=watch.look)
         try:
-            check_ended_well(completed, application, "on the emulator")
+            check_ended_well(completed, application, "on the emulator", watch.at_the_limit())
         except ApplicationFailed as error:
-            seen = _faults(records, application.project)
+            seen = _faults(records, application)
             if not seen:
                 raise
             raise ApplicationFailed(f"{error}; {'; '.join(seen)}") from error
@@ -106,10 +120,11 @@ class Tracer:
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
-def _faults(records: Path, project: Path) -> tuple[str, ...]:
-    """What its kernels did wrong before a program failed, as far as it is on disk."""
+def _faults(records: Path, application: Application) -> tuple[str, ...]:
+    """What its kernels did wrong before a program failed, as far as it is on disk, and what lets it continue."""
     with suppress(ProtocolError):
-        return fault_notes(Trace(records, cut_off=True), Project(project))
+        trace = Trace(records, cut_off=True)
+        return (*fault_notes(trace, Project(application.project)), *tolerance_note(trace, application.tolerates))
     return ()
 
 

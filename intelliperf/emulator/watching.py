@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from intelliperf.awaiting import Watch
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.tracing import trace_environment
 from intelliperf.errors import ApplicationFailed
+from intelliperf.interception.progress import VARIABLE
 from intelliperf.processes.process import Completed, run
 from intelliperf.records import Application
 
@@ -50,6 +52,7 @@ class Watched:
     schedule: Schedule
     traces: tuple[Trace, ...]
     completed: Completed
+    reached: str = ""  # how far it came when its time limit ended it, and what to do
 
     @property
     def faults(self) -> tuple[tuple[Trace, Fault], ...]:
@@ -60,19 +63,29 @@ class Watched:
         return self.completed.stdout.read_bytes().decode("utf-8", "replace")
 
 
-def watch(application: Application, schedule: Schedule, directory: Path, deadline_s: float) -> Watched:
-    """Raises `ApplicationFailed` where the program never used the emulator."""
+def watch(
+    application: Application,
+    schedule: Schedule,
+    directory: Path,
+    deadline_s: float,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Watched:
+    """`tell` gets lines about a run that takes long. Raises `ApplicationFailed` where it never used the emulator."""
     records = directory / "records"
     records.mkdir(parents=True)
+    progress = Watch(directory / "progress", tell, deadline_s)
     environment = {
         **dict(application.environment),
+        VARIABLE: str(progress.directory),
         **trace_environment(records),
         "INTELLIPERF_TRACE_EVENTS": str(EVENTS_PER_LAUNCH),
         "INTELLIPERF_TRACE_LAUNCHES": str(LAUNCHES_PER_KERNEL),
         "INTELLIPERF_LOCKSTEP": "always",
         **schedule.environment,
     }
-    completed = run(application.argv, application.directory, deadline_s, directory, "run", environment)
+    completed = run(
+        application.argv, application.directory, deadline_s, directory, "run", environment, look=progress.look
+    )
     found = {path.parent for path in (*records.glob("launches.jsonl"), *records.glob("*/launches.jsonl"))}
     if not found:
         raise ApplicationFailed(
@@ -80,4 +93,5 @@ def watch(application: Application, schedule: Schedule, directory: Path, deadlin
             "no GPU part, or it was built without our hipcc/nvcc drop-ins (give the build with -b)"
         )
     traces = [Trace(path, cut_off=True) for path in sorted(found)]
-    return Watched(schedule, tuple(trace for trace in traces if trace.launches or trace.faults), completed)
+    used = tuple(trace for trace in traces if trace.launches or trace.faults)
+    return Watched(schedule, used, completed, progress.at_the_limit() if completed.timed_out else "")

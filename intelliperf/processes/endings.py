@@ -13,6 +13,7 @@ from intelliperf.records import Application
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _SAID_LINES = 6
+_NOTHING_KNOWN = "choose a smaller problem or a longer --run-timeout"
 _SAID_CHARACTERS = 160
 
 
@@ -21,14 +22,17 @@ def ended_well(completed: Completed, application: Application) -> bool:
     return completed.exit_status == application.exit_status
 
 
-def check_ended_well(completed: Completed, application: Application, place: str) -> None:
-    """Raises `ApplicationFailed` with how it ended and the last that it said; `place` as in "on the emulator"."""
+def check_ended_well(completed: Completed, application: Application, place: str, reached: str = "") -> None:
+    """Raises `ApplicationFailed` with how it ended and the last that it said; `place` as in "on the emulator".
+
+    `reached`: how far a run came that was ended by its time limit, and what to do.
+    """
     if ended_well(completed, application):
         return
     program = shown_program(application)
     said = last_output(completed, application.project)
     if completed.timed_out:
-        how = f"{completed.describe()} {place}; try a smaller problem, or raise --run-timeout"
+        how = f"{completed.describe()} {place}: {reached or _NOTHING_KNOWN}"
     elif completed.output_exceeded:
         how = completed.describe()
     elif completed.signal_name:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -126,8 +126,10 @@ class Child:
     def _written(self) -> int:
         return self.stdout.stat().st_size + self.stderr.stat().st_size
 
-    def wait(self, deadline_s: float, output_limit: int = OUTPUT_LIMIT_BYTES) -> Completed:
-        """Wait until the end, `deadline_s` seconds after the start, or too much output."""
+    def wait(
+        self, deadline_s: float, output_limit: int = OUTPUT_LIMIT_BYTES, look: Callable[[], None] = lambda: None
+    ) -> Completed:
+        """Wait until the end, `deadline_s` seconds after the start, or too much output; `look` is called meanwhile."""
         timed_out = exceeded = False
         while self.running():
             left = deadline_s - (time.monotonic() - self._started)
@@ -137,6 +139,7 @@ class Child:
             if self._written() > output_limit:
                 exceeded = True
                 break
+            look()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(min(_POLL_S if left > _POLL_S else left, 0.2))
         seconds = time.monotonic() - self._started
@@ -237,10 +240,11 @@ def run(
     label: str,
     environment: Mapping[str, str] | None = None,
     output_limit: int = OUTPUT_LIMIT_BYTES,
+    look: Callable[[], None] = lambda: None,
 ) -> Completed:
-    """Run to the end. Raises `UsageError` if the program cannot be started at all."""
+    """Run to the end; `look` is called now and then. Raises `UsageError` if the program cannot be started at all."""
     with Child(argv, directory, environment or {}, logs, label) as child:
-        return child.wait(deadline_s, output_limit)
+        return child.wait(deadline_s, output_limit, look)
 
 
 def nothing_run(logs: Path) -> Completed:

@@ -8,6 +8,9 @@ from intelliperf.metrics import Metric as Metric
 from intelliperf.metrics import Provenance as Provenance
 from intelliperf.metrics import Quantity as Quantity
 from intelliperf.records.applications import SHELL as SHELL
+from intelliperf.records.applications import STOP_AFTER as STOP_AFTER
+from intelliperf.records.applications import STOP_STATUS as STOP_STATUS
+from intelliperf.records.applications import TOLERATE as TOLERATE
 from intelliperf.records.applications import Application as Application
 from intelliperf.records.applications import Executor as Executor
 from intelliperf.records.applications import Launcher as Launcher

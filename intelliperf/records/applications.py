@@ -11,6 +11,11 @@ from intelliperf.errors import UsageError
 SHELL = ("/bin/sh", "-c")  # what a command line given as one text is run by
 
 
+# Variables that the emulator's runtime reads, part of an application's environment so that all of its runs have them.
+STOP_AFTER, STOP_STATUS = "INTELLIPERF_STOP_AFTER", "INTELLIPERF_STOP_STATUS"
+TOLERATE = "INTELLIPERF_TOLERATE"
+
+
 class Executor(str, Enum):
     """What the emulator runs of device code: what it compiles itself, or the machine code for the GPU."""
 
@@ -42,6 +47,16 @@ class Application:
     def argv(self) -> tuple[str, ...]:
         """What is started: the command behind its launcher."""
         return (*self.launcher.words, *self.command)
+
+    @property
+    def stop_after(self) -> int | None:
+        """After how many of its launches it is ended, where the user has asked for that; emulator only."""
+        return next((int(value) for name, value in self.environment if name == STOP_AFTER), None)
+
+    @property
+    def tolerates(self) -> bool:
+        """Does it continue after bad accesses where a GPU would? Emulator only."""
+        return any(name == TOLERATE for name, _ in self.environment)
 
     def __post_init__(self) -> None:
         if not self.command:

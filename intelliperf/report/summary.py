@@ -98,7 +98,7 @@ def _gain(report: Report) -> Iterator[str]:
     yield from ("", "## Gain", "", "| scope | before | after | gain |", "|---|---|---|---|")
     for m in report.measurements:
         before, after = wording.duration(m.baseline_ns), wording.duration(m.candidate_ns)
-        yield f"| {wording.scope(m)} | {before} | {after} | {wording.gain(m, report.device)} |"
+        yield f"| {wording.scope(m, report.application)} | {before} | {after} | {wording.gain(m, report.device)} |"
 
 
 def _kernels(report: Report) -> Iterator[str]:

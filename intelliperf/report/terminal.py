@@ -31,7 +31,8 @@ def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) ->
     yield from _process(report)
     for measurement in report.measurements:
         before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
-        yield f"  {wording.scope(measurement)}: {before} → {after}, {wording.gain(measurement, report.device)}"
+        scope = wording.scope(measurement, report.application)
+        yield f"  {scope}: {before} → {after}, {wording.gain(measurement, report.device)}"
     yield from _attempts(report)
     if report.usage.input_tokens and (spent := wording.economy(report)):
         yield f"  spent: {spent}"

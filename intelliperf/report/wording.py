@@ -79,8 +79,10 @@ _SCOPES = {
 }
 
 
-def scope(measurement: Measurement) -> str:
+def scope(measurement: Measurement, application: Application | None = None) -> str:
     """ "the kernel", by its name where it is one of several."""
+    if application is not None and application.stop_after is not None and measurement.scope is not Scope.KERNEL:
+        return f"all device time until --stop-after-launches {application.stop_after}"
     return measurement.kernel or _SCOPES[measurement.scope]
 
 
@@ -190,12 +192,14 @@ def headline(report: Report) -> str:
         whole = next((m for m in report.measurements if m.scope is Scope.APPLICATION), None)
         if whole is not None and whole.ratio < _WORTH_A_HEADLINE:
             names = report.finding.profile.kernel.name if len(kernels) == 1 else f"{len(kernels)} kernels"
-            told = f"{names} improved, but {scope(whole)} gains little: {gain(whole, report.device)}"
+            told = (
+                f"{names} improved, but {scope(whole, report.application)} gains little: {gain(whole, report.device)}"
+            )
         elif len(kernels) == 1:
             told = f"{report.finding.profile.kernel.name}: {gain(kernels[0], report.device)}"
         else:
             told = f"{len(kernels)} kernels improved"
-            told += f"; {scope(whole)}: {gain(whole, report.device)}" if whole is not None else ""
+            told += f"; {scope(whole, report.application)}: {gain(whole, report.device)}" if whole is not None else ""
         return told + _strength(report)
     if report.ending is Ending.NOTHING_TO_IMPROVE:
         shown = "a bottleneck" if report.formula == "all" else report.formula

@@ -14,6 +14,8 @@ from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import (
+    STOP_AFTER,
+    STOP_STATUS,
     Application,
     CheckStatus,
     Finding,
@@ -40,6 +42,9 @@ from intelliperf.validation.wavegate import WaveGate
 from intelliperf.validation.wholegate import WholeGate
 
 _RESTRICT = "__restrict"
+_OTHER_LAUNCHES = (
+    "it adds, splits or renames kernels: with --stop-after-launches the two versions would end at different points"
+)
 _NOTHING = "it changes nothing that the compiler sees: the same tokens, compiled to the same code"
 
 
@@ -88,6 +93,13 @@ class Judge:
         timed = rejection is None or rejection.outcome is Outcome.NOT_FASTER
         if timed and trial.built is not None:  # all gates of results have run
             note_reached(trial.replayed or trial)
+        return self._verdict(trial, rejection)
+
+    def _verdict(self, trial: Trial, rejection: Rejection | None) -> Verdict:
+        stop = trial.case.reference.stop_after
+        if stop is not None:
+            told = f"--stop-after-launches {stop}: neither the launches after the first {stop:,} nor what follows them"
+            trial.note("rest of the program", CheckStatus.NOT_RUN, told)
         return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
@@ -129,7 +141,7 @@ class Judge:
             rejection = through(trial, [*zip(GATES[2:6], first, strict=True), *last])
             if rejection is None:
                 note_reached(trial)
-        return verdict_on(trial, rejection, self._sandbox.check(), self._backend.probe())
+        return self._verdict(trial, rejection)
 
     def examine(self, case: Case) -> Examined:
         """What the candidate computes here; not whether it may be edited so, its tests, or its time.
@@ -166,6 +178,8 @@ class Judge:
 
     def _edit(self, trial: Trial) -> Rejection | None:
         case = trial.case
+        if case.reference.stop_after is not None and trial.declared.kernels:
+            return Rejection(Outcome.FORBIDDEN_EDIT, _OTHER_LAUNCHES)
         trial.static = examine(
             case.candidate, case.sources, case.allowed, case.kernel.name, case.reading, case.kernel.file
         )
@@ -205,6 +219,7 @@ class Judge:
         return None
 
     def _run_tests(self, application: Application, logs: Path, label: str) -> Completed:
-        environment = {**dict(application.environment), **self._settings.test_environment}
+        own = {name: value for name, value in application.environment if name not in (STOP_AFTER, STOP_STATUS)}
+        environment = {**own, **self._settings.test_environment}  # tests run to their end
         argv = self._sandbox.wrap(self._settings.unit_tests, [application.project], [*environment])
         return run(argv, application.project, self._settings.run_deadline_s, logs, label, environment)

@@ -144,5 +144,16 @@ class Trial:
             raise ProtocolError("a gate ran before the build")
         return self.built
 
+    def note_output(self, steady: bool, compared: str) -> None:
+        """What the gate of exit status and output has seen; of a program that is ended early neither is the whole."""
+        stop = self.case.reference.stop_after
+        if not steady:
+            compared = "exit status only: the original prints something else each time"
+        if stop is None:
+            self.note(GATES[3], CheckStatus.PASSED if steady else CheckStatus.WEAK, compared)
+            return
+        told = f"until --stop-after-launches {stop} ends the program, which has no exit status of its own then"
+        self.note(GATES[3], CheckStatus.WEAK, f"{compared}, {told}" if steady else told)
+
     def note(self, gate: str, status: CheckStatus, detail: str = "", control: str = "", unseen: str = "") -> None:
         self.checks.append(Check(gate, status, detail, control=control, unseen=unseen))

@@ -97,8 +97,7 @@ class WholeGate:
         told = f"{checker.compared_bytes:,} bytes after {counted(len(checker.syncs), 'launch', 'es')}, of all kernels"
         partly = f"after {len(checker.partly):,} of the launches only what the kernel was handed, for time"
         trial.note(GATES[2], CheckStatus.PASSED, told, checker.control(), partly if checker.partly else "")
-        status = CheckStatus.PASSED if output.steady else CheckStatus.WEAK
-        trial.note(GATES[3], status, output.compared() if output.steady else "exit status only: the output varies")
+        trial.note_output(output.steady, output.compared())
         trial.note(NAME, CheckStatus.PASSED, "one of the original and one of all accepted candidates together")
         return ""
 

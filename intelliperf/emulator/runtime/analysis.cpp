@@ -387,7 +387,7 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
     } else if (!in_arena(address)) {
       continue;  // a constant table of the module, or a wild pointer that will trap
     }
-    const Allocation* around = owner ? owner : nearest(address);
+    const Allocation* around = owner ? owner : beside(address);
     ++record.out_of_bounds;
     Fault fault{FaultKind::kOutOfBounds};
     fault.site = request.index;

@@ -8,6 +8,7 @@
 #include "fault_log.h"
 #include "fiber.h"
 #include "machine_executor.h"
+#include "progress.h"
 #include "scheduler.h"
 #include "shadow.h"
 #include "wave_counts.h"
@@ -178,6 +179,7 @@ BlockStop GridRun::resume(Block& block) {
 void GridRun::retire(Context block, BlockStop stop) {
   if (stop == BlockStop::kDone) {
     block->state = BlockState::kDone;
+    Progress::instance().block_ended();
     if (wave_counter.active()) {
       works_.add(*block);
       wave_counter.end_block();

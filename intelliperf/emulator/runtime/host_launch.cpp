@@ -111,7 +111,7 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
   return variants > 0;
 }
 
-int run(const LaunchRequest& request, Stream& stream) {
+int run_once(const LaunchRequest& request, Stream& stream) {
   mirror_to_device(*request.kernel->module);
   const bool shown = !trying() && shown_on_other_numbers(request);
   if (!trying()) export_begins(request);
@@ -134,6 +134,13 @@ int run(const LaunchRequest& request, Stream& stream) {
                error_text(current_vendor(), outcome.status));
   set_sticky_error(outcome.status);
   return kSuccess;
+}
+
+int run(const LaunchRequest& request, Stream& stream) {
+  const int error = run_once(request, stream);
+  static uint64_t launches = 0;
+  if (!trying() && settings().stop_after != 0 && ++launches == settings().stop_after) stop_after(launches);
+  return error;
 }
 
 }  // namespace

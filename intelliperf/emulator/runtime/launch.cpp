@@ -11,6 +11,7 @@
 #include "execution.h"
 #include "fault_log.h"
 #include "grid_run.h"
+#include "progress.h"
 #include "recorder.h"
 #include "repeats.h"
 #include "shadow.h"
@@ -397,12 +398,14 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   const double begun = host_now_ns();
   GridRun run(request, plan, plan.analyze ? &analysis() : nullptr);
   LaunchOutcome outcome;
+  Progress::instance().begin(kernel, request.grid.count(), !trying());
   if (!repeated) {
     SignalGuard signals;
     Watchdog watchdog(kernel);
     RoundingGuard rounding;
     outcome.status = run.run();
   }
+  Progress::instance().end();
   if (plan.analyze) wave_counter.end_launch();
   const double spent = host_now_ns() - begun;
   if (!plan.analyze && !repeated && !shadow_active()) repeats.ran(outcome.status == kLaunchOk, spent);

@@ -73,6 +73,10 @@ void record_host_fault(const char* kind, const char* detail);
 // destructor, by the interposed _exit/abort, and from fatal-signal handlers.
 void finish_records(bool complete, int exit_status);
 
+// Ends the process in order after so many launches, as settings().stop_after asks: what it has printed is written, its
+// records are closed, end.json names the number. Handlers of the application are not run.
+[[noreturn]] void stop_after(uint64_t launches);
+
 // The largest number of resident blocks of this shape on one compute unit
 // (hip/cudaOccupancyMaxActiveBlocksPerMultiprocessor), from the device file and static facts.
 uint32_t resident_blocks(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
+#include "export.h"
 #include "launch.h"
 #include "recorder.h"
+#include "settings.h"
 
 namespace simt {
 namespace {
@@ -46,6 +49,14 @@ __attribute__((constructor)) void watch_the_end() {
 }
 
 }  // namespace
+
+void stop_after(uint64_t launches) {
+  fflush(nullptr);
+  export_end();
+  Recorder::instance().stopped_after(launches);
+  leave(settings().stop_status);
+}
+
 }  // namespace simt
 
 extern "C" {

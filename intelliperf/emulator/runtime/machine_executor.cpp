@@ -345,7 +345,7 @@ void MachineExecutor::fail(const Wave& wave, const machine::Stopped& stopped) {
   fault.site = stopped.at && stopped.at->site != ~0u ? stopped.at->site : kNoSite;
   fault.thread = wave.index * machine::kWave + stopped.lane;
   if (stopped.memory) {
-    const Allocation* around = nearest(stopped.address);
+    const Allocation* around = beside(stopped.address);
     fault.address_offset = int64_t(around ? stopped.address - around->base : stopped.address);
     fault.allocation_bytes = around ? around->bytes : 0;
   }

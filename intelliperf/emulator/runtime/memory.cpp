@@ -25,6 +25,8 @@ constexpr uint64_t kSmallestArenaBytes = 1ull << 28;
 constexpr uint64_t kSmallestGuardPages = 16, kLargestGuardPages = 16384;
 constexpr uint64_t kMostGuarded = 12000;     // Linux allows 65530 mappings; each guard makes two
 constexpr uint64_t kMostGuardsOpened = 64;   // page by page; then the whole guard at once
+constexpr uint64_t kTolerated = (2ull << 20) / kPageBytes;  // pages beside an allocation, as a GPU maps memory
+constexpr uint64_t kMostTolerated = 4096;    // times
 constexpr size_t kFreedRemembered = 4096;
 constexpr uint64_t kCheckAvailableFrom = 64ull << 20;
 constexpr uint64_t kMostRoomBytes = 64ull << 20;
@@ -53,7 +55,9 @@ struct Heap {
   std::map<uint64_t, Allocation*> live;  // by id
   std::map<uintptr_t, Allocation> outside;
   uint64_t guarded = 0, device_bytes = 0, total = 64ull << 30;
+  uint64_t tolerated = 0;  // times that memory was opened beside an allocation
   MemoryMode mode = MemoryMode::kStrict;
+  bool tolerant = false;
   uint8_t poison = 0xA5;
   std::recursive_mutex lock;
 };
@@ -122,6 +126,8 @@ Heap& heap() {
     made->poison = poison_from_environment();
     const char* mode = std::getenv("INTELLIPERF_MEMORY");
     if (mode && std::strcmp(mode, "slack") == 0) made->mode = MemoryMode::kSlack;
+    const char* tolerate = std::getenv("INTELLIPERF_TOLERATE");
+    made->tolerant = tolerate && *tolerate;
     create_arena(*made);
     return made;
   }();
@@ -437,6 +443,29 @@ const Allocation* nearest(uintptr_t address) {
   return owner ? &h.slots[owner - 1].allocation : nullptr;
 }
 
+namespace {
+
+bool lives_at(const Heap& h, uint64_t page) { return h.owners[page] && h.slots[h.owners[page] - 1].allocation.live; }
+
+// The page's owner, else the live one of the nearest page within what is tolerated; 0 for none.
+uint32_t owner_near(const Heap& h, uint64_t page) {
+  if (h.owners[page]) return h.owners[page];
+  for (uint64_t away = 1; away <= kTolerated; ++away) {
+    if (page >= away && lives_at(h, page - away)) return h.owners[page - away];
+    if (page + away < h.page_count && lives_at(h, page + away)) return h.owners[page + away];
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Allocation* beside(uintptr_t address) {
+  const Heap& h = heap();
+  if (address - kArenaBase >= h.arena.bytes) return find(address);
+  const uint32_t owner = owner_near(h, (address - kArenaBase) / kPageBytes);
+  return owner ? &h.slots[owner - 1].allocation : nullptr;
+}
+
 bool inside(uintptr_t address, uint64_t bytes) {
   const Allocation* a = find(address);
   return a && bytes <= a->bytes - (address - a->base);
@@ -463,11 +492,27 @@ void check_canaries(void (*damaged)(const Allocation&, int64_t offset, void*), v
   }
 }
 
+namespace {
+
+// Freed memory, and memory of nobody beside an allocation.
+const Allocation* open_beside(Heap& h, uint64_t page) {
+  const uint32_t owner = owner_near(h, page), mine = h.owners[page];
+  if (owner == 0 || ++h.tolerated > kMostTolerated) return nullptr;
+  uint64_t pages = 1;
+  while (pages < kTolerated && page + pages < h.page_count && h.owners[page + pages] == mine) ++pages;
+  if (mprotect(page_address(page), pages * kPageBytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  std::memset(page_address(page), h.poison, pages * kPageBytes);
+  return &h.slots[owner - 1].allocation;
+}
+
+}  // namespace
+
 const Allocation* open_guard(uintptr_t address) {
   Heap& h = heap();
   if (h.mode != MemoryMode::kSlack || address - kArenaBase >= h.arena.bytes) return nullptr;
   const uint64_t page = (address - kArenaBase) / kPageBytes;
   const uint32_t owner = h.owners[page];
+  if (h.tolerant && !lives_at(h, page)) return open_beside(h, page);
   if (owner == 0) return nullptr;
   Slot& slot = h.slots[owner - 1];
   const Allocation& a = slot.allocation;

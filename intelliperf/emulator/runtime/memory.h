@@ -3,7 +3,8 @@
 // Every allocation owns whole pages. It ends (rounded up to 256 bytes) where inaccessible guard pages
 // begin, so an access beyond the end traps; the bytes between the asked-for end and the guard and those
 // before the base in the first page hold a canary. In slack mode the guard pages become accessible when
-// first touched, and the touch is reported. Freed pages become inaccessible, and addresses are reused only
+// first touched, and the touch is reported; where INTELLIPERF_TOLERATE is set, so does whatever a GPU, which maps
+// 2 MiB at a time, may have mapped beside a live allocation, and freed memory. Freed pages otherwise become inaccessible, and addresses are reused only
 // when the arena has been used up once. New device memory is filled with the poison byte; allocations above
 // 256 MiB only that much at their two ends, the rest reads as zero and costs nothing until it is used.
 //
@@ -80,6 +81,8 @@ const Allocation* find(uintptr_t address);
 inline const Allocation* find(const void* address) { return find(reinterpret_cast<uintptr_t>(address)); }
 // For messages: the live or last freed allocation whose pages or guard contain `address`.
 const Allocation* nearest(uintptr_t address);
+// The same, else the live allocation nearest to `address` within the 2 MiB that a GPU maps at a time.
+const Allocation* beside(uintptr_t address);
 // Whether [address, address + bytes) lies in one live allocation.
 bool inside(uintptr_t address, uint64_t bytes);
 
@@ -107,7 +110,7 @@ void set_memory_mode(MemoryMode mode);
 void check_canaries(void (*damaged)(const Allocation&, int64_t offset, void*), void* context);
 
 // For the fault handler, async-signal-safe: in slack mode makes the guard page at `address` accessible and
-// returns its allocation; null when `address` is not in the guard of a live allocation.
+// returns its allocation; null when `address` is not in the guard of a live allocation, nor near one that is tolerated.
 const Allocation* open_guard(uintptr_t address);
 
 }  // namespace simt

@@ -24,6 +24,7 @@ class Recorder {
   void blocks(const std::vector<BlockRecord>& records);
   void code_object(uint32_t id, const std::vector<char>& image);  // as the module's metadata names it
   void module(uint32_t id, const std::string& metadata);
+  void stopped_after(uint64_t launches) { stopped_after_ = launches; }  // by the runtime; before `finish`
   void finish(bool complete, int exit_status);
 
  private:
@@ -38,6 +39,7 @@ class Recorder {
   uint32_t launches_ = 0;
   int process_ = 0;  // a forked child writes nothing
   bool finished_ = false;
+  uint64_t stopped_after_ = 0;
 };
 
 }  // namespace simt

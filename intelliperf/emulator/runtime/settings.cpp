@@ -84,6 +84,9 @@ Settings read_environment() {
   if (rounding == "up") s.rounding = Rounding::kUp;
   if (rounding == "down") s.rounding = Rounding::kDown;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
+  s.progress_directory = text_variable("INTELLIPERF_PROGRESS");
+  if (text_variable("INTELLIPERF_REPLAY").empty()) s.stop_after = unsigned_variable("INTELLIPERF_STOP_AFTER", 0);
+  s.stop_status = int(unsigned_variable("INTELLIPERF_STOP_STATUS", 0));
   return s;
 }
 

@@ -41,6 +41,9 @@ struct Settings {
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
   double clock_scale = 1;  // of every time that the program can read
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
+  std::string progress_directory;  // empty: nobody asks, see progress.h
+  uint64_t stop_after = 0;         // launches of the application's, then it is ended; 0: it ends by itself
+  int stop_status = 0;             // its exit status then
 };
 
 const Settings& settings();

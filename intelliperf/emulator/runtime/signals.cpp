@@ -55,7 +55,7 @@ Fault describe(const Lane& lane, bool memory, uintptr_t address) {
   fault.thread = lane.thread.linear;
   if (overflow) fputs("intelliperf: a thread's private memory exceeds 252 KB\n", stderr);
   if (fault.kind != FaultKind::kOutOfBounds) return fault;
-  const Allocation* around = nearest(address);
+  const Allocation* around = beside(address);
   fault.address_offset = int64_t(around ? address - around->base : address);
   fault.allocation_bytes = around ? around->bytes : 0;
   fault.freed = around && !around->live;
