@@ -23,6 +23,7 @@ _CHEAP = {  # of each kind of order one that breaks it and one that keeps it
     "ptx_fence_of_cta.cu",
     "lock_with_fences.cu",
     "decoupled_lookback.cu",
+    "stream_that_does_not_wait.hip",
 }
 
 

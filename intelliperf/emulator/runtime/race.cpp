@@ -14,12 +14,14 @@ constexpr uint64_t kChunkBytes = 65536;
 constexpr size_t kMaxChunks = 4096;  // of 384 KB; accesses beyond them are not checked
 constexpr size_t kMaxTwice = 256;    // of one request
 constexpr size_t kMaxLaunched = 4096;
+constexpr size_t kMaxUnordered = 4096;  // words of which the place of the other launch's read is kept
 
 // Of reads, in the two low bits:
 constexpr uint64_t kOneLane = 0, kOneWave = 1, kManyWaves = 2;
 constexpr uint64_t kManyBlocks = 4;  // others have read it, too, before the block that did so last
 constexpr uint64_t kStrong = 8;      // atomic or volatile
 constexpr uint64_t kCopies = 16;     // other blocks have read it, in whatever order: copies of it may be about
+constexpr uint64_t kUnordered = 32;  // so has a launch that nothing orders before this read's
 // Of writes, above the manner:
 constexpr uint32_t kScopeShift = 2;
 constexpr uint64_t kReadBefore = 16;  // by other blocks, which may have copies
@@ -84,6 +86,7 @@ void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, bool machine, 
   shared_cells_ = shared_bytes / 4 + 4;
   shared_.assign(shared_cells_, ShadowCell{});
   oldest_unordered_ = launch_first_;
+  unordered_reads_.clear();
 }
 
 void RaceDetector::begin_in_stream(const StreamPlace& place, uint32_t module) {
@@ -313,14 +316,19 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
   conflict(fault, found);
 }
 
+// The earlier launch of an access, where nothing orders it before the one that runs.
+const RaceDetector::Launched* RaceDetector::unordered_launch(uint64_t packed) const {
+  const Launched* of = nullptr;
+  for (const Launched& one : launched_)
+    if (one.first <= serial_of(packed)) of = &one;
+  return of && of->unordered ? of : nullptr;
+}
+
 // Of a launch in another stream, which may run at the same time.
 void RaceDetector::check_against_launch(const Common& access, bool strong, uint64_t earlier, uint16_t site,
                                         uint32_t thread, uint64_t address, Conflicts& found) {
-  const uint32_t serial = serial_of(earlier);
-  const Launched* of = nullptr;
-  for (const Launched& one : launched_)
-    if (one.first <= serial) of = &one;
-  if (!of || !of->unordered || (strong && access.strong)) return;
+  const Launched* of = unordered_launch(earlier);
+  if (!of || (strong && access.strong)) return;
   const bool same_module = of->module == launched_.back().module;
   Fault fault = fault_of(access, FaultScope::kGrid, earlier, same_module ? site : 0xFFFF, thread, address);
   fault.cause = FaultCause::kUnorderedStreams;
@@ -399,6 +407,17 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
     check_against_launch(access, cell.read & kStrong, cell.read, cell.read_site, thread, address, found);
     return;
   }
+  if (cell.read & kUnordered) {
+    const auto known = unordered_reads_.find(&cell);
+    const EarlierRead earlier = known != unordered_reads_.end() ? known->second : EarlierRead{0, 0xFFFF};
+    if (earlier.read) {
+      check_against_launch(access, false, earlier.read, earlier.site, thread, address, found);
+    } else {
+      Fault fault = fault_of(access, FaultScope::kGrid, 0, 0xFFFF, thread, address);
+      fault.cause = FaultCause::kUnorderedStreams;
+      conflict(fault, found);
+    }
+  }
   const uint64_t manner = cell.read & 3;
   const bool both_strong = access.strong && cell.read & kStrong;
   if (both_strong && access.manner == Manner::kAtomic) return;
@@ -417,19 +436,27 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
   conflict(fault_of(access, relation.scope, reader, cell.read_site, thread, address), found);
 }
 
+// Of the read that this one takes the place of: a plain read of another stream's launch would be forgotten with it.
+uint64_t RaceDetector::keep_unordered_read(const Common& access, const ShadowCell& cell) {
+  if (cell.read >= access.launch) return cell.read & kUnordered;
+  if (cell.read < access.oldest || cell.read & kStrong || !unordered_launch(cell.read)) return 0;
+  if (unordered_reads_.size() < kMaxUnordered) unordered_reads_[&cell] = {cell.read, cell.read_site};
+  return kUnordered;
+}
+
 void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t thread) {
   // Among plain readers strong ones are not looked for: what is in their way is in that of the others, too.
   if (access.strong && cell.read >= access.launch && !(cell.read & kStrong)) return;
-  uint64_t flags = kOneLane;
+  uint64_t flags = kOneLane | keep_unordered_read(access, cell);
   const Ordering::BlockOrder& order = state_->order;
   if (serial_of(cell.read) == order.serial) {
     const uint32_t other = thread_of(cell.read);
     const Relation before = (cell.read & 3) == kOneLane ? relation(cell.read, thread, access.shared) : Relation{FaultScope::kWave, false};
     if (stamp_of(cell.read) >= order.barrier && before.scope != FaultScope::kNone && !before.softly) {
-      if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) flags = kManyWaves;
+      if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) flags |= kManyWaves;
       else if (((cell.read & 3) == kOneWave || other != thread) &&
                stamp_of(cell.read) >= order.wave_start[thread >> wave_shift_])
-        flags = kOneWave;
+        flags |= kOneWave;
     }
     flags |= cell.read & (kManyBlocks | kCopies);
   } else if (cell.read >= access.launch && !access.shared && !access.strong) {
@@ -475,6 +502,7 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
     ShadowCell* fine = map_cells(kChunkBytes);
     if (!fine) return Cells{nullptr, first, first + kChunkBytes, 2};
     munmap(chunk->cells, kChunkBytes / 4 * sizeof(ShadowCell));
+    unordered_reads_.clear();
     chunk->cells = fine;
     chunk->bytewise = true;
   }

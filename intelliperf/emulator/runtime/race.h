@@ -82,6 +82,12 @@ class RaceDetector {
   uint64_t acquisitions() const { return ordering_.acquisitions(); }
 
  private:
+  struct Launched {
+    uint32_t first;  // serial number of its blocks
+    uint32_t module;
+    uint64_t stream, number;
+    bool unordered;  // with the launch that runs
+  };
   struct Chunk {
     ShadowCell* cells;
     Chunk** slot;  // of the directory that leads here; null: elsewhere_ does
@@ -136,6 +142,8 @@ class RaceDetector {
   void check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
   void keep_read(const Common& access, ShadowCell& cell, uint32_t thread);
+  uint64_t keep_unordered_read(const Common& access, const ShadowCell& cell);
+  const Launched* unordered_launch(uint64_t packed) const;
   void synchronise(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t offset);
   Relation relation(uint64_t earlier, uint32_t thread, bool shared) const;
   Fault fault_of(const Common& access, FaultScope scope, uint64_t earlier, uint16_t site, uint32_t thread,
@@ -148,13 +156,12 @@ class RaceDetector {
   uint32_t wave_size_ = 64, wave_shift_ = 6;
   bool by_wave_ = true, incomplete_ = false, machine_ = false;
   uint32_t next_serial_ = 1, launch_first_ = 1, launch_begin_ = 1;
-  struct Launched {
-    uint32_t first;  // serial number of its blocks
-    uint32_t module;
-    uint64_t stream, number;
-    bool unordered;  // with the launch that runs
-  };
   std::vector<Launched> launched_;  // the last one runs
+  struct EarlierRead {
+    uint64_t read;
+    uint16_t site;
+  };
+  std::unordered_map<const ShadowCell*, EarlierRead> unordered_reads_;  // of kUnordered: the first ones of the launch
   uint32_t oldest_unordered_ = 1;   // serial number
   std::vector<uint64_t> numbers_;  // of the launch's blocks, by serial number from launch_begin_ on
   Ordering ordering_;
