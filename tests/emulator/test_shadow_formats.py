@@ -127,3 +127,58 @@ def test_roots_that_stand_for_any_function_are_equal_only_where_no_law_of_theirs
     assert level is Level.EQUAL and not observer.free
     assert runs.compared(3)[0] is Level.DIFFERENT
     assert runs.compared(3, "free-functions")[0] is Level.DIFFERENT
+
+
+PACKED = """#include <cstdlib>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <vector>
+struct Best { float value; int index; };
+__device__ Best better(Best a, Best b) {
+  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+}
+__global__ void kernel(const float* x, const __half* h, Best* best, __half* out, int n, int v) {
+  __shared__ Best part[64];
+  Best mine = {-1e30f, n};
+  for (int i = threadIdx.x; i < n; i += 64)
+    mine = better(mine, Best{v == 3 ? x[i] * 1.0000002f : x[i] + x[i] * x[0], i});
+  part[threadIdx.x] = mine;
+  __syncthreads();
+  for (int s = v ? 32 : 1; v ? s > 0 : s < 64; s = v ? s / 2 : 2 * s) {
+    const bool mine_to_do = v ? threadIdx.x < s : threadIdx.x % (2 * s) == 0;
+    if (mine_to_do) part[threadIdx.x] = better(part[threadIdx.x], part[threadIdx.x + s]);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *best = part[0];
+  for (int i = threadIdx.x; i < n / 2; i += 64) {
+    const __half2 a = reinterpret_cast<const __half2*>(h)[i];
+    const __half two = __float2half(v == 2 ? 2.002f : 2.0f);
+    for (int k = 2 * i; v == 0 && k < 2 * i + 2; ++k) out[k] = __hadd(__hmul(h[k], h[k]), two);
+    if (v != 0) reinterpret_cast<__half2*>(out)[i] = __hadd2(__hmul2(a, a), __half2(two, two));
+  }
+}
+int main(int argc, char** argv) {
+  const int n = 512, v = std::atoi(argv[1]);
+  std::vector<float> x(n);
+  std::vector<__half> h(n);
+  for (int i = 0; i < n; ++i) x[i] = 0.001f * (i * 37 % 511), h[i] = __half(0.5f + 0.013f * (i % 71));
+  float* dx;
+  __half *dh, *out;
+  Best* best;
+  (void)hipMalloc(&dx, n * 4), (void)hipMalloc(&dh, n * 2), (void)hipMalloc(&out, n * 2), (void)hipMalloc(&best, 8);
+  (void)hipMemcpy(dx, x.data(), n * 4, hipMemcpyHostToDevice);
+  (void)hipMemcpy(dh, h.data(), n * 2, hipMemcpyHostToDevice);
+  kernel<<<1, 64>>>(dx, dh, best, out, n, v);
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+def test_numbers_that_share_a_register_are_followed_into_it_and_out_of_it(tmp_path):
+    runs = ShadowRuns(tmp_path, PACKED, "single half")
+    for more in ("", "symbolic"):
+        found, account, observer = runs.compared(1, more)
+        assert found is Level.EQUAL, (more, observer.doubt)
+        assert account.kinds == {"float", "half"} and account.elements >= 512
+    assert runs.compared(2)[0] is Level.DIFFERENT
+    assert runs.compared(3)[0] is Level.DIFFERENT

@@ -12,12 +12,24 @@ _REFERENCE = re.compile(rf"%{NAME}")
 _LOAD = re.compile(r"load (?:atomic |volatile )*i(?:16|32|64),")
 _STORE = re.compile(r"store (?:atomic |volatile )*i(?:16|32|64) ")
 _PASSING = frozenset({"zext", "trunc", "phi", "select", "freeze", "extractvalue"})
+_MASK = re.compile(r", (65535|4294967295|-65536|-4294967296)$")
+_SHIFT = re.compile(r", (16|32|48)$")
 COLLECTIVE = "@__simt_collective("
 
 
 def body_of(instruction: Instruction) -> str:
     text = without_attachments(instruction.text).strip()
     return text.split(" = ", 1)[1] if instruction.result else text
+
+
+def moved_by(i: Instruction) -> int | None:
+    """By how many bits an instruction moves a number within an integer up, where it does nothing else to it."""
+    if i.opcode == "or":
+        return 0 if " disjoint " in i.text else None
+    if i.opcode == "and":
+        return 0 if _MASK.search(body_of(i)) else None
+    found = _SHIFT.search(body_of(i)) if i.opcode in ("shl", "lshr") else None
+    return (int(found[1]) if i.opcode == "shl" else -int(found[1])) if found else None
 
 
 def find_carriers(function: Function) -> set[str]:
@@ -50,7 +62,7 @@ def _look(i: Instruction, forward: set[str], backward: set[str], edges: list[tup
     elif i.opcode == "cmpxchg" or i.opcode == "atomicrmw" and " xchg " in body:
         forward.add(result)
         backward.update(names[1:])
-    elif i.opcode in _PASSING or (i.opcode == "call" and COLLECTIVE in body):
+    elif i.opcode in _PASSING or moved_by(i) is not None or (i.opcode == "call" and COLLECTIVE in body):
         edges += [(name, result) for name in names]
 
 

@@ -10,6 +10,7 @@ from intelliperf.emulator.ir.shadow.calls import RETURNED, SHADOW_SUFFIX, give, 
 from intelliperf.emulator.ir.shadow.carriers import body_of, find_carriers
 from intelliperf.emulator.ir.shadow.memory import FLOATS
 from intelliperf.emulator.ir.shadow.operations import OPERATIONS, is_number
+from intelliperf.emulator.ir.shadow.packed import Packed
 from intelliperf.emulator.ir.shadow.state import VECTOR, Lanes, State, Surroundings
 from intelliperf.emulator.ir.shadow.values import NOTHING, TYPES, ZERO, Shadow
 from intelliperf.emulator.ir.text import NAME, split_top, suffixed, type_of
@@ -27,7 +28,8 @@ class FunctionShader:
     def __init__(self, function: Function, around: Surroundings, is_kernel: bool) -> None:
         self._function = function
         self._is_kernel = is_kernel
-        self._state = State(around, find_carriers(function))
+        carriers = find_carriers(function)
+        self._state, self._packed = State(around, carriers), Packed(function, carriers)
         self._ends: dict[str, str] = {}  # label → that of the block's last part
         self._phis: list[tuple[list[str], int, Instruction, Lanes]] = []  # where, which, its shadows
 
@@ -97,6 +99,7 @@ class FunctionShader:
             handler = OPERATIONS.get(i.opcode)
             if handler is not None:
                 handler(state, i, _FLAGS.sub("", body))
+            self._packed.follow(state, i)
         if i.result and i.result not in state.has and is_number(kind := _result_kind(i, body)):
             if i.opcode == "invoke":
                 raise ToolchainError(f"a number from an invoke: {i.text.strip()[:200]}")
@@ -125,6 +128,8 @@ class FunctionShader:
             vector = VECTOR.match(kind)
             lanes = [self._phi_names() for _ in range(int(vector[1]) if vector else 1)]
             state.has[result] = lanes
+        for piece in sorted(self._packed.wanted.get(result, ())):
+            self._packed.known[result, piece] = self._phi_names()
         self._phis.append((state.emit.out, len(state.emit.out), i, lanes))
         state.emit.out.append("")
 
@@ -138,11 +143,10 @@ class FunctionShader:
         head = i.text[: i.text.index(" [ ")]
         lines = [f"{head} " + ", ".join(f"[ {value}, %{end} ]" for value, end in inputs)]
         for number, lane in enumerate(lanes):
-            sources = [(self._incoming(kind, value, number), end) for value, end in inputs]
-            for part, name in enumerate(lane):
-                if name.startswith("%"):
-                    chosen = ", ".join(f"[ {source[part]}, %{end} ]" for source, end in sources)
-                    lines.append(f"  {name} = phi {TYPES[part]} {chosen}")
+            lines += _chosen(lane, [(self._incoming(kind, value, number), end) for value, end in inputs])
+        for piece in sorted(self._packed.wanted.get(i.result or "", ())):
+            sources = [(self._packed.of(value, piece) or NOTHING, end) for value, end in inputs]
+            lines += _chosen(self._packed.known[i.result or "", piece], sources)
         return lines
 
     def _incoming(self, kind: str, value: str, number: int) -> Shadow:
@@ -154,6 +158,15 @@ class FunctionShader:
         if value.startswith("%"):  # from a block that is never reached
             return ZERO
         return self._state.literal_lanes(kind, value)[number]
+
+
+def _chosen(lane: Shadow, sources: list[tuple[Shadow, str]]) -> list[str]:
+    """Its phis; the labels are those of the blocks that the sources come from."""
+    return [
+        f"  {name} = phi {TYPES[part]} " + ", ".join(f"[ {source[part]}, %{end} ]" for source, end in sources)
+        for part, name in enumerate(lane)
+        if name.startswith("%")
+    ]
 
 
 def _phi_kind(i: Instruction) -> str:
