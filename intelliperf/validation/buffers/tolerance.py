@@ -148,8 +148,10 @@ class Spread:
         left, right = self.scalar.floats(reference), self.scalar.floats(other)
         if not same_specials(left, right).all():
             return False
-        spread = np.abs(left - right)[np.isfinite(left)]
-        base = np.maximum(np.abs(left), scale_of(left))[np.isfinite(left)]
+        usual = np.isfinite(left)
+        left, right = left[usual], right[usual]
+        spread = np.abs(left - right)
+        base = np.maximum(np.abs(left), scale_of(left))
         relative = float(np.max(spread[base > 0] / base[base > 0], initial=0.0))
         if relative > cap(self.scalar):
             return False
