@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from intelliperf.emulator.modulefacts import Quantity
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 
-_KINDS = {"float": "f", "signed": "i", "unsigned": "i", "char": "i"}
+_KINDS = {"float": "f", "signed": "i", "unsigned": "i", "char": "i", "boolean": "b"}
 _LANE_NS = 6.0  # of an access in the fast version, on the slower machines seen
 _WATCHED_LANE_NS = 150.0  # with every access checked
 _LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent looks at it

@@ -19,10 +19,12 @@ from intelliperf.validation.othernumbers import (
     CONSTANTS,
     COPIES,
     KEPT,
+    LARGER,
     OPTION,
     ROOM,
     SECONDS,
     SHAPES,
+    TOGETHER,
     TWIN,
     TWIN_ORDER,
     WIDE,
@@ -99,7 +101,8 @@ class NumbersGate:
         if trial.declared.kernels:
             return [COPIES]
         narrower = trial.compared.widths and WIDTHS in self._reference.backend.honours
-        return [*ALTERATIONS, WIDE] if narrower else ALTERATIONS
+        together = ROOM in self._reference.backend.honours
+        return [*ALTERATIONS, *([TOGETHER] if together else []), *([WIDE] if narrower else [])]
 
     def _unknown_shapes(self, trial: Trial) -> str:
         """Why it is not known which grids an altered argument must suit; empty where it is."""
@@ -203,8 +206,11 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         coverage = followed.coverage(_ALTERED)
-        roomy = alteration.with_room and ROOM in self._reference.backend.honours
-        passed = alteration.with_room if roomy else alteration.passed
+        passed = alteration.passed
+        if alteration.with_room and ROOM in self._reference.backend.honours:
+            compared = (event for event in followed.events if isinstance(event, Dispatch) and event.status == 0)
+            raised = any(event.alteration.startswith(LARGER) for event in compared)
+            passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
         return Told(passed=(passed + (f" ({coverage})" if coverage else ""),))
 
     def _planned_otherwise(

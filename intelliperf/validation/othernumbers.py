@@ -43,9 +43,16 @@ class Alteration:
     of_arguments: bool = False
     doubtful: bool = False  # the original may have no one answer then
     with_room: str = ""  # how a pass is put where memory is roomy
+    not_raised: str = ""  # and where no larger launch could be compared
     finite: bool = False  # what the original's overflowing results are means nothing
 
 
+LARGER = "a larger size"  # what the device tells of such launches
+_EACH = "plain arguments, members of structs and device variables each by itself"
+_BY = (
+    "(one, three, half, a prime, very few, what only one of the two compares with), floats among them doubled and "
+    "negated, wherever the original has one answer then"
+)
 ALTERATIONS = (
     Alteration("1", "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
     Alteration(
@@ -69,9 +76,8 @@ ALTERATIONS = (
         "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
-        with_room="plain arguments, members of structs and device variables each by itself lowered and raised (one, "
-        "three, half, a prime, very few, what only one of the two compares with), floats among them doubled and "
-        "negated, wherever the original has one answer then",
+        with_room=f"{_EACH} lowered and raised {_BY}",
+        not_raised=f"{_EACH} lowered, none raised {_BY}",
     ),
 )
 
@@ -83,6 +89,18 @@ WIDE = Alteration(
     "sizes, counts and integers raised beyond the narrower types that the candidate has",
     of_arguments=True,
     doubtful=True,
+)
+
+
+# Where memory is roomy.
+TOGETHER = Alteration(
+    "7",
+    "with another argument on other numbers",
+    "other arguments, modes above all, together with numbers 128 times as large, of other signs, all negative, tiny, "
+    "tied or out of their range",
+    of_arguments=True,
+    doubtful=True,
+    finite=True,
 )
 
 

@@ -56,7 +56,9 @@ class Node:
 
 
 _NOTHING = Node("", {}, ())
-_HALF = "__half"  # whose bits are a union with those of an integer
+# Structs round bits that are a union with those of an integer, and what has no encoding of its own.
+_SHORT_FLOATS = {"__half": "float", "__hip_bfloat16": "bfloat", "__nv_bfloat16": "bfloat", "hip_bfloat16": "bfloat"}
+_SHORT_FLOATS |= {"__bf16": "bfloat"}
 
 
 class DebugInfo:
@@ -284,11 +286,11 @@ class DebugInfo:
     def number(self, kind: int | None, depth: int = 0) -> dict[str, Any] | None:
         """The one kind of number that a type consists of, itself or in arrays and structs; None for a mixture."""
         node = self.resolved(kind)
+        if node.text("name") in _SHORT_FLOATS:
+            return {"bytes": self.size(kind), "encoding": _SHORT_FLOATS[node.text("name")]}
         if node.kind == "DIBasicType":
             encoding = _ENCODINGS.get(node.text("encoding"), "unknown")
             return {"bytes": self.size(kind), "encoding": encoding}
-        if node.text("name") == _HALF:
-            return {"bytes": self.size(kind), "encoding": "float"}
         if node.text("tag") == "DW_TAG_array_type":
             return self.number(node.reference("baseType"), depth)
         if not self.is_aggregate(kind) or node.text("tag") == "DW_TAG_union_type" or depth > _MAX_NESTING:

@@ -9,11 +9,13 @@ from typing import Any
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.text import NAME, type_of, unquoted
+from intelliperf.emulator.ir.text import NAME, split_top, type_of, unquoted
 from intelliperf.errors import ToolchainError
 
 SHARED_SECTION = "simt_shared"
 SHARED_GUARD = 256  # unused bytes around each variable there; all banks of 4 bytes, so that its own do not change
+SYMBOL_GUARD = 256  # unused bytes behind each device variable; behind an array that is not long up to:
+_LONGEST_GUARD = 1 << 14
 MANAGED_SECTION = "simt_managed"  # CUDA's __managed__ variables: the host's copies are kept equal
 DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
@@ -130,7 +132,19 @@ def _rewrite(line: str, found: re.Match[str], layout: Layout, debug: DebugInfo, 
     if is_symbol:
         _describe_symbol(line, name, word, kind, layout, debug, result)
         line = line.replace("externally_initialized constant", "externally_initialized global", 1)
+        line = _guarded(line, kind, result.symbols[unquoted(name)])
     result.lines.append(_plain(line))
+
+
+def _guarded(line: str, kind: str, symbol: dict[str, Any]) -> str:
+    """With unused bytes behind it, so that an access beyond it meets no other variable."""
+    initial, *attributes = split_top(line.partition(f"global {kind} ")[2])
+    if not initial or any(one.startswith("section ") for one in attributes):
+        return line
+    guard = max(SYMBOL_GUARD, min(symbol["size"] * 4, _LONGEST_GUARD))
+    symbol["guard"] = guard
+    padded = f"global <{{ {kind}, [{guard} x i8] }}> <{{ {kind} {initial}, [{guard} x i8] zeroinitializer }}>"
+    return ", ".join((line.partition(f"global {kind} ")[0] + padded, *attributes))
 
 
 def _plain(line: str) -> str:

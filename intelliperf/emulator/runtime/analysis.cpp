@@ -384,7 +384,7 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
       known = SharedSpan{owner->base, owner->base + owner->bytes};
       if (reads) note_allocation(owner->base, owner->bytes);
       if (address + request.bytes <= known.end) continue;
-    } else if (!in_arena(address)) {
+    } else if (!in_arena(address) && !nearest(address)) {
       continue;  // a constant table of the module, or a wild pointer that will trap
     }
     const Allocation* around = owner ? owner : beside(address);

@@ -274,7 +274,8 @@ namespace {
 uint64_t room_for(uint64_t asked) {
   const OtherNumbersMode mode = settings().other_numbers;
   if (asked % 4 != 0 || asked > kMostRoomBytes) return 0;
-  if (mode == OtherNumbersMode::kWide) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
+  const bool far = mode == OtherNumbersMode::kArguments && settings().far_constants;
+  if (mode == OtherNumbersMode::kWide || far) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
   return mode == OtherNumbersMode::kArguments ? asked : 0;
 }
 
@@ -348,7 +349,7 @@ bool release(uintptr_t base) {
   return true;
 }
 
-bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name) {
+bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name, uint64_t guard) {
   Heap& h = heap();
   const auto after = h.outside.lower_bound(base);
   if (after != h.outside.end() && after->first < base + bytes) return false;
@@ -357,7 +358,7 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
     if (before.base + before.bytes > base) return false;
   }
   const auto [place, fresh] =
-      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes, kind, true, false, flags, 0, 0, 0, name, 0});
+      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes + guard, kind, true, false, flags, 0, 0, 0, name, 0});
   if (fresh) h.live.emplace(place->second.id, &place->second);
   return fresh;
 }
@@ -438,7 +439,12 @@ const Allocation* find(uintptr_t address) {
 
 const Allocation* nearest(uintptr_t address) {
   const Heap& h = heap();
-  if (address - kArenaBase >= h.arena.bytes) return find(address);
+  if (address - kArenaBase >= h.arena.bytes) {
+    auto after = h.outside.upper_bound(address);
+    if (after == h.outside.begin()) return nullptr;
+    const Allocation& a = std::prev(after)->second;
+    return address - a.base < a.capacity ? &a : nullptr;
+  }
   const uint32_t owner = h.owners[(address - kArenaBase) / kPageBytes];
   return owner ? &h.slots[owner - 1].allocation : nullptr;
 }

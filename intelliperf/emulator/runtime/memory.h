@@ -32,7 +32,7 @@ struct Allocation {
   uint64_t id;         // counts per class of kinds (below) in the order of allocation; never reused
   uintptr_t base;
   uint64_t bytes;      // as asked for
-  uint64_t capacity;   // up to the guard: bytes rounded up to 256
+  uint64_t capacity;   // up to the guard: bytes rounded up to 256; of a symbol with its guard
   MemoryKind kind;
   bool live;           // false: freed, kept for the messages
   bool guarded;        // false: too many mappings, no guard page behind this one
@@ -65,7 +65,7 @@ std::recursive_mutex& api_lock();
 Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags = 0);
 bool release(uintptr_t base);  // false: not the base of a live allocation in the arena
 // Memory outside the arena; false from the first when it overlaps a registered one.
-bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name);
+bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name, uint64_t guard = 0);
 bool unregister_memory(uintptr_t base);
 void release_all();  // hipDeviceReset: all but symbols and registered memory
 

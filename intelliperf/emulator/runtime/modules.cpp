@@ -44,6 +44,8 @@ Number read_number(const JsonValue& described) {
   NumberKind kind = NumberKind::kNone;
   if (encoding == "float") kind = NumberKind::kFloat;
   if (encoding == "signed" || encoding == "unsigned" || encoding == "char") kind = NumberKind::kInteger;
+  if (encoding == "boolean") kind = NumberKind::kBoolean;
+  if (encoding == "bfloat") kind = NumberKind::kBrain;
   return Number{kind, static_cast<uint32_t>(described["bytes"].unsigned_or(0))};
 }
 
@@ -177,9 +179,12 @@ void resolve(Variable& variable) {
     return;
   }
   variable.address = symbol<void*>(*variable.module, variable.name);
-  variable.number = read_number(variable.module->metadata["symbols"][variable.name]["number"]);
+  const JsonValue& described = variable.module->metadata["symbols"][variable.name];
+  variable.number = read_number(described["number"]);
+  variable.guard = described["guard"].unsigned_or(0);
   if (variable.address && variable.bytes)
-    register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0, variable.name.c_str());
+    register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0,
+                    variable.name.c_str(), variable.guard);
 }
 
 // Variables that only device code names are memory that kernels may touch, too.

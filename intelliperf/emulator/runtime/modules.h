@@ -73,6 +73,7 @@ struct Variable {
   Module* module = nullptr;
   void* host_variable = nullptr;  // the shadow's address, the handle of symbol functions
   uint64_t bytes = 0;
+  uint64_t guard = 0;  // bytes behind it that nobody uses
   bool constant = false;
   Number number;  // what it consists of
   bool managed = false;

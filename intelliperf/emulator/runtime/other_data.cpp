@@ -178,18 +178,30 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
 }
 
 // 16-bit floats, as floats.
-bool alter_narrow(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   const std::vector<uint16_t> halves = read<uint16_t>(at, bytes);
   std::vector<float> wide(halves.size());
-  for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i]);
+  for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i], type);
   const std::vector<float> before = wide;
   auto* const first = reinterpret_cast<char*>(wide.data());
   if (!alter_as<float>(first, wide.size() * sizeof(float), constant, draw, kind, bounds)) return false;
   for (size_t i = 0; i < halves.size(); ++i) {
     if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
-    uint16_t narrow = narrowed(wide[i], halves[i]);
-    if (!std::isfinite(wide[i])) narrow = uint16_t((std::signbit(wide[i]) ? 0x8000 : 0) | (std::isnan(wide[i]) ? 0x7E01 : 0x7C00));
+    uint16_t narrow = narrowed(wide[i], halves[i], type);
+    const uint16_t infinite = type == NumberKind::kBrain ? 0x7F80 : 0x7C00, payload = type == NumberKind::kBrain ? 0x41 : 0x201;
+    if (!std::isfinite(wide[i])) narrow = uint16_t((std::signbit(wide[i]) ? 0x8000 : 0) | infinite | (std::isnan(wide[i]) ? payload : 0));
     std::memcpy(at + i * sizeof narrow, &narrow, sizeof narrow);
+  }
+  return true;
+}
+
+bool alter_booleans(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
+  if (!constant) return false;
+  for (uint64_t i = 0; i < bytes; ++i) {
+    if (kind == DataKind::kEveryValue || kind == DataKind::kSigns) at[i] = char(mixed(draw ^ i) & 1);
+    else if (kind == DataKind::kZeros) at[i] = 0;
+    else if (kind == DataKind::kNegative) at[i] = 1;
+    else return false;
   }
   return true;
 }
@@ -284,7 +296,9 @@ bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t
   const auto [type, each] = numbers.number;
   const uint64_t own = mixed(draw * 64 + numbers.order);
   const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind, bounds); };
-  if (type == NumberKind::kFloat && each == 2) return alter_narrow(at, bytes, numbers.constant, own, kind, bounds);
+  if ((type == NumberKind::kFloat || type == NumberKind::kBrain) && each == 2)
+    return alter_narrow(at, bytes, type, numbers.constant, own, kind, bounds);
+  if (type == NumberKind::kBoolean && each == 1) return alter_booleans(at, bytes, numbers.constant, own, kind);
   if (type == NumberKind::kFloat && each == 4) return as(float());
   if (type == NumberKind::kFloat && each == 8) return as(double());
   if (type != NumberKind::kInteger) return false;

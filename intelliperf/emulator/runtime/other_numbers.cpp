@@ -9,6 +9,7 @@
 #include "other_sizes.h"
 #include "settings.h"
 #include "shadow.h"
+#include "together.h"
 #include "wide_launches.h"
 
 namespace simt {
@@ -41,9 +42,11 @@ bool is_only_read(const Parameter& parameter) {
   return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
 }
 
-bool has_arrays(const Module& module) {
-  return std::any_of(module.variables.begin(), module.variables.end(),
-                     [](const auto& variable) { return variable->bytes > 8 && variable->number.bytes < variable->bytes; });
+// A size may grow as long as the original reads nothing beyond an array, which must show then.
+bool has_bare_arrays(const Module& module) {
+  return std::any_of(module.variables.begin(), module.variables.end(), [](const auto& variable) {
+    return variable->bytes > 8 && variable->number.bytes < variable->bytes && variable->guard == 0;
+  });
 }
 
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
@@ -93,9 +96,8 @@ bool may_be_watched(const LaunchRequest& request) {
   return settings().may_watch && request.grid.count() * request.block.count() <= kMostWatched;
 }
 
-// Arrays among the device variables have no room behind them.
 std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
-  const bool may_grow = !has_arrays(*request.kernel->module) && may_be_watched(request);
+  const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   std::vector<OtherSize> found = other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;
   for (const OtherSize& other : other_grids(request))
@@ -144,6 +146,15 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) 
   return found;
 }
 
+void alter_all(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
+  for (const auto& [allocation, numbers] : altered_with(request)) {
+    if (numbers.mixed) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    alter(at, allocation->bytes, numbers.of, nth, mode);
+    shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
+  }
+}
+
 // In an order that both versions of a program have.
 std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request) {
   std::vector<std::pair<const Allocation*, Numbers>> found;
@@ -178,7 +189,7 @@ std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
     const uint64_t asked = allocation->bytes - allocation->room;
     buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant});
   }
-  const bool may_grow = !has_arrays(*request.kernel->module) && may_be_watched(request);
+  const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   const bool alone = settings().reads_grid && settings().shapes.empty();
   return wide_launches(request, settings().slots, buffers, settings().widths, settings().shapes, settings().accesses, may_grow, alone);
 }
@@ -200,9 +211,10 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
   if (mode == OtherNumbersMode::kSome) return of_data(request, nth).total();
-  if (mode != OtherNumbersMode::kArguments && mode != OtherNumbersMode::kWide) return 1;
+  if (mode < OtherNumbersMode::kWide && mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
   if (mode == OtherNumbersMode::kWide) return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
+  if (mode == OtherNumbersMode::kTogether) return Window(0, uint32_t(together(request).size()), nth).total();
   const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
@@ -216,16 +228,17 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
   const OtherNumbersMode mode = settings().other_numbers;
-  const bool wide = mode == OtherNumbersMode::kWide;
-  if (mode != OtherNumbersMode::kArguments && !wide) {
+  const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
+  if (mode != OtherNumbersMode::kArguments && !wide && !with_data) {
     alter_data(request, nth, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
     return;
   }
-  for (const Allocation* a : live) fill_room(*a, wide);
+  if (!with_data)
+    for (const Allocation* a : live) fill_room(*a, wide);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();
-  if (wide) {
-    alter_wide(request, variant);
+  if (wide || with_data) {
+    wide ? alter_wide(request, variant) : alter_together(request, nth, variant);
     return;
   }
   const std::vector<OtherArgument> plain = other_arguments(request);
@@ -271,21 +284,38 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32
     alter_sums(request);
     return;
   }
+  if (which != 0) {
+    alter_kinds(request, nth, kind, only);
+    told_ = only ? "integers of one list out of their range" : name_of(kind);
+    return;
+  }
+  alter_all(request, nth, mode);
+}
+
+void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only) {
   const Bounds bounds = bounds_of(request);
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
-    if (which != 0 && kind == DataKind::kWritten && allocation->kind == MemoryKind::kSymbol) continue;
+    if (kind == DataKind::kWritten && allocation->kind == MemoryKind::kSymbol) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    if (which == 0)
-      alter(at, allocation->bytes, numbers.of, nth, mode);
-    else
-      alter_kind(at, allocation->bytes, numbers.of, nth, kind, bounds);
+    alter_kind(at, allocation->bytes, numbers.of, nth, kind, bounds);
     shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
   }
-  if (which == 0) return;
-  altered_.watched = needs_watching(kind) && may_be_watched(request);
-  told_ = only ? "integers of one list out of their range" : name_of(kind);
+  altered_.watched |= needs_watching(kind) && may_be_watched(request);
+}
+
+void OtherNumbers::alter_together(const LaunchRequest& request, uint64_t nth, uint32_t variant) {
+  const std::vector<Together> every = together(request);
+  const Together chosen = every[Window(0, uint32_t(every.size()), nth)[variant]];
+  if (chosen.large)
+    alter_all(request, nth, OtherNumbersMode::kLarge);
+  else
+    alter_kinds(request, nth, chosen.kind, nullptr);
+  const bool watched = altered_.watched;
+  alter_size(request, chosen.size);  // last: the other value may be that of a device variable
+  altered_.watched |= watched;
+  told_ = chosen.large ? "another argument, and numbers 128 times as large" : "another argument, and other data";
 }
 
 // The longest buffer alone, for what its numbers are multiplied by need not cancel.
@@ -330,6 +360,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   }
   altered_.grid = other.grid;
   altered_.watched = other.larger;
+  if (other.larger) told_ = "a larger size";
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
   if (other.keyed) alter_keys(request, other);
   if (other.edges || other.halves) alter_floats(request, other);

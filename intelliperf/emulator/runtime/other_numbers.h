@@ -7,6 +7,7 @@
 
 #include "launch.h"
 #include "memory.h"
+#include "other_data.h"
 #include "other_sizes.h"
 
 namespace simt {
@@ -39,6 +40,8 @@ class OtherNumbers {
     std::vector<char> content;
   };
   void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
+  void alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only);
+  void alter_together(const LaunchRequest& request, uint64_t nth, uint32_t which);
   void move_pointer(const LaunchRequest& request, size_t index);
   void alter_sums(const LaunchRequest& request);
   void alter_size(const LaunchRequest& request, const OtherSize& other);

@@ -13,7 +13,6 @@ namespace simt {
 namespace {
 
 constexpr int64_t kLeastSize = 5;         // what is below is often a mode
-constexpr int64_t kMostOfAModule = 4096;  // constants beyond it are not sizes that a launch could have
 constexpr size_t kMostConstants = 12;
 constexpr int64_t kManyTimes = 27;  // as large a size, where launches are small: magic numbers in place of divisions end
 constexpr uint64_t kMostAccesses = 2u << 20;
@@ -85,12 +84,21 @@ int64_t multiple_of(const Quantity& slot, const LaunchRequest& request) {
   return 1;
 }
 
+// The largest size that is worth a launch, which has to do so many times as much.
+int64_t most_size(int64_t value) {
+  if (!settings().far_constants) return std::max(kMostOfAModule, 2 * value);
+  const double times = double(kMostAccesses) / double(std::max<uint64_t>(1, settings().accesses));
+  return std::max(std::max(kMostOfAModule, 2 * value), int64_t(std::min(double(kFarthest), double(value) * times)));
+}
+
 // Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first. Other code runs for what is
 // no multiple of `taken`; where there is no such code, every value has to be a multiple of `least`.
 std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants, int64_t taken,
                                 int64_t least) {
   std::vector<int64_t> wanted;
-  if (value < kLeastSize) {
+  if (slot.boolean) {
+    wanted.push_back(value == 0);
+  } else if (value < kLeastSize) {
     if (value < 0) return wanted;
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})
@@ -112,7 +120,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     size_t added = 0;
     for (const int64_t c : constants)
       for (const int64_t one : {c, c + 1, c - 1})
-        if (c >= 2 && c <= kMostOfAModule && one % step == 0 && added++ < kMostConstants) wanted.push_back(one);
+        if (c >= 2 && c < most_size(value) && one % step == 0 && added++ < kMostConstants) wanted.push_back(one);
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})
         if (c >= 2 && c <= kMostOfAModule && one % step == 0 && one <= 2 * value) wanted.push_back(one);
@@ -260,12 +268,12 @@ class Resizing {
       suits &= mode || theirs.matched == fitted.matched;
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
-    const bool larger = value > size && !(mode && (named || size == 0));
+    const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
     if (larger && (!may_grow_ || !suits)) return false;
     if (!suits) fitted.grid = grid_;  // a grid for more is one for less
     // More threads than a size that nobody compares with anything: a check that a candidate has would show.
     if (value < size && !slot.compared && !mode) return false;
-    other = OtherSize{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger};
+    other = OtherSize{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger, mode};
     for (size_t k = 0; k < now_.size(); ++k)
       for (size_t j = 0; j < now_.size(); ++j)
         if (k != i && j != i && j != k && now_[j] > 1 && size > 1 && now_[j] * size == now_[k]) {
@@ -298,6 +306,7 @@ std::vector<Quantity> read_slots(const std::string& text) {
     slot.offset = strtoull(fields[1].c_str(), nullptr, 10);
     slot.number.bytes = uint32_t(strtoul(fields[2].c_str(), nullptr, 10));
     slot.number.kind = fields[3] == "f" ? NumberKind::kFloat : NumberKind::kInteger;
+    slot.boolean = fields[3] == "b";
     slot.open = fields[4].find('o') != std::string::npos;
     slot.compared = fields[4].find('c') != std::string::npos;
     slot.divisors = integers(fields[5]);

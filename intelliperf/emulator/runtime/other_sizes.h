@@ -10,6 +10,9 @@
 
 namespace simt {
 
+constexpr int64_t kMostOfAModule = 4096;   // constants of the original beyond it are not sizes that a launch could have
+constexpr int64_t kFarthest = 400 * 1024;  // nor those of a candidate beyond this, for which memory has room then
+
 struct Quantity {
   int64_t parameter = -1;  // -1: a device variable
   std::string variable;    // mangled
@@ -17,6 +20,7 @@ struct Quantity {
   Number number;
   bool open = false;                // it may be promised to be a multiple of something that is not known
   bool compared = false;
+  bool boolean = false;
   std::vector<int64_t> divisors;    // it may be promised to be a multiple of these
   std::vector<int64_t> constants;   // that it is compared with
 };
@@ -29,6 +33,7 @@ struct OtherSize {
   std::vector<Value> values;  // its own first, then those of slots that are products of it and another
   Dim3 grid;
   bool larger = false;  // than the allocations were meant for
+  bool mode = false;    // of a number that is so small that it may choose what is done
   bool keyed = false;   // some integers that are only read lie about the old size and the new one
   bool edges = false;   // every other row of this size begins with NaN
   bool halves = false;  // they lie half-way between integers; `ones`: the longest list of them, and the others are 1

@@ -61,10 +61,11 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
-  if (mode <= uint64_t(OtherNumbersMode::kWide)) s.other_numbers = OtherNumbersMode(mode);
+  if (mode <= uint64_t(OtherNumbersMode::kTogether)) s.other_numbers = OtherNumbersMode(mode);
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
+  for (const int64_t one : s.constants) s.far_constants |= one > kMostOfAModule && one <= kFarthest;
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;

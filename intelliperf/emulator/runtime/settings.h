@@ -29,6 +29,7 @@ struct Settings {
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
   std::vector<int64_t> constants;  // values for them that only one of the two versions names
+  bool far_constants = false;      // some of them are larger than most launches of small programs
   double most_seconds = 0;         // of an altered launch
   bool cancelling = false;         // the original calculates rounding errors that the candidate does not
   std::vector<uint32_t> widths;    // bits in which only the candidate's code keeps numbers, see wide_launches.h

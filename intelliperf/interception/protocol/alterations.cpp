@@ -122,17 +122,40 @@ uint16_t narrowed(float value, uint16_t former) {
   return uint16_t((std::signbit(value) ? 0x8000 : 0) | (exponent + 14) << 10 | (digits & 1023));
 }
 
+float widened(uint16_t bits, NumberKind kind) {
+  if (kind != NumberKind::kBrain) return widened(bits);
+  const uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+uint16_t narrowed(float value, uint16_t former, NumberKind kind) {
+  if (kind != NumberKind::kBrain) return narrowed(value, former);
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return std::isfinite(value) ? uint16_t(bits >> 16) : former;
+}
+
 namespace {
 
 // 16-bit floats, as floats.
 void alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth, OtherNumbersMode mode) {
   auto* const halves = reinterpret_cast<uint16_t*>(at);
+  const NumberKind kind = numbers.number.kind;
   std::vector<float> wide(bytes / 2);
-  for (size_t i = 0; i < wide.size(); ++i) wide[i] = widened(halves[i]);
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = widened(halves[i], kind);
   const std::vector<float> before = wide;
   alter_as<float>(reinterpret_cast<char*>(wide.data()), wide.size() * sizeof(float), numbers, nth, mode);
   for (size_t i = 0; i < wide.size(); ++i)
-    if (wide[i] != before[i]) halves[i] = narrowed(wide[i], halves[i]);
+    if (wide[i] != before[i]) halves[i] = narrowed(wide[i], halves[i], kind);
+}
+
+// An eighth of them become the other one of the two.
+void alter_booleans(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth) {
+  const uint64_t draw = mixed(nth * 64 + numbers.order);
+  for (uint64_t i = 0; i < bytes; ++i)
+    if (mixed(draw ^ i) % kShare == 0 && (at[i] == 0 || at[i] == 1)) at[i] = char(1 - at[i]);
 }
 
 // Whether most of a copy's content are numbers of a usual size if it is read so. Small integers are not, as floats.
@@ -251,7 +274,8 @@ bool worth_repeating(uint64_t nth) { return nth < kEarlyLaunches || (nth & (nth 
 void alter(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth, OtherNumbersMode mode) {
   const auto as = [&](auto value) { alter_as<decltype(value)>(at, bytes, numbers, nth, mode); };
   const auto [kind, each] = numbers.number;
-  if (kind == NumberKind::kFloat && each == 2) alter_halves(at, bytes, numbers, nth, mode);
+  if ((kind == NumberKind::kFloat || kind == NumberKind::kBrain) && each == 2) alter_halves(at, bytes, numbers, nth, mode);
+  if (kind == NumberKind::kBoolean && each == 1 && mode == OtherNumbersMode::kSome) alter_booleans(at, bytes, numbers, nth);
   if (kind == NumberKind::kFloat && each == 4) as(float());
   if (kind == NumberKind::kFloat && each == 8) as(double());
   if (kind != NumberKind::kInteger) return;

@@ -21,6 +21,8 @@
 //      their bits. No launch is repeated, so that programs with other kernels can be compared.
 //   5  Floats that the kernel only reads, all multiplied by 128.
 //   6  On the emulator: sizes and numbers that some bits do not hold, see wide_launches.h.
+//   7  On the emulator: another value of a plain argument, most of all of one that chooses what is done, together with
+//      other data.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -29,9 +31,9 @@
 
 namespace simt {
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide };
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide, kTogether };
 
-enum class NumberKind : uint8_t { kNone, kFloat, kInteger };
+enum class NumberKind : uint8_t { kNone, kFloat, kInteger, kBoolean, kBrain };  // kBrain: bfloat16
 
 struct Number {
   NumberKind kind = NumberKind::kNone;
@@ -54,6 +56,9 @@ struct BufferNumbers {
 // A half as a float, and back: towards zero; what is too large or too small keeps its former value.
 float widened(uint16_t half);
 uint16_t narrowed(float value, uint16_t former);
+// The same of either format of 16 bits.
+float widened(uint16_t bits, NumberKind kind);
+uint16_t narrowed(float value, uint16_t former, NumberKind kind);
 
 // Whether the `nth` launch of a kernel (from 0) is altered: an early one, or one of a thinning row.
 bool worth_repeating(uint64_t nth);

@@ -1,0 +1,125 @@
+"""What altered launches show of a kernel alone, bit by bit, without the other gates: cheap where a verdict is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.interception.messages import Dispatch
+from intelliperf.interception.wire import Deadline
+from intelliperf.processes.sandbox import UNCONFINED
+from intelliperf.records import Application, Kernel, Outcome
+from intelliperf.validation.othernumbers import LARGER, OPTION
+from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.pairing import Pairing
+from intelliperf.validation.runs.side import SideRun
+
+SOURCE = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+struct Options { short mode; short width; unsigned char mirrored; bool halved; float gain; };
+__constant__ float taps[8];
+__global__ void filter(const float* in, const bool* used, float* out, int n, Options o) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int t = 0; t < (VARIANT == 1 ? 5 : o.width); ++t) {
+    int at = i + t - 2;
+    if (at < 0) at = o.mirrored || VARIANT == 2 ? -at : 0;
+    if (at >= n) at = n - 1;
+    if (used[at] || VARIANT == 3) sum += taps[VARIANT == 4 && t > 4 ? 4 : t] * in[at];
+  }
+  if (o.halved && VARIANT != 5) sum *= 0.5f;
+  if (o.mode == 1 && VARIANT != 6) sum = fabsf(sum);
+  if (o.mode == 2) sum = VARIANT == 7 ? fminf(sum * sum, 1000.0f) : sum * sum;
+  out[i] = sum * o.gain;
+}
+int main() {
+  const int n = 700;
+  std::vector<float> host(n), weights(8);
+  std::vector<char> set(n, 1);
+  for (int i = 0; i < n; ++i) host[i] = 0.25f * ((i * 37) % 29) - 3.0f;
+  for (int t = 0; t < 8; ++t) weights[t] = 0.1f * (t + 1);
+  float *in, *out;
+  bool* used;
+  if (hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4) || hipMalloc(&used, n)) return 1;
+  if (hipMemcpy(in, host.data(), n * 4, hipMemcpyHostToDevice) || hipMemset(out, 0, n * 4)) return 2;
+  if (hipMemcpy(used, set.data(), n, hipMemcpyHostToDevice)) return 3;
+  if (hipMemcpyToSymbol(taps, weights.data(), 32)) return 4;
+  filter<<<(n + 63) / 64, 64>>>(in, used, out, n, Options{0, 5, 1, false, 1.5f});
+  return hipDeviceSynchronize();
+}
+"""
+
+
+class _Bits:
+    """Finds fault with any bit."""
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        for mine, theirs in pairing.pairs:
+            if bytes(base.content(mine.id)) != bytes(other.content(theirs.id)):
+                return Divergence(other.side.label, Outcome.WRONG_OUTPUT, sync.where)
+        return None
+
+
+class _Variants:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._backend = EmulatorBackend(root / "device")
+        (root / "app.hip").write_text(SOURCE)
+        self._original = self._built(0)
+        (profile,) = self._backend.profile(self._original, 60.0).kernels
+        self._kernel: Kernel = profile.kernel
+
+    def altered(self, variant: int, way: str) -> Followed:
+        options = {"kernels": self._kernel.symbol, OPTION: way}
+        runs = [SideRun("original", self._original, options), SideRun("variant", self._built(variant), options)]
+        setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
+        return follow(setting, runs, Rule(lambda d: d.target and d.status == 0, after_failures=True), _Bits(), True)
+
+    def _built(self, variant: int) -> Application:
+        program = self._root / f"app{variant}"
+        if not program.exists():
+            argv = ["hipcc", "-O2", "-g", f"-DVARIANT={variant}", "app.hip", "-o", program.name]
+            environment = {**os.environ, **build_environment(), "INTELLIPERF_FACTS": "0"}
+            subprocess.run(argv, cwd=self._root, check=True, env=environment)
+        return Application((str(program),), self._root, self._root)
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory: pytest.TempPathFactory) -> _Variants:
+    return _Variants(tmp_path_factory.mktemp("altered"))
+
+
+_ARGUMENTS, _DATA, _TOGETHER = "3", "2", "7"
+
+
+@pytest.mark.parametrize(
+    ("variant", "way"),
+    [
+        pytest.param(1, _ARGUMENTS, id="a width of two bytes"),
+        pytest.param(2, _ARGUMENTS, id="a flag of one byte"),
+        pytest.param(3, _DATA, id="booleans in memory"),
+        pytest.param(4, _ARGUMENTS, id="an array of the device's constants, beyond what the launch reads of it"),
+        pytest.param(5, _ARGUMENTS, id="a boolean"),
+        pytest.param(6, _ARGUMENTS, id="a mode of two bytes"),
+        pytest.param(7, _TOGETHER, id="a mode that the launch has not, and large numbers"),
+    ],
+)
+def test_what_a_launch_does_not_show_shows_in_an_altered_one(variants: _Variants, variant: int, way: str) -> None:
+    assert "variant" in variants.altered(variant, way).divergences
+
+
+def test_sizes_grow_as_far_as_an_array_of_constants_reaches_and_no_further(variants: _Variants) -> None:
+    followed = variants.altered(0, _ARGUMENTS)
+    assert not followed.divergences
+    larger = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.alteration.startswith(LARGER)]
+    assert any(event.status == 0 for event in larger)
+    assert any(event.status != 0 for event in larger)
