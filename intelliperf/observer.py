@@ -76,6 +76,7 @@ class Observer:
     note: Callable[[str], None]
     recordings: Recordings | None = None
     _noted: set[str] = field(default_factory=set)
+    _original: dict[tuple[Application, str], KernelProfile] = field(default_factory=dict)  # by recorded launches
 
     def measure(self, version: Version) -> ApplicationProfile:
         application, deadline = version.application, self.settings.run_deadline_s
@@ -157,16 +158,31 @@ class Observer:
         where nothing was recorded.
         """
         reference, version = versions
-        stand_ins = [self._stand_in(reference, one, finding) for one in versions]
-        counted: list[KernelProfile] = []
-        for application in filter(None, stand_ins):
-            profile = self.backend.profile(application, self.settings.run_deadline_s)
-            own = of_kernel(profile, finding)
-            counted += self.backend.quantities(application, own, self.settings.run_deadline_s)
-        if len(counted) != len(versions):
+        before = self._of_original(reference, finding)
+        stand_in = self._stand_in(reference, version, finding) if before is not None else None
+        after = self._alone(stand_in, finding) if stand_in is not None else None
+        if before is None or after is None:
             return self.counted(version, finding)
-        before, after = counted
         return _rescaled(after, sum(after.device_time_ns) / sum(before.device_time_ns), original, known)
+
+    def _of_original(self, reference: Version, finding: Finding) -> KernelProfile | None:
+        """The kernel in the original's recorded launches, which are the same beside every candidate."""
+        stand_in = self._stand_in(reference, reference, finding)
+        if stand_in is None:
+            return None
+        key = stand_in, finding.profile.kernel.symbol
+        if key not in self._original:
+            found = self._alone(stand_in, finding)
+            if found is None:
+                return None
+            self._original[key] = found
+        return self._original[key]
+
+    def _alone(self, application: Application, finding: Finding) -> KernelProfile | None:
+        """The finding's kernel in a program; None where it is not there exactly once."""
+        profile = self.backend.profile(application, self.settings.run_deadline_s)
+        own = self.backend.quantities(application, of_kernel(profile, finding), self.settings.run_deadline_s)
+        return own[0] if len(own) == 1 else None
 
     def time_ns(
         self, reference: Version, versions: tuple[Version, Version], finding: Finding, launches_as_recorded: bool

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scripted import SOURCE, Scripted, TextBackend, application, judge, scripted_run
 
+from intelliperf.observer import Observer
 from intelliperf.pipeline import improve
 from intelliperf.project.journal import Journal
 from intelliperf.project.merging import merged
@@ -95,6 +96,24 @@ def test_the_application_meets_all_accepted_candidates_once_at_the_end(tmp_path:
     assert len(recorded.judged) == 1 and recorded.judged[0].count(" 90\n") == 3
     assert report.whole is not None and report.whole.detail == "all together"
     assert recorded.expected == ["first", "second", "third"]
+
+
+def test_the_original_s_recorded_launches_are_profiled_once_for_all_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiled: list[str] = []
+    alone = Observer._alone
+
+    def noted(self: Observer, application: Application, finding: Finding) -> KernelProfile | None:
+        profiled.append(application.project.relative_to(tmp_path / "run").parts[1])
+        return alone(self, application, finding)
+
+    monkeypatch.setattr(Observer, "_alone", noted)
+    times = range(800, 0, -100)
+    steps = [(f"first {time + 100} contended", f"first {time} contended") for time in times]
+    report = searched(tmp_path, Recorded(), *steps)
+    assert [attempt.accepted for attempt in report.attempts] == [True] * len(times)
+    assert profiled.count("reference") == 1 and len(profiled) == 1 + len(times)
 
 
 def test_what_the_application_refuses_is_withdrawn_and_the_rest_judged_again(tmp_path: Path) -> None:
