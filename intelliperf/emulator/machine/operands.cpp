@@ -1,6 +1,7 @@
 #include "operands.h"
 
 #include <algorithm>
+#include <array>
 
 namespace machine {
 namespace {
@@ -82,31 +83,63 @@ void dpp_sources(uint16_t control, int8_t* from) {
 
 namespace {
 
-bool dpp_readable(const Wave& wave, int8_t source) { return source >= 0 && (wave.exec() >> source & 1); }
-
-// Sources of all controls, made once.
-struct DppTable {
-  static constexpr uint32_t kControls = 0x160;
-  int8_t from[kControls][kWave];
-  bool known[kControls] = {};
-
-  DppTable() {
-    for (uint32_t control = 0; control < kControls; ++control) {
-      try {
-        dpp_sources(uint16_t(control), from[control]);
-        known[control] = true;
-      } catch (const Stop&) {  // there is no such control
-      }
-    }
-  }
+// Of a control: which lane each lane reads, and the lanes that read one.
+struct DppLanes {
+  bool known = false;
+  int8_t from[kWave];
+  uint64_t reading = 0;
 };
 
-void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* out) {
-  static const DppTable table;
+constexpr uint32_t kDppControls = 0x160;
+
+std::array<DppLanes, kDppControls> make_dpp_table() {
+  std::array<DppLanes, kDppControls> table;
+  for (uint32_t control = 0; control < kDppControls; ++control) {
+    DppLanes& lanes = table[control];
+    try {
+      dpp_sources(uint16_t(control), lanes.from);
+      lanes.known = true;
+    } catch (const Stop&) {  // there is no such control
+      continue;
+    }
+    for (uint32_t lane = 0; lane < kWave; ++lane) lanes.reading |= uint64_t(lanes.from[lane] >= 0) << lane;
+  }
+  return table;
+}
+
+const DppLanes& dpp_lanes(const Instruction& i) {
+  static const auto table = make_dpp_table();  // all controls, made once
   const uint16_t control = i.lanes.control;
-  if (control >= DppTable::kControls || !table.known[control]) throw Stop("this DPP control");
-  const int8_t* const from = table.from[control];
-  for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = dpp_readable(wave, from[lane]) ? row[from[lane]] : 0;
+  if (control >= kDppControls || !table[control].known) throw Stop("this DPP control");
+  return table[control];
+}
+
+// The lanes that find a value where they read.
+uint64_t dpp_found(const Wave& wave, const DppLanes& lanes) {
+  const uint64_t exec = wave.exec();
+  if (exec == ~0ull) return lanes.reading;
+  uint64_t found = 0;
+  for (uint64_t rest = lanes.reading; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    found |= (exec >> lanes.from[lane] & 1) << lane;
+  }
+  return found;
+}
+
+void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* out) {
+  const DppLanes& lanes = dpp_lanes(i);
+  const uint64_t found = dpp_found(wave, lanes);
+  for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = found >> lane & 1 ? row[lanes.from[lane] & 63] : 0;
+}
+
+// Those that the masks of rows of 16 lanes and of banks of 4 leave on.
+uint64_t dpp_enabled(const Dpp& dpp) {
+  uint64_t rows = 0, banks = 0;
+  for (uint32_t n = 0; n < 4; ++n) {
+    rows |= dpp.row_mask >> n & 1 ? 0xFFFFull << 16 * n : 0;
+    banks |= dpp.bank_mask >> n & 1 ? 0x000F000F000F000Full << 4 * n : 0;
+  }
+  return rows & banks;
 }
 
 const void* fetch_long(Wave& wave, Instruction& i, const Source& source, Kind kind, LaneValues& buffer) {
@@ -258,15 +291,10 @@ const void* fetch(Wave& wave, Instruction& i, uint32_t n, Kind kind, LaneValues&
 }
 
 uint64_t written_lanes(const Wave& wave, const Instruction& i) {
-  uint64_t mask = wave.exec();
+  const uint64_t mask = wave.exec();
   if (!i.dpp) return mask;
-  int8_t from[kWave];
-  dpp_sources(i.lanes.control, from);
-  for (uint32_t lane = 0; lane < kWave; ++lane) {
-    const bool enabled = (i.lanes.row_mask >> lane / 16 & 1) && (i.lanes.bank_mask >> lane % 16 / 4 & 1);
-    if (!enabled || (!i.lanes.bound_control && !dpp_readable(wave, from[lane]))) mask &= ~(1ull << lane);
-  }
-  return mask;
+  const uint64_t enabled = mask & dpp_enabled(i.lanes);
+  return i.lanes.bound_control ? enabled : enabled & dpp_found(wave, dpp_lanes(i));
 }
 
 void write_words(Wave& wave, uint32_t row, const uint32_t* values, uint64_t mask) {

@@ -1,6 +1,7 @@
 // Flat, global, scratch and buffer instructions.
 #include "vector_memory.h"
 
+#include <algorithm>
 #include <map>
 
 #include "decode.h"
@@ -166,6 +167,16 @@ void touch(Wave& wave, Instruction& i, const MemoryOperation& operation, uint32_
   if (i.glc) set_data(wave, i.destination, lane, operation.bytes, old);
 }
 
+// Of all lanes at once: false where it takes a look at each.
+bool touch_words(Wave& wave, Instruction& i, const MemoryOperation& operation, const LaneAddresses& lanes) {
+  if (operation.width != Width::kWords || operation.access == Access::kAtomic || !lanes.mask) return false;
+  const Extent extent = extent_of(lanes);
+  if (extent.least < i.range_begin || extent.most + operation.bytes > i.range_end) return false;
+  if (operation.access == Access::kLoad) load_words(wave, i.destination, operation.bytes / 4u, lanes, 0);
+  else store_words(wave, i.source[1].row(), operation.bytes / 4u, lanes, 0);
+  return true;
+}
+
 void run_parts(Wave& wave, Instruction& i, const Parts& parts) {
   const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
   if (wave.observer) {
@@ -173,7 +184,8 @@ void run_parts(Wave& wave, Instruction& i, const Parts& parts) {
     if (parts.scratch.mask) observe(wave, i, Space::kScratch, parts.scratch, operation.bytes);
     if (parts.lds.mask) observe(wave, i, Space::kLds, parts.lds, operation.bytes);
   }
-  for (uint64_t rest = parts.global.mask; rest; rest &= rest - 1) {
+  const bool touched = touch_words(wave, i, operation, parts.global);
+  for (uint64_t rest = touched ? 0 : parts.global.mask; rest; rest &= rest - 1) {
     const uint32_t lane = uint32_t(__builtin_ctzll(rest));
     require_mapped(i, parts.global.at[lane], operation.bytes, lane);
     touch(wave, i, operation, lane, reinterpret_cast<uint8_t*>(parts.global.at[lane]));
@@ -221,6 +233,38 @@ void invalidate(Wave& wave, Instruction& i) { observe_order(wave, Order::kInvali
 void invalidate_always(Wave& wave, Instruction&) { observe_order(wave, Order::kInvalidated, true); }
 
 }  // namespace
+
+void load_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base) {
+  for (uint32_t n = 0; n < words; ++n) {
+    uint32_t* const values = wave.v(row + n);
+    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
+      const auto lane = uint32_t(__builtin_ctzll(rest));
+      std::memcpy(&values[lane], reinterpret_cast<const uint8_t*>(base + lanes.at[lane] + 4 * n), 4);
+    }
+  }
+}
+
+// Where lanes overlap, the last one's words stay.
+void store_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base) {
+  for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    auto* const place = reinterpret_cast<uint8_t*>(base + lanes.at[lane]);
+    for (uint32_t n = 0; n < words; ++n) std::memcpy(place + 4 * n, &wave.v(row + n)[lane], 4);
+  }
+}
+
+Extent extent_of(const LaneAddresses& lanes) {
+  Extent found;
+  const auto take = [&](uint64_t at) {
+    found.least = std::min(found.least, at);
+    found.most = std::max(found.most, at);
+  };
+  if (lanes.mask == ~0ull)
+    for (const uint64_t at : lanes.at) take(at);
+  else
+    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) take(lanes.at[__builtin_ctzll(rest)]);
+  return found;
+}
 
 void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from, const MemoryOperation& operation) {
   if (operation.width == Width::kWords) {

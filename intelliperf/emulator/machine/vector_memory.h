@@ -20,6 +20,14 @@ struct MemoryOperation {
 
 void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from, const MemoryOperation& operation);
 void store_lane(Wave& wave, uint32_t source, uint32_t lane, void* to, const MemoryOperation& operation);
+// A row of registers for each of `words` words, at the lanes' addresses above `base`, which must hold them.
+void load_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base);
+void store_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base);
+// Of the active lanes.
+struct Extent {
+  uint64_t least = ~0ull, most = 0;
+};
+Extent extent_of(const LaneAddresses& lanes);
 uint64_t data_of(Wave& wave, uint32_t row, uint32_t lane, uint32_t bytes);
 void set_data(Wave& wave, uint32_t row, uint32_t lane, uint32_t bytes, uint64_t value);
 
