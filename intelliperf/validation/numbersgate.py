@@ -190,6 +190,7 @@ class NumbersGate:
             self._reference.free_geometry(trial),
             after_failures=True,
             bounded=(TWIN, _ALTERED),
+            beside=(TWIN,),
         )
         try:
             followed = follow(self._reference.setting(trial, len(runs)), runs, rule, observer)

@@ -330,6 +330,21 @@ def test_a_bounded_run_is_left_when_its_effort_is_spent_and_an_unbounded_one_is_
     assert set(follow(setting(tmp_path), runs, patient, checker).divergences) == {"sampled", "whole"}
 
 
+def test_nobody_waits_for_a_run_that_serves_only_one_that_has_diverged(tmp_path):
+    launch = steps()[1]
+    wrong = {**launch, "floats": {**launch["floats"], "out": [*VALUES[:-1], 7.0]}}
+    checker = Checker(learnt(tmp_path, [launch]))
+    runs = [SideRun(name, program(tmp_path / name, [launch] * 6)) for name in (BASE, "twin")]
+    runs.append(SideRun("candidate", program(tmp_path / "candidate", [launch, *[wrong] * 5])))
+    followed = follow(setting(tmp_path), runs, dataclasses.replace(RULE, beside=("twin",)), checker)
+    assert (followed.divergences["candidate"].sync, followed.syncs) == (1, 2)
+    assert not followed.ended
+    assert follow(setting(tmp_path), runs, RULE, checker).syncs == 6
+    right = dataclasses.replace(runs[2], application=runs[1].application)
+    followed = follow(setting(tmp_path), [*runs[:2], right], dataclasses.replace(RULE, beside=("twin",)), checker)
+    assert followed.syncs == 6 and set(followed.ended) == {BASE, "twin", "candidate"}
+
+
 @pytest.mark.parametrize("kept", ["the same", "others"])
 def test_what_was_remembered_of_earlier_launches_does_not_hide_a_later_one(tmp_path, kept):
     """The same messages from launch to launch, and other arguments in between."""

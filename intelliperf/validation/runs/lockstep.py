@@ -151,6 +151,11 @@ class Rule:
     after_failures: bool = False  # a launch that fails in the base says nothing about the others'
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()
+    beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
+
+    def in_question(self, sides: Sequence[Side]) -> list[Side]:
+        """The sides that are left; none where nothing depends on them any more."""
+        return list(sides) if any(side.label not in self.beside for side in sides) else []
 
 
 @dataclass
@@ -180,7 +185,7 @@ def follow(
 ) -> Followed:
     """Run all to the end in lock-step. Raises `SideFailed` if the base fails; others end in `divergences`.
 
-    Ends early once all others have diverged or were left, unless `base_to_the_end`.
+    Ends early once all others that are in question have diverged or were left, unless `base_to_the_end`.
     """
     rule = dataclasses.replace(rule, free_lds=setting.jit)
     deadline = Deadline.after(setting.deadline_s)
@@ -191,7 +196,9 @@ def follow(
         others = [side for side in others if _survives(progress, side, lambda s: s.connect(setting.patience(deadline)))]
         while others or base_to_the_end:
             message = base.next(deadline)
-            others = [s for s in others if _keeps_up(setting, progress, base, message, s, rule, observer, deadline)]
+            others = rule.in_question(
+                [s for s in others if _keeps_up(setting, progress, base, message, s, rule, observer, deadline)]
+            )
             if isinstance(message, End):
                 progress.uncovered = message.uncovered
                 break
