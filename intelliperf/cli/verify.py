@@ -27,10 +27,24 @@ from intelliperf.records import (
     Metric,
     Origin,
     OriginKind,
+    Provenance,
 )
 from intelliperf.rounds import attempt
+from intelliperf.run import Run
+from intelliperf.validation.edits.gate import examine
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.targets import Touched, python_functions, touched
+
+NOTHING_TO_RUN = Finding(
+    formula="verify",
+    profile=KernelProfile(Kernel("", "no kernel"), 0, (), (), Provenance.STATIC, 0.0),
+    sentence="the compiler sees no difference between the patch and the original",
+    severity=0.0,
+    metric=Metric.DEVICE_TIME_NS,
+    value=0.0,
+    ideal=0.0,
+    gain_ceiling=1.0,
+)
 
 
 class GivenPatch:
@@ -60,16 +74,28 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         candidate = Candidate(edits, f"the patch {given.name}", Origin(OriginKind.USER, given.name), declares)
         run = open_run(options, application, journal)
         run.versions.build_original()
-        profile = run.profile()
-        originals = {
-            edit.path: read_text(application.project / edit.path) for edit in edits if edit.base_hash != NO_FILE
-        }
-        change = python_functions(edits, {**sources(run.versions.original, ()), **originals})
-        if reads_compiled(candidate):
-            change = touched(reading_of(run.versions.original.workspace), edits, originals)
-        attempt(run, GivenPatch(candidate), run.pursuit.adopt(target(profile, change)))
+        attempt(run, GivenPatch(candidate), run.pursuit.adopt(_finding(run, candidate)))
         report = finish_report(run, run.finish())
     return conclude(options, report, journal.directory)
+
+
+def _finding(run: Run, candidate: Candidate) -> Finding:
+    """What is pursued. A patch that the compiler takes for the original is refused before anything runs."""
+    original = run.versions.original
+    given = sources(original, ())
+    if not reads_compiled(candidate):
+        return target(run.profile(), python_functions(candidate.edits, {**given, **_edited(run, candidate)}))
+    reading, edited = reading_of(original.workspace), _edited(run, candidate)
+    known = {**given, **edited}
+    if examine(candidate, known, frozenset(known), "", reading).unchanged:
+        return NOTHING_TO_RUN
+    return target(run.profile(), touched(reading, candidate.edits, edited))
+
+
+def _edited(run: Run, candidate: Candidate) -> dict[str, str]:
+    """What the files were before the patch."""
+    project = run.application.project
+    return {edit.path: read_text(project / edit.path) for edit in candidate.edits if edit.base_hash != NO_FILE}
 
 
 def target(profile: ApplicationProfile, change: Touched) -> Finding:

@@ -116,6 +116,13 @@ def test_a_right_patch_from_the_top_of_the_repository_fails_only_for_a_gain_with
     assert verified.verdict and verified.verdict["outcome"] == "NOT_FASTER"
 
 
+def test_a_patch_of_comments_is_refused_before_anything_runs(repository):
+    verified = repository.verify(repository.patch((FAST[0], f"{FAST[0]}  // as before")))
+    assert verified.status == 3, verified.text
+    assert verified.verdict and verified.verdict["outcome"] == "NOT_FASTER"
+    assert "it changes nothing that the compiler sees" in verified.text and "profile" not in verified.text
+
+
 CHEATS = {
     "the last elements left out": ([FAST, ("if (t < rows", "if (t + 3 < rows")], "WRONG_OUTPUT", "8000 differ"),
     "a barrier left out": ([FAST, ("  __syncthreads();\n", "")], "RACE", f"{SOURCE}:9 "),
