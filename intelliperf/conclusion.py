@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
 from intelliperf.project.scratch import Workspace
@@ -25,6 +25,7 @@ from intelliperf.records import (
     Verdict,
 )
 from intelliperf.search import Agenda, Target, key_of
+from intelliperf.sentences import duration, number
 
 _MOST_LINES = 400  # of one kernel in a report
 _REWRITERS = {OriginKind.RULE: "rules", OriginKind.MODEL: "model", OriginKind.REPLAY: "replay", OriginKind.USER: "user"}
@@ -62,6 +63,9 @@ def not_checked(attempts: Sequence[Attempt], whole: Verdict | None) -> tuple[str
     return tuple(sorted({item for verdict in [*(verdicts or given), *together] for item in verdict.left_open}))
 
 
+_SAME_RATIO = 1.05  # no further apart, by replay and by whole runs, than is worth a word
+
+
 def final_timing(
     backend: Backend, targets: Sequence[Target], deadline_s: float, together: tuple[Version, Version] | None = None
 ) -> Timing:
@@ -92,6 +96,24 @@ def final_timing(
         measured += [m for m in whole.measurements if m.scope is not Scope.KERNEL]
         notes += whole.notes
     return Timing(tuple(measured), notes=tuple(dict.fromkeys(notes)))
+
+
+def replays_beside_whole_runs(attempts: Sequence[Attempt], measured: Sequence[Measurement]) -> Iterator[str]:
+    """Where a kernel's ratio by replay is not that of whole runs of the application, and what differs in a replay."""
+    for one in measured:
+        judged = [
+            a for a in attempts if a.accepted and a.kernel == one.kernel and a.verdict and a.verdict.on_recordings
+        ]
+        if one.scope is not Scope.KERNEL or len(judged) != 1 or judged[0].verdict is None:
+            continue
+        replayed = next((m for m in judged[0].verdict.measurements if m.scope is Scope.KERNEL), None)
+        if replayed is None or 1 / _SAME_RATIO <= replayed.ratio / one.ratio <= _SAME_RATIO:
+            continue
+        yield (
+            f"{one.kernel}: {number(replayed.ratio)}× by replayed dispatches ({duration(replayed.baseline_ns)} and "
+            f"{duration(replayed.candidate_ns)}), {number(one.ratio)}× by whole runs ({duration(one.baseline_ns)} and "
+            f"{duration(one.candidate_ns)}): a replay finds its code, and what dispatches do not change, in the caches"
+        )
 
 
 def _timed_together(

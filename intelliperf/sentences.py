@@ -110,6 +110,14 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def duration(nanoseconds: float) -> str:
+    """With the unit that leaves up to three digits before the point: 9.18 µs."""
+    for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
+        if abs(nanoseconds) < limit:
+            return f"{nanoseconds / divisor:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"
+
+
 def percent(share: float) -> str:
     """A share of 0..1 in whole or tenth percents."""
     return f"{share * 100:.0f} %" if share >= 0.1 or share == 0 else f"{share * 100:.1f} %"

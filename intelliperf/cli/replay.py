@@ -24,7 +24,8 @@ from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import make_ready, reshaped
 from intelliperf.records import Application, Kernel
 from intelliperf.report.files import read
-from intelliperf.report.wording import command_line, duration, gain
+from intelliperf.report.wording import command_line, gain
+from intelliperf.sentences import duration
 from intelliperf.validation.replaygate import RECORDINGS, program_name
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.recording import MACHINE, deviations, left_otherwise

@@ -27,6 +27,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
+from intelliperf.sentences import duration
 
 _ATOMICS = (AccessKind.ATOMIC, AccessKind.REDUCTION)
 _BAD_RATIO = 1.5  # where a figure is shown as bad: half as much again as its ideal
@@ -206,13 +207,6 @@ def kernel_header(kernel: KernelLines) -> str:
 def _triple(size: tuple[int, int, int]) -> str:
     used = [str(size[0]), *(str(extent) for extent in size[1:] if extent != 1)]
     return "x".join(used if size[2] == 1 or len(used) == 3 else [str(extent) for extent in size])
-
-
-def duration(nanoseconds: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
 
 
 def place(evidence: SourceEvidence, project: Path) -> str:

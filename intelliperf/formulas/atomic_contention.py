@@ -7,13 +7,13 @@ from intelliperf.formulas.base import (
     Symptom,
     Threshold,
     count,
-    duration,
     optional,
     percent,
     value_of,
     visible_ns,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, Quantity, SourceEvidence
+from intelliperf.sentences import duration
 
 LANES_ON_ONE_ADDRESS = Threshold(
     1.5, "random keys over a few hundred addresses already put more than one lane of a wave on the same one"

@@ -284,10 +284,3 @@ def count(quantity: Quantity) -> str:
     if quantity.error and quantity.value:
         text += f" ± {percent(quantity.error / quantity.value)}"
     return text
-
-
-def duration(nanoseconds: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"

@@ -6,7 +6,6 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
-    duration,
     percent,
     shrunk,
     stepping_ns,
@@ -14,6 +13,7 @@ from intelliperf.formulas.base import (
     waiting_ns,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
+from intelliperf.sentences import duration
 
 ACTIVE_OF_POSSIBLE = Threshold(
     0.95, "ragged ends leave a twentieth of the lanes idle in healthy kernels; beyond it the time at stake decides"

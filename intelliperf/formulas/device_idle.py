@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from intelliperf.formulas.base import Threshold, duration, percent
+from intelliperf.formulas.base import Threshold, percent
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest
-from intelliperf.sentences import counted
+from intelliperf.sentences import counted, duration
 from intelliperf.timeline import KERNEL, TIMED, WAITS, HostCall, Timeline
 
 AT_ONCE = Threshold(

@@ -8,7 +8,6 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
-    duration,
     optional,
     percent,
     shrunk,
@@ -18,6 +17,7 @@ from intelliperf.formulas.base import (
     waves_of,
 )
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, SourceEvidence
+from intelliperf.sentences import duration
 
 FILLED = Threshold(
     0.8, "Nsight Compute's rule for the last round, too, speaks up where a fifth of the capacity is empty"

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intelliperf.formulas.base import Threshold, duration, percent
+from intelliperf.formulas.base import Threshold, percent
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest
-from intelliperf.sentences import counted
+from intelliperf.sentences import counted, duration
 from intelliperf.timeline import KERNEL, WAITS, HostCall, Timeline, process_ns
 
 SHORT = Threshold(0.5, "of a kernel's time: at least as much goes into the launch as into its work")

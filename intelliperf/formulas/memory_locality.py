@@ -9,13 +9,13 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
-    duration,
     optional,
     percent,
     shrunk,
     value_of,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
+from intelliperf.sentences import duration
 
 TRAFFIC_PER_COMPULSORY = Threshold(
     1.5,

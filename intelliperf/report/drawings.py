@@ -8,7 +8,7 @@ from pathlib import Path
 
 from intelliperf.records import Device, Finding, Measurement, Metric, SourceEvidence
 from intelliperf.report import wording
-from intelliperf.sentences import main_reading, percent
+from intelliperf.sentences import duration, main_reading, percent
 
 _AROUND = 3  # lines shown before and after one that is blamed
 
@@ -27,7 +27,7 @@ def gain_bars(measurement: Measurement, device: Device) -> str:
     longer = max(measurement.baseline_ns, measurement.candidate_ns) or 1.0
     rows = []
     for name, ns in (("before", measurement.baseline_ns), ("after", measurement.candidate_ns)):
-        told = wording.duration(ns)
+        told = duration(ns)
         rows.append(f'<span class="muted">{name}</span>{bar(ns / longer, name, f"{name}: {told}")}')
         rows.append(f'<span class="figure">{escape(told)}</span>')
     title = f"{wording.scope(measurement)}: {wording.gain(measurement, device)}"

@@ -8,7 +8,7 @@ from html import escape
 from intelliperf.records import KernelProfile, Measurement, Metric
 from intelliperf.report import wording
 from intelliperf.report.plaintext import visible
-from intelliperf.sentences import number
+from intelliperf.sentences import duration, number
 
 _MOST = 60  # measurements of one verdict
 _MOST_PAIRS = 200
@@ -41,7 +41,7 @@ def _row(m: Measurement, scale: float) -> str:
         f'<line class="one" x1="{scale:.2f}" x2="{scale:.2f}" y1="0" y2="10"/>'
         f'<rect class="after" x="{low:.2f}" y="2" width="{width:.2f}" height="6"/></svg>'
     )
-    before, after = wording.duration(m.baseline_ns), wording.duration(m.candidate_ns)
+    before, after = duration(m.baseline_ns), duration(m.candidate_ns)
     cells = "".join(f"<td>{escape(text)}</td>" for text in (visible(wording.scope(m), 120), before, after, told))
     return f"<tr>{cells}<td>{drawn}</td></tr>"
 

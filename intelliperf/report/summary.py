@@ -8,7 +8,7 @@ from pathlib import Path
 
 from intelliperf.records import Device, Report, SourceEvidence
 from intelliperf.report import wording
-from intelliperf.sentences import counted, number
+from intelliperf.sentences import counted, duration, number
 
 _TOP_KERNELS = 10
 
@@ -97,7 +97,7 @@ def _gain(report: Report) -> Iterator[str]:
         return
     yield from ("", "## Gain", "", "| scope | before | after | gain |", "|---|---|---|---|")
     for m in report.measurements:
-        before, after = wording.duration(m.baseline_ns), wording.duration(m.candidate_ns)
+        before, after = duration(m.baseline_ns), duration(m.candidate_ns)
         yield f"| {wording.scope(m, report.application)} | {before} | {after} | {wording.gain(m, report.device)} |"
 
 

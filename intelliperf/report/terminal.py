@@ -8,7 +8,7 @@ from pathlib import Path
 
 from intelliperf.records import Ending, Report, SourceEvidence
 from intelliperf.report import wording
-from intelliperf.sentences import counted
+from intelliperf.sentences import counted, duration
 
 _SHOWN_LINES = 3
 
@@ -30,7 +30,7 @@ def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) ->
         yield from _where(report.evidence, report, "  ")
     yield from _process(report)
     for measurement in report.measurements:
-        before, after = wording.duration(measurement.baseline_ns), wording.duration(measurement.candidate_ns)
+        before, after = duration(measurement.baseline_ns), duration(measurement.candidate_ns)
         scope = wording.scope(measurement, report.application)
         yield f"  {scope}: {before} → {after}, {wording.gain(measurement, report.device)}"
     yield from _attempts(report)

@@ -30,6 +30,7 @@ from intelliperf.records import (
 )
 from intelliperf.sentences import (
     EMULATOR,
+    duration,
     figures,
     number,
     percent,
@@ -112,13 +113,6 @@ def device_time(report: Report) -> Iterator[tuple[str, str, str, str, KernelProf
 
 def _times(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
-
-
-def duration(ns: float) -> str:
-    for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if abs(ns) < limit:
-            return f"{ns / divisor:.3g} {unit}"
-    return f"{ns / 1e9:.3g} s"
 
 
 def origin(attempt: Attempt) -> str:

@@ -11,6 +11,7 @@ from intelliperf.report import gainfigures, heat, reproduce, wording
 from intelliperf.report.html import Content
 from intelliperf.report.plaintext import visible
 from intelliperf.report.risks import Judged, risks
+from intelliperf.sentences import duration
 
 _LONGEST_TEXT = 4_000
 _MOST_OF_EACH = 60  # places, measurements
@@ -99,8 +100,8 @@ def pull_request(patch: Patch, shown: Content, decisions: Sequence[Decision]) ->
     for place in shown.judged:
         lines.append(f"- {visible(place.place, 200)}: {place.outcome}, {place.at}")
         lines += [
-            f"  - {visible(wording.scope(m), 120)}: {wording.duration(m.baseline_ns)} → "
-            f"{wording.duration(m.candidate_ns)}, {gainfigures.interval(m)}"
+            f"  - {visible(wording.scope(m), 120)}: {duration(m.baseline_ns)} → "
+            f"{duration(m.candidate_ns)}, {gainfigures.interval(m)}"
             for m in place.measurements
         ]
     lines += ["", "## Left to the reviewer", "", *(f"- {item}" for item in shown.risks or ("nothing known",))]
