@@ -1,21 +1,13 @@
-/* The headers serve plain C. */
-#include <stdio.h>
-#ifdef USE_CUDA
-#include <cuda_runtime_api.h>
-#define API(name) cuda##name
-#else
-#include <hip/hip_runtime_api.h>
-#define API(name) hip##name
-#endif
+/* CUDA's types in C: tags, alignment, makers, complex numbers and cuBLAS's header. */
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
 
 int main(void) {
-  int *device = 0, in = 42, out = 0;
-  API(Stream_t) stream;
-  if (API(StreamCreate)(&stream) != API(Success)) return 1;
-  if (API(Malloc)((void**)&device, sizeof in) != API(Success)) return 2;
-  if (API(Memcpy)(device, &in, sizeof in, API(MemcpyHostToDevice)) != API(Success)) return 3;
-  if (API(MemcpyAsync)(&out, device, sizeof out, API(MemcpyDeviceToHost), stream) != API(Success)) return 4;
-  if (API(StreamSynchronize)(stream) != API(Success)) return 5;
-  printf("%d %s\n", out, API(GetErrorString)(API(Free)(device)));
-  return out == in ? 0 : 6;
+  struct float4 four = make_float4(1, 2, 3, 4);
+  dim3 shape = {8, 4, 1};
+  uchar2 bytes = make_uchar2(1, 2);
+  cuFloatComplex z = cuCmulf(make_cuFloatComplex(0, 1), make_cuFloatComplex(0, 1));
+  __half raw = {0x3c00};
+  return !(sizeof(struct float3) == 12 && _Alignof(float4) == 16 && _Alignof(double4) == 16 && _Alignof(short2) == 4 &&
+           four.w == 4 && shape.x == 8 && bytes.y == 2 && cuCrealf(z) == -1 && raw.x == 0x3c00);
 }

@@ -1,4 +1,8 @@
 // HIP half precision.
 #pragma once
 #include <hip/hip_runtime.h>
+#if defined(__CUDA__) || defined(__HIP__)
 #include <simt/half.h>
+#else
+#include <simt/host_half.h>
+#endif

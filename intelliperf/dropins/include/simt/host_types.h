@@ -16,13 +16,7 @@
 #define SIMT_HDT inline
 #include <simt/vector_types.h>
 #else
-typedef struct { unsigned int x, y, z; } uint3;
-typedef struct { unsigned int x, y, z; } dim3;
-typedef struct { int x, y; } int2;
-typedef struct { int x, y, z, w; } int4;
-typedef struct { float x, y; } float2;
-typedef struct { float x, y, z, w; } float4;
-typedef struct { double x, y; } double2;
+#include <simt/vector_types_c.h>
 #endif
 #endif
 
