@@ -115,12 +115,18 @@ def defects_of(runs: Sequence[Watched], project: Project, vendor: str) -> tuple[
             known = found.get(key)
             found[key] = defect if known is None else replace(known, count=max(known.count, defect.count))
     rank = list(DefectLevel)
-    return tuple(sorted(found.values(), key=lambda defect: rank.index(defect.level)))
+    told = [one for one in found.values() if not _is_trace_of(one, found.values())]
+    return tuple(sorted(told, key=lambda defect: rank.index(defect.level)))
+
+
+def _is_trace_of(defect: Defect, others: Iterable[Defect]) -> bool:
+    """Memory that is found damaged after a kernel of which the access is told, too."""
+    same = (one for one in others if one.rule == defect.rule and one.kernel == defect.kernel and one.point)
+    return defect.rule == _PLAIN["out_of_bounds"][0] and defect.point is None and any(same)
 
 
 def _describe(trace: Trace, fault: Fault, project: Project, vendor: str) -> Defect:
-    module = trace.modules.get(fault.module) if fault.module is not None else None
-    facts = module.kernels.get(fault.kernel) if module else None
+    facts = trace.kernel_of(fault)
     rule, level, what, remedy = _judge(trace, fault, project, vendor)
     launch = trace.launch_by_index.get(fault.launch) if fault.launch is not None else None
     return Defect(

@@ -86,8 +86,7 @@ def located(trace: Trace, project: Project) -> tuple[LocatedFault, ...]:
 
 
 def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
-    module = trace.modules.get(fault.module) if fault.module is not None else None
-    facts = module.kernels.get(fault.kernel) if module else None
+    facts = trace.kernel_of(fault)
     return LocatedFault(
         kind=fault.kind,
         kernel=facts.name if facts else fault.kernel or "the host part",
@@ -146,8 +145,12 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
     for fault in (fault for fault in located(trace, project) if fault.kind in told):
         key = fault.kind, fault.kernel, fault.scope, frozenset((fault.place, fault.other))
         alike[key] = replace(fault, count=alike[key].count + fault.count) if key in alike else fault
+    placed = {(fault.kind, fault.kernel) for fault in alike.values() if fault.place.line}
     kinds: dict[str, list[LocatedFault]] = {}
     for fault in alike.values():
+        damage = fault.kind == "out_of_bounds" and not fault.place.line  # found after a launch
+        if damage and (fault.kind, fault.kernel) in placed:
+            continue
         kinds.setdefault(fault.kind, []).append(fault)
     return tuple(
         f"the program as it is shows {len(faults)} distinct {kind.replace('_', '-')} fault{'s' * (len(faults) > 1)}: "

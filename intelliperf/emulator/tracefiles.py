@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from intelliperf.emulator.codeobjects import with_places
-from intelliperf.emulator.modulefacts import ABI_VERSION, ModuleFacts, parse_module
+from intelliperf.emulator.modulefacts import ABI_VERSION, KernelFacts, ModuleFacts, parse_module
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
@@ -83,6 +84,11 @@ class Transfer:
     operation: str
     bytes: int
     time_ns: float
+
+
+_DAMAGE = re.compile(
+    r"kernel=(?P<kernel>\S+) allocation_bytes=(?P<allocation_bytes>\d+) address_offset=(?P<address_offset>-?\d+)"
+)
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,11 @@ class Trace:
             return ()
         return tuple(parse_fault(path, row) for row in _json_lines(path))
 
+    def kernel_of(self, fault: Fault) -> KernelFacts | None:
+        """Of the module that it was seen in, else of any that has the kernel."""
+        modules = self.modules.values() if fault.module is None else [self.modules[fault.module]]
+        return next((module.kernels[fault.kernel] for module in modules if fault.kernel in module.kernels), None)
+
     @cached_property
     def launch_by_index(self) -> Mapping[int, KernelLaunch]:
         return {launch.index: launch for launch in self.launches}
@@ -252,6 +263,9 @@ def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
 
 
 def parse_fault(path: Path, row: Mapping[str, Any]) -> Fault:
+    damage = _DAMAGE.fullmatch(str(row.get("detail")))
+    if damage is not None:  # found after a launch, behind an allocation
+        row = {**row, **damage.groupdict(), "detail": None}
     try:
         return Fault(
             kind=str(row["kind"]),
