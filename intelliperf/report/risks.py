@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from intelliperf.records import Attempt, Check, CheckStatus, Measurement, Provenance
+from intelliperf.records import DEFERRED, Attempt, Check, CheckStatus, Measurement, Provenance
 from intelliperf.report.plaintext import visible
 
 _MOST = 60
@@ -38,7 +38,9 @@ def risks(judged: Sequence[Judged], steps: Sequence[Attempt] = ()) -> tuple[str,
         found += _left_open(one.checks, one.not_checked)
     told = [item for one in judged for item in one.not_checked]
     for attempt in steps:  # a verdict on several steps holds the gates of the last one alone
-        found += _left_open(attempt.verdict.checks if attempt.verdict is not None else (), told)
+        checks = attempt.verdict.checks if attempt.verdict is not None else ()
+        later = [check for check in checks if judged and check.detail == DEFERRED]  # the verdict on all together has it
+        found += _left_open([check for check in checks if check not in later], told)
         declares = attempt.candidate.declares if attempt.candidate is not None else None
         if declares is not None and declares.geometry:
             found.append(f"changes launch geometry: {declares.reason}")
