@@ -36,6 +36,7 @@ POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every b
 TWIN = "other-poison"
 BASE = "reference"
 _MASK_LIMIT_BYTES = 64 * 1024 * 1024
+_FEW_SHARE = 1 / 16  # no more of a chunk may depend on the order for the rest to be compared
 _UNDEFINED_RELATIVE = 1e-3  # two poisons make a float differ by more, noise by less
 
 # The base first. The clock is skewed so that printed times can be told from answers.
@@ -54,10 +55,14 @@ _MORE_VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 class Masks:
-    """Undefined elements, one bit per byte, compressed: by dispatch, buffer and offset of the chunk."""
+    """Undefined elements, one bit per byte, compressed: by dispatch, buffer and offset of the chunk.
+
+    What depends on the order of lanes and blocks does so at every dispatch, altered ones among them.
+    """
 
     def __init__(self) -> None:
         self._masks: dict[tuple[int, Key], dict[int, bytes]] = {}
+        self._loose: dict[tuple[Key, int], Mask] = {}
         self._stored = 0
         self.full = False
 
@@ -69,20 +74,31 @@ class Masks:
             return
         self._masks.setdefault((dispatch, key), {})[offset] = packed
 
+    def add_everywhere(self, key: Key, offset: int, loose: Mask) -> None:
+        known = self._loose.get((key, offset))
+        self._loose[key, offset] = loose if known is None or known.size != loose.size else loose | known
+
     def get(self, dispatch: int, key: Key, offset: int, size: int) -> Mask | None:
         """True for each undefined byte of the chunk; None if all are defined."""
         packed = self._masks.get((dispatch, key), {}).get(offset)
-        if packed is None:
+        loose = self._loose.get((key, offset))
+        if packed is None and loose is None:
             return None
-        bits = np.unpackbits(np.frombuffer(zlib.decompress(packed), dtype=np.uint8), count=size)
-        return bits.astype(np.bool_)
+        found = np.zeros(size, dtype=np.bool_)
+        if packed is not None:
+            found |= np.unpackbits(np.frombuffer(zlib.decompress(packed), dtype=np.uint8), count=size).astype(np.bool_)
+        if loose is not None:  # the buffer may be larger in altered launches
+            both = min(size, loose.size)
+            found[:both] |= loose[:both]
+        return found
 
     def drop(self, key: Key) -> None:
+        self._loose = {place: loose for place, loose in self._loose.items() if place[0] != key}
         for entry in [entry for entry in self._masks if entry[1] == key]:
             del self._masks[entry]
 
     def __len__(self) -> int:
-        return len(self._masks)
+        return len(self._masks) + len(self._loose)
 
 
 @dataclass(frozen=True)
@@ -156,6 +172,7 @@ class Calibrator:
     unordered: set[Key] = field(default_factory=set)
     formats: set[str] = field(default_factory=set)
     erratic_at: set[tuple[int, Key]] = field(default_factory=set)
+    loose_at: dict[tuple[int, Key], int] = field(default_factory=dict)  # few elements depend on the order there: bytes
     known: Remembered[tuple[dict[int, tuple[str, Scalar]], set[int]]] = field(default_factory=Remembered)
     differing: Remembered[frozenset[int]] = field(default_factory=Remembered)  # arguments
 
@@ -191,6 +208,8 @@ class Calibrator:
                 if same_multiset(scalar, left.whole(), right.whole()):
                     spread.steadiness = Steadiness.UNORDERED
                     reordered[key] = Reordered(spread.scalar, left.whole(), right.whole())
+                elif self._few(spread, (base.dispatch.index, key), offset, expected, found):
+                    continue
                 else:
                     # Of a list that was longer before, what is left behind its end may be anything.
                     spread.steadiness = max(spread.steadiness, Steadiness.ERRATIC)
@@ -201,6 +220,19 @@ class Calibrator:
             together = moved_together(reordered[pair[0]], reordered[pair[1]])
             self.parallel[pair] = together and self.parallel.get(pair, True)
         return None
+
+    def _few(self, spread: Spread, where: tuple[int, Key], offset: int, expected: Bytes, found: Bytes) -> bool:
+        """Do few elements alone come out otherwise in another order? They are left out then, like undefined ones."""
+        loose = undefined_bytes(spread.scalar, expected, found)
+        few = np.count_nonzero(loose) <= max(spread.scalar.size, expected.size * _FEW_SHARE)
+        if spread.steadiness > Steadiness.NUMERIC or not few:
+            return False
+        rest = np.where(loose, expected, found)
+        if not np.array_equal(rest, expected) and not spread.add(expected, rest):
+            return False
+        self.undefined.add_everywhere(where[1], offset, loose)
+        self.loose_at[where] = max(self.loose_at.get(where, 0), int(np.count_nonzero(loose)))
+        return True
 
     def _arguments(self, base: Dispatch, other: Dispatch, pairing: Pairing) -> None:
         def differing() -> frozenset[int]:
@@ -214,6 +246,7 @@ class Calibrator:
     def allowances(self, additions: Additions) -> dict[Key, Allowance]:
         for key in self.unordered:
             self.spreads[key].steadiness = Steadiness.UNORDERED
+            self.erratic_at |= {at for at in self.loose_at if at[1] == key}
         found = {key: spread.allowance(additions.count) for key, spread in self.spreads.items()}
         if additions.assumed and additions.count > 0:
             for key, (scalar, elements) in self.written_floats.items():
@@ -287,6 +320,9 @@ def calibrate(
             calibrator.undefined.drop(key)
     divergences = [*followed.divergences.values(), *(more.divergences.values() if more else ())]
     notes = [f"the reference run '{d.label}' took another path: {d.detail}" for d in divergences]
+    for key in sorted({key for _, key in calibrator.loose_at if key not in calibrator.unordered}):
+        most = max(count for at, count in calibrator.loose_at.items() if at[1] == key)
+        notes.append(f"{calibrator.names[key]}: up to {most} bytes depend on the order in the original itself")
     if calibrator.undefined.full:
         notes.append("too much memory is left undefined by the reference to keep track of all of it")
     ended = {**(more.ended if more else {}), **followed.ended}
