@@ -23,8 +23,9 @@ SOURCE = """#include <cstdio>
 #include <vector>
 #include <hip/hip_runtime.h>
 struct Options { short mode; short width; unsigned char mirrored; bool halved; float gain; };
+struct Cell { float height; int kind; };
 __constant__ float taps[8];
-__global__ void filter(const float* in, const bool* used, float* out, int n, Options o) {
+__global__ void filter(const float* in, const bool* used, const Cell* cells, float* out, int n, Options o) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float sum = 0.0f;
@@ -37,7 +38,9 @@ __global__ void filter(const float* in, const bool* used, float* out, int n, Opt
   if (o.halved && VARIANT != 5) sum *= 0.5f;
   if (o.mode == 1 && VARIANT != 6) sum = fabsf(sum);
   if (o.mode == 2) sum = VARIANT == 7 ? fminf(sum * sum, 1000.0f) : sum * sum;
-  out[i] = sum * o.gain;
+  const Cell c = cells[i];
+  if (c.kind == 3 && VARIANT != 8) sum -= c.height;
+  out[i] = sum * o.gain + (VARIANT == 9 ? c.height : fabsf(c.height));
 }
 int main() {
   const int n = 700;
@@ -47,11 +50,16 @@ int main() {
   for (int t = 0; t < 8; ++t) weights[t] = 0.1f * (t + 1);
   float *in, *out;
   bool* used;
+  Cell* cells;
+  std::vector<Cell> ground(n);
+  for (int i = 0; i < n; ++i) ground[i] = {0.5f + i % 7, i % 3};
+  if (hipMalloc(&cells, n * sizeof(Cell))) return 1;
+  if (hipMemcpy(cells, ground.data(), n * sizeof(Cell), hipMemcpyHostToDevice)) return 2;
   if (hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4) || hipMalloc(&used, n)) return 1;
   if (hipMemcpy(in, host.data(), n * 4, hipMemcpyHostToDevice) || hipMemset(out, 0, n * 4)) return 2;
   if (hipMemcpy(used, set.data(), n, hipMemcpyHostToDevice)) return 3;
   if (hipMemcpyToSymbol(taps, weights.data(), 32)) return 4;
-  filter<<<(n + 63) / 64, 64>>>(in, used, out, n, Options{0, 5, 1, false, 1.5f});
+  filter<<<(n + 63) / 64, 64>>>(in, used, cells, out, n, Options{0, 5, 1, false, 1.5f});
   return hipDeviceSynchronize();
 }
 """
@@ -110,6 +118,8 @@ _ARGUMENTS, _DATA, _TOGETHER = "3", "2", "7"
         pytest.param(4, _ARGUMENTS, id="an array of the device's constants, beyond what the launch reads of it"),
         pytest.param(5, _ARGUMENTS, id="a boolean"),
         pytest.param(6, _ARGUMENTS, id="a mode of two bytes"),
+        pytest.param(8, _DATA, id="an integer of a struct in memory"),
+        pytest.param(9, _DATA, id="a float of a struct in memory"),
         pytest.param(7, _TOGETHER, id="a mode that the launch has not, and large numbers"),
     ],
 )

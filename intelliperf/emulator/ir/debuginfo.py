@@ -31,6 +31,7 @@ _TRANSPARENT = (
 )
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
 _MAX_NESTING = 8
+_MOST_MEMBERS = 32  # of an aggregate, whose numbers are told one by one
 
 
 @dataclass(frozen=True)
@@ -305,6 +306,26 @@ class DebugInfo:
         ]
         return held[0] if held and all(other == held[0] for other in held) else None
 
+    def members(self, kind: int | None, offset: int = 0, depth: int = 0) -> list[dict[str, Any]]:
+        """The numbers that an aggregate consists of, of whatever kinds; none in unions, of long arrays none either."""
+        node = self.resolved(kind)
+        if node.kind == "DIBasicType" or node.text("name") in _SHORT_FLOATS:
+            return [{"offset": offset, **(self.number(kind) or {})}]
+        if node.text("tag") == "DW_TAG_array_type":
+            each = self.size(node.reference("baseType"))
+            count = node.number("size") // 8 // each if each else 0
+            places = range(offset, offset + count * each, each) if count <= _MOST_MEMBERS else ()
+            return [one for at in places for one in self.members(node.reference("baseType"), at, depth + 1)]
+        found: list[dict[str, Any]] = []
+        if not self.is_aggregate(kind) or node.text("tag") == "DW_TAG_union_type" or depth > _MAX_NESTING:
+            return found
+        for operand in self.node(node.reference("elements")).operands:
+            member = self.node(operand)
+            bitwise = "DIFlagBitField" in member.text("flags") or "DIFlagStaticMember" in member.text("flags")
+            if member.text("tag") in ("DW_TAG_member", "DW_TAG_inheritance") and not bitwise:
+                found += self.members(member.reference("baseType"), offset + member.number("offset") // 8, depth + 1)
+        return found[:_MOST_MEMBERS]
+
     def element(self, target: int | None) -> dict[str, Any]:
         """What a pointer points to: name, bytes, encoding."""
         node = self.resolved(target)
@@ -364,6 +385,7 @@ class DebugInfo:
             "restrict": self.is_restrict(number),
             "element": self.element(target) if pointer else None,
             "number": self.number(target) if pointer or self.resolved(number).kind == "DIBasicType" else None,
+            **({"members": self.members(target)} if pointer and self.is_aggregate(target) else {}),
         }
 
 

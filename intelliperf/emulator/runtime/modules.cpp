@@ -58,6 +58,10 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.pointer = entry["pointer"].boolean();
     if (parameter.pointer) parameter.pointers.push_back(0);
     parameter.number = read_number(entry["number"]);
+    for (const JsonValue& member : entry["members"].items())
+      if (parameter.number.kind == NumberKind::kNone)
+        parameter.members.push_back({member["offset"].unsigned_or(0), read_number(member)});
+    parameter.stride = parameter.members.empty() ? 0 : entry["element"]["bytes"].unsigned_or(0);
     parameter.constant = entry["const"].boolean();
     parameter.multiple = static_cast<uint32_t>(entry["multiple"].unsigned_or(1));
     for (const JsonValue& field : entry["fields"].items())

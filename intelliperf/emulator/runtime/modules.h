@@ -19,12 +19,19 @@ struct Module;
 class CodeObject;
 struct CodeKernel;
 
+struct Member {
+  uint64_t offset;
+  Number number;
+};
+
 struct Parameter {
   uint32_t index;
   uint64_t size;                   // bytes at arguments[index]
   bool pointer;                    // the parameter itself is a pointer
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
   Number number;          // what it is, or what all behind a pointer consists of
+  std::vector<Member> members;  // of each element behind a pointer, where these are numbers of several kinds
+  uint64_t stride = 0;          // bytes of such an element
   bool constant = false;  // const behind the pointer
   uint32_t multiple = 1;  // a just-in-time compiler took the number for a multiple of this
 };

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
+#include "altered_buffers.h"
 #include "alterations.h"
 #include "other_data.h"
 #include "other_sizes.h"
@@ -21,26 +21,7 @@ constexpr size_t kMostPointers = 3;
 constexpr uint64_t kWideEach = 3;  // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
-struct Numbers {  // what a parameter says that an allocation holds
-  BufferNumbers of;
-  bool mixed = false;  // two parameters disagree
-};
-
-bool is_kept(const Allocation& a) {
-  const auto& kept = settings().kept;
-  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
-}
-
-bool movable(const Allocation& a) {
-  return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
-}
-
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
-
-bool is_only_read(const Parameter& parameter) {
-  const auto& listed = settings().only_read;
-  return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
-}
 
 // A size may grow as long as the original reads nothing beyond an array, which must show then.
 bool has_bare_arrays(const Module& module) {
@@ -119,54 +100,16 @@ struct Window {
   }
 };
 
-std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
-  std::map<const Allocation*, Numbers> found;
-  for (const Parameter& parameter : request.kernel->parameters) {
-    if (!parameter.pointer || parameter.size != sizeof(uintptr_t)) continue;
-    uintptr_t address = 0;
-    std::memcpy(&address, request.arguments[parameter.index], sizeof address);
-    const Allocation* a = find(address);
-    if (!a || !movable(*a) || !in_arena(a->base) || is_kept(*a)) continue;
-    const uint32_t each = parameter.number.bytes;
-    const bool aligned = each && (address - a->base) % each == 0;
-    const auto order = static_cast<uint32_t>(found.size());
-    const auto [entry, fresh] = found.try_emplace(a);
-    Numbers& numbers = entry->second;
-    if (fresh) numbers.of = {parameter.number, true, order};
-    numbers.mixed |= !aligned || !(numbers.of.number == parameter.number);
-    numbers.of.constant &= parameter.constant || is_only_read(parameter);
-  }
-  for (const auto& variable : request.kernel->module->variables) {
-    const Allocation* a = variable->managed ? nullptr : find(variable->address);
-    if (!a || a->kind != MemoryKind::kSymbol) continue;
-    uint32_t order = 0;  // of its name, for a candidate may add variables
-    for (const char c : variable->name) order = order * 31 + static_cast<unsigned char>(c);
-    found.try_emplace(a, Numbers{{variable->number, variable->constant, order % 1024}, false});
-  }
-  return found;
-}
-
 void alter_all(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed) continue;
-    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    alter(at, allocation->bytes, numbers.of, nth, mode);
-    shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
+    change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) { alter(at, bytes, of, nth, mode); });
   }
 }
 
-// In an order that both versions of a program have.
-std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request) {
-  std::vector<std::pair<const Allocation*, Numbers>> found;
-  for (const auto& one : altered_with(request))
-    if (one.first->kind != MemoryKind::kSymbol) found.push_back(one);
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
-  return found;
-}
-
 bool is_list(const std::pair<const Allocation*, Numbers>& one) {
-  const auto& [of, mixed] = one.second;
-  return of.constant && !mixed && of.number.kind == NumberKind::kInteger;
+  const Numbers& numbers = one.second;
+  return numbers.of.constant && !numbers.mixed && numbers.of.number.kind == NumberKind::kInteger;
 }
 
 // Lists of integers that are only read, where there are several: one of them may say how long the others are.
@@ -298,9 +241,9 @@ void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataK
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
     if (kind == DataKind::kWritten && allocation->kind == MemoryKind::kSymbol) continue;
-    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    alter_kind(at, allocation->bytes, numbers.of, nth, kind, bounds);
-    shadow_uploaded(at, allocation->bytes);  // numbers of their own from now on
+    change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) {
+      alter_kind(at, bytes, of, nth, kind, bounds);
+    });
   }
   altered_.watched |= needs_watching(kind) && may_be_watched(request);
 }
@@ -323,8 +266,8 @@ void OtherNumbers::alter_sums(const LaunchRequest& request) {
   const std::pair<const Allocation* const, Numbers>* longest = nullptr;
   const auto listed = altered_with(request);
   for (const auto& one : listed) {
-    const auto& [of, mixed] = one.second;
-    if (mixed || !of.constant || of.number.kind != NumberKind::kFloat) continue;
+    const Numbers& numbers = one.second;
+    if (numbers.mixed || !numbers.of.constant || numbers.of.number.kind != NumberKind::kFloat) continue;
     if (!longest || one.first->bytes > longest->first->bytes) longest = &one;
   }
   told_ = name_of(DataKind::kCancelling);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kLeastSize = 5;         // what is below is often a mode
 constexpr size_t kMostConstants = 12;
+constexpr size_t kMostLimits = 4;
 constexpr int64_t kManyTimes = 27;  // as large a size, where launches are small: magic numbers in place of divisions end
 constexpr uint64_t kMostAccesses = 2u << 20;
 
@@ -352,6 +353,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     const int64_t size = resizing.now(i);
     if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
     bool bare = false, keyed = false;
+    size_t limits = 0;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;
     for (const int64_t value : candidates(slot, size, constants, taken, least)) {
       OtherSize other;
@@ -359,7 +361,10 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       found.push_back(other);
       if (size < kLeastSize) continue;
       bool& done = other.larger ? keyed : bare;
-      if (done) continue;
+      const auto beside = [&](int64_t c) { return value - 1 <= c && c <= value + 1; };
+      // Integers beyond a limit that only one version has show only together with a size beyond it.
+      const bool limited = other.larger && std::any_of(constants.begin(), constants.end(), beside) && limits++ < kMostLimits;
+      if (done && !limited) continue;
       done = true;
       found.push_back(other);
       (other.larger ? found.back().keyed : found.back().bare) = true;

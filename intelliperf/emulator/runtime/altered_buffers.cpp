@@ -1,0 +1,69 @@
+#include "altered_buffers.h"
+
+#include <algorithm>
+
+#include "settings.h"
+
+namespace simt {
+namespace {
+
+bool is_kept(const Allocation& a) {
+  const auto& kept = settings().kept;
+  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
+}
+
+bool is_only_read(const Parameter& parameter) {
+  const auto& listed = settings().only_read;
+  return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
+}
+
+bool same_members(const Parameter* known, const Parameter& parameter) {
+  if (!known) return parameter.members.empty();
+  return known->stride == parameter.stride &&
+         std::equal(known->members.begin(), known->members.end(), parameter.members.begin(), parameter.members.end(),
+                    [](const Member& a, const Member& b) { return a.offset == b.offset && a.number == b.number; });
+}
+
+}  // namespace
+
+bool movable(const Allocation& a) {
+  return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
+}
+
+std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
+  std::map<const Allocation*, Numbers> found;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (!parameter.pointer || parameter.size != sizeof(uintptr_t)) continue;
+    uintptr_t address = 0;
+    std::memcpy(&address, request.arguments[parameter.index], sizeof address);
+    const Allocation* a = find(address);
+    if (!a || !movable(*a) || !in_arena(a->base) || is_kept(*a)) continue;
+    const uint64_t each = parameter.members.empty() ? parameter.number.bytes : parameter.stride;
+    const bool aligned = each && (address - a->base) % each == 0;
+    const auto order = static_cast<uint32_t>(found.size());
+    const auto [entry, fresh] = found.try_emplace(a);
+    Numbers& numbers = entry->second;
+    if (fresh) numbers.of = {parameter.number, true, order};
+    if (fresh && !parameter.members.empty()) numbers.members = &parameter;
+    numbers.mixed |= !aligned || !(numbers.of.number == parameter.number) || !same_members(numbers.members, parameter);
+    numbers.of.constant &= parameter.constant || is_only_read(parameter);
+  }
+  for (const auto& variable : request.kernel->module->variables) {
+    const Allocation* a = variable->managed ? nullptr : find(variable->address);
+    if (!a || a->kind != MemoryKind::kSymbol) continue;
+    uint32_t order = 0;  // of its name, for a candidate may add variables
+    for (const char c : variable->name) order = order * 31 + static_cast<unsigned char>(c);
+    found.try_emplace(a, Numbers{{variable->number, variable->constant, order % 1024}, false, nullptr});
+  }
+  return found;
+}
+
+std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request) {
+  std::vector<std::pair<const Allocation*, Numbers>> found;
+  for (const auto& one : altered_with(request))
+    if (one.first->kind != MemoryKind::kSymbol) found.push_back(one);
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
+  return found;
+}
+
+}  // namespace simt

@@ -1,0 +1,52 @@
+// What the buffers of a launch consist of, as its parameters say, for those who alter them.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "alterations.h"
+#include "launch.h"
+#include "memory.h"
+#include "shadow.h"
+
+namespace simt {
+
+struct Numbers {  // what a parameter says that an allocation holds
+  BufferNumbers of;
+  bool mixed = false;  // two parameters disagree
+  const Parameter* members = nullptr;  // of elements of several numbers
+};
+
+// Whether it is put back behind an altered launch.
+bool movable(const Allocation& a);
+
+// The buffers behind the launch's pointers, and its module's variables.
+std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request);
+
+// The buffers alone, in an order that both versions of a program have.
+std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request);
+
+// Changes all numbers of an allocation: of elements of several, those of each member as if they lay side by side.
+template <class Change>
+void change_numbers(const Allocation& a, const Numbers& numbers, const Change& change) {
+  auto* at = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
+  if (!numbers.members) {
+    change(at, a.bytes, numbers.of);
+  } else {
+    const uint64_t stride = numbers.members->stride, count = a.bytes / stride;
+    uint32_t order = 8 * numbers.of.order;
+    for (const Member& member : numbers.members->members) {
+      const uint64_t each = member.number.bytes;
+      if (each == 0 || member.offset + each > stride) continue;
+      std::vector<char> column(count * each);
+      for (uint64_t i = 0; i < count; ++i) std::memcpy(column.data() + i * each, at + i * stride + member.offset, each);
+      change(column.data(), column.size(), BufferNumbers{member.number, numbers.of.constant, ++order});
+      for (uint64_t i = 0; i < count; ++i) std::memcpy(at + i * stride + member.offset, column.data() + i * each, each);
+    }
+  }
+  shadow_uploaded(at, a.bytes);  // numbers of their own from now on
+}
+
+}  // namespace simt
