@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from intelliperf.devices import models
 from intelliperf.emulator.sourcelines import Project, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.records import Check, CheckStatus
@@ -142,7 +143,9 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
     """Each kind of misbehaviour that a run shows, with the first places; what all launches show alike is one fault."""
     alike: dict[object, LocatedFault] = {}
     told = {kind for kinds in CHECKS.values() for kind in kinds}  # what no gate looks at is for `check` alone
-    for fault in (fault for fault in located(trace, project) if fault.kind in told):
+    for fault, seen in zip(located(trace, project), trace.faults, strict=True):
+        if fault.kind not in told or wave_order_is_promised(_vendor_of(trace, seen), fault):
+            continue
         key = fault.kind, fault.kernel, fault.scope, frozenset((fault.place, fault.other))
         alike[key] = replace(fault, count=alike[key].count + fault.count) if key in alike else fault
     placed = {(fault.kind, fault.kernel) for fault in alike.values() if fault.place.line}
@@ -157,6 +160,13 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
         f"{_listed(faults)}"
         for kind, faults in sorted(kinds.items())
     )
+
+
+def _vendor_of(trace: Trace, fault: Fault) -> str:
+    """Of the chip that the fault's module was built for; empty where that is not known."""
+    if fault.module is None or fault.module not in trace.modules:
+        return ""
+    return models.record(trace.modules[fault.module].target).vendor
 
 
 def tolerance_note(trace: Trace, tolerates: bool) -> tuple[str, ...]:

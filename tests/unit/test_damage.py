@@ -20,9 +20,9 @@ def fault(row: dict[str, Any]) -> Fault:
     return parse_fault(Path("faults.jsonl"), row)
 
 
-def trace_of(*rows: dict[str, Any]) -> Trace:
+def trace_of(*rows: dict[str, Any], target: str = "mi300x") -> Trace:
     trace = Trace.__new__(Trace)
-    module = SimpleNamespace(kernels={}, sites=[], source="")
+    module = SimpleNamespace(kernels={}, sites=[], source="", target=target)
     vars(trace).update(faults=tuple(map(fault, rows)), modules={0: module}, launch_by_index={}, launches=())
     return trace
 
@@ -53,6 +53,13 @@ def test_notes_tell_it_once(monkeypatch: Any, tmp_path: Path) -> None:
     assert "1 distinct out-of-bounds fault: " in note and "unknown line" not in note
     (note,) = safety.fault_notes(trace_of(_OTHER, _DAMAGE), Project(tmp_path))
     assert "2 distinct" in note and "an unknown line in k" in note
+
+
+def test_lanes_of_an_amd_wave_are_in_order_and_a_note_says_nothing_of_them(tmp_path: Path) -> None:
+    race = {"kind": "race", "kernel": "k", "module": 0, "scope": "wave", "space": "shared"}
+    assert safety.fault_notes(trace_of(race), Project(tmp_path)) == ()
+    assert "race within a wave" in safety.fault_notes(trace_of(race, target="h100"), Project(tmp_path))[0]
+    assert safety.fault_notes(trace_of({**race, "scope": "block"}), Project(tmp_path))
 
 
 _IN_ORDER = SimpleNamespace(name="in order")
