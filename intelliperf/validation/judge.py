@@ -46,6 +46,7 @@ _OTHER_LAUNCHES = (
     "it adds, splits or renames kernels: with --stop-after-launches the two versions would end at different points"
 )
 _NOTHING = "it changes nothing that the compiler sees: the same tokens, compiled to the same code"
+_NOTHING_LATE = "it changes nothing that is compiled: the same syntax trees"
 
 
 class Judge:
@@ -186,7 +187,7 @@ class Judge:
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         if trial.static.unchanged:
-            return Rejection(Outcome.NOT_FASTER, _NOTHING)
+            return Rejection(Outcome.NOT_FASTER, _NOTHING_LATE if case.jit else _NOTHING)
         trial.note(GATES[0], CheckStatus.PASSED, edited(trial))
         return None
 

@@ -45,6 +45,17 @@ def test_what_only_a_run_can_judge_is_not_refused(edit: Edit) -> None:
     assert judged(changed(edit), edit.kernel, declares=edit.declares).refusal == ""
 
 
+def test_comments_and_layout_change_nothing_that_is_compiled() -> None:
+    text = FILES["contended_sum.py"]
+    line = "    pid = tl.program_id(0)\n"
+    assert line in text
+    commented = text.replace(line, "    # which of the programs\n\n    pid = (tl.program_id(0))  # this one\n")
+    assert judged({"contended_sum.py": commented}, "total").unchanged
+    assert not judged({"contended_sum.py": text.replace("other=0", "other=1")}, "total").unchanged
+    asserted = text.replace(line, f"{line}    # type: ignore[no-such-thing]\n    tl.static_assert(BLOCK > 0)\n")
+    assert not judged({"contended_sum.py": asserted}, "total").unchanged
+
+
 def test_geometry_is_refused_where_it_is_not_declared() -> None:
     refused = [
         edit.name for edit in HONEST if edit.declares.geometry and not judged(changed(edit), edit.kernel).refusal

@@ -103,6 +103,7 @@ def _scripts(
         beyond_target=found.beyond_target,
         synchronisation=found.synchronisation,
         needs=Needs.GEOMETRY if found.geometry else Needs.NOTHING,
+        unchanged=found.unchanged,
     )
 
 

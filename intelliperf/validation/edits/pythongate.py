@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.project import pythonsource
@@ -26,6 +26,7 @@ class PythonVerdict:
     beyond_target: bool = False
     synchronisation: bool = False
     geometry: bool = False
+    unchanged: bool = False  # the same syntax trees: only comments and layout differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,9 @@ def examine(
 ) -> PythonVerdict:
     """Judge edits of Python files. `sources`: all texts of the original that a kernel of it may reach."""
     try:
-        return _examined(edits, sources, kernel, file, declares)
+        found = _examined(edits, sources, kernel, file, declares)
+        same = not found.refusal and all(_tree(sources[edit.path]) == _tree(edit.text) for edit in edits)
+        return replace(found, unchanged=same)
     except RecursionError:
         return PythonVerdict(f"{edits[0].path}: expressions nested too deeply")
 
@@ -177,6 +180,10 @@ def _bodies(change: _Change) -> str:
     after = change.after.reached(tuple(now.get(id(root), root) for root in change.roots))
     told = pythonmeaning.taken_away(change.reached, after)
     return f"{change.roots[0].module.path}: {told}" if told else ""
+
+
+def _tree(text: str) -> str:
+    return ast.dump(ast.parse(text))
 
 
 def _body(function: JitFunction) -> str:
