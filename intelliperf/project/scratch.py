@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -49,6 +49,8 @@ _CONSEQUENCE = re.compile(
 )
 _EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
+_CMAKE_ERROR = "CMake Error"
+_LONGEST_PARAGRAPH = 300
 _SCAN_LIMIT_BYTES = 4 << 20
 # What lies outside the project is copied up to this much; data sets and builds of other programs are linked.
 _SMALL_BYTES = 64 << 20
@@ -287,8 +289,24 @@ def _small(source: Path) -> list[Path] | None:
     return files
 
 
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, but each error of CMake with the indented lines that say what it is."""
+    head: list[str] = []
+    for line in lines:
+        if head and (line.startswith("  ") or not line.strip()):
+            head += line.split()
+            continue
+        if head:
+            yield " ".join(head)[:_LONGEST_PARAGRAPH]
+        head = line.split() if line.startswith(_CMAKE_ERROR) else []
+        if not head:
+            yield line
+    if head:
+        yield " ".join(head)[:_LONGEST_PARAGRAPH]
+
+
 def _first_errors(done: Completed) -> tuple[str, ...]:
-    lines = without_secrets(done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()
+    lines = list(_paragraphs(without_secrets(done.tail("stderr") + "\n" + done.tail("stdout")).splitlines()))
     explained = list(dict.fromkeys(line for line in lines if line.startswith(_EXPLAINED)))
     errors = [line.strip() for line in lines if _ERROR_LINE.search(line) and not line.startswith(_EXPLAINED)]
     # What our headers say says more than what follows from it, and that more than that a link or make then failed.

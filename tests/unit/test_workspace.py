@@ -217,6 +217,20 @@ def test_what_our_headers_say_comes_before_other_errors(project: Path, tmp_path:
     assert "intelliperf: textures" in built.errors[0]
 
 
+def test_an_error_of_cmake_is_told_with_what_it_is_about(project: Path, tmp_path: Path) -> None:
+    said = (
+        'CMake Error at CMakeLists.txt:40 (target_link_libraries):\n  Target "app" links to:\n\n    CUDA::cusparse\n\n'
+        "  but the target was not found.\n\n\nCMake Generate step failed.\n"
+    )
+    (project / "said").write_text(said)
+    (project / "Makefile").write_text("fails:\n\t@cat said >&2; false\n")
+    built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
+    told = (
+        'CMake Error at CMakeLists.txt:40 (target_link_libraries): Target "app" links to: CUDA::cusparse but the target'
+    )
+    assert built.errors[0].startswith(told)
+
+
 def test_what_arguments_and_scripts_name_outside_comes_along(suite: Path, tmp_path: Path) -> None:
     command = application(suite / "one", "sh", "run", "--input=../sets/small")
     beside = Workspace.create(command, tmp_path / "w").tree.parent
