@@ -105,7 +105,7 @@ class _Checker:
         checked = [f"{run.schedule.name}: {seen or 'no launch came to its end'}" for run, seen in told]
         not_checked = [
             "other inputs than this command's",
-            "copies and fills beside kernels of other streams, and what a kernel there reads before it writes it",
+            "copies and fills beside kernels of other streams, and a read there that a third kernel has repeated",
         ]
         not_checked += _left_out(runs, planned, self._application)
         if is_python(built.command[0], built.directory):
