@@ -34,6 +34,10 @@ def test_constant_block_sizes(host: str, before: str, threads: tuple[int, ...]) 
     assert sizes(host, before) == threads
 
 
+def test_a_call_without_a_launch_is_of_another_function_of_that_name() -> None:
+    assert sizes("k<<<1, 64>>>(p, n); k(n); other(k(1));") == (64,)
+
+
 def test_launches_in_every_source_count() -> None:
     assert sizes("k<<<1, 64>>>(p, n);", other="void more(int* p) { k<<<1, 512>>>(p, 3); }") == (64, 512)
 

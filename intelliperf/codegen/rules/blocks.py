@@ -63,7 +63,7 @@ class Program:
             for node in walk(root):
                 if node.type == "preproc_arg" and re.search(rf"\b{re.escape(kernel)}\b", text_of(node)):
                     raise NotApplicable(f"{path}:{node.start_point[0] + 1}: a macro names {kernel}")
-                if node.type != "identifier" or text_of(node) != kernel or _declares(node):
+                if node.type != "identifier" or text_of(node) != kernel or _declares(node) or _is_called(node):
                     continue
                 yield _launch(path, kernel, node)
 
@@ -159,11 +159,29 @@ def _is_parameter(function: Node, name: str) -> bool:
     )
 
 
-def _launch(path: str, kernel: str, name: Node) -> Launch:
-    place = f"{path}:{name.start_point[0] + 1}"
+def _whole(name: Node) -> Node:
+    """With its qualification and template arguments."""
     node = name
     while node.parent is not None and node.parent.type in ("template_function", "qualified_identifier"):
         node = node.parent
+    return node
+
+
+def _is_called(name: Node) -> bool:
+    """As a function is: no kernel can be, so that it is an overload of that name."""
+    node = _whole(name)
+    call = node.parent
+    return (
+        call is not None
+        and call.type == "call_expression"
+        and call.child_by_field_name("function") == node
+        and not any(child.type == "kernel_call_syntax" for child in call.children)
+    )
+
+
+def _launch(path: str, kernel: str, name: Node) -> Launch:
+    place = f"{path}:{name.start_point[0] + 1}"
+    node = _whole(name)
     call = node.parent
     if call is not None and call.type == "call_expression" and call.child_by_field_name("function") == node:
         for child in call.children:
