@@ -52,7 +52,7 @@ HEADER = "zoo.h"
 _HEADLINE = re.compile(r"^\[(honest|wrong) (?:([A-H]\d+) )?(.*)\]([^\n]*)$", re.MULTILINE)
 _REPLACED = re.compile(r"^<\n(.*?)^=\n(.*?)^>$", re.MULTILINE | re.DOTALL)
 _MERITS = {Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE}
-_DEADLINE_S = 60.0
+DEADLINE_S = 60.0
 _MOST_RECORDED_BYTES = 1 << 30
 _LESS_EXACT = 4.0, 1.0  # so many times the original's error, and so many ulp more, is less exact
 
@@ -147,7 +147,7 @@ class Exhibit:
     @cached_property
     def _judge(self) -> Judge:
         recorder = Recorder(self.root / "recordings", self.root / "replays", _MOST_RECORDED_BYTES)
-        return Judge(self.backend, self._sandbox, Settings(_DEADLINE_S, 5.0), recorder)
+        return Judge(self.backend, self._sandbox, Settings(DEADLINE_S, 5.0), recorder)
 
     @cached_property
     def _reference(self) -> Application:
@@ -166,7 +166,7 @@ class Exhibit:
 
     @cached_property
     def _profile(self) -> ApplicationProfile:
-        return self.backend.profile(self._reference, _DEADLINE_S)
+        return self.backend.profile(self._reference, DEADLINE_S)
 
     # ---- the judge's word ------------------------------------------------------------------------------------
 
@@ -286,14 +286,14 @@ class Exhibit:
         argv = (*application.command, *arguments)
         logs = self.root / "runs"
         given = {**dict(application.environment), **environment}
-        return Ran(run(argv, application.directory, _DEADLINE_S, logs, f"run-{self._runs}", given))
+        return Ran(run(argv, application.directory, DEADLINE_S, logs, f"run-{self._runs}", given))
 
     def _watched(self, text: str, arguments: tuple[str, ...]) -> Watched:
         application = self._program(text)
         self._runs += 1
         command = (*application.command, *arguments)
         directory = self.root / "runs" / f"watched-{self._runs}"
-        return watch(replace(application, command=command), IN_ORDER, directory, _DEADLINE_S)
+        return watch(replace(application, command=command), IN_ORDER, directory, DEADLINE_S)
 
     # ---- builds ----------------------------------------------------------------------------------------------
 

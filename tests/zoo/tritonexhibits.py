@@ -7,7 +7,7 @@ import shutil
 from functools import cached_property
 from pathlib import Path
 
-from exhibits import Exhibit
+from exhibits import DEADLINE_S, Exhibit
 
 from intelliperf.emulator.native import runtime_library
 from intelliperf.project.versions import JIT_DIRECTORY
@@ -15,7 +15,8 @@ from intelliperf.python.environment import presented
 from intelliperf.records import Application, FileEdit
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.targets import Touched, python_functions
-from intelliperf.validation.trial import BuildFailure
+from intelliperf.validation.judge import Judge
+from intelliperf.validation.trial import BuildFailure, Settings
 
 PROGRAMS = Path(__file__).parent / "triton" / "programs"
 MEMORY = "arrays.py"
@@ -36,6 +37,11 @@ def interpreter() -> str:
 
 
 class TritonExhibit(Exhibit):
+    @cached_property
+    def _judge(self) -> Judge:
+        """By whole runs: on recordings time comes first, and refuses what gains nothing before any gate has looked."""
+        return Judge(self.backend, self._sandbox, Settings(DEADLINE_S, 5.0))
+
     @cached_property
     def _reading(self) -> Reading | None:
         return None
