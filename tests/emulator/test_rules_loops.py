@@ -221,7 +221,7 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        ("sum", "carries total from one element to the next"),
+        ("sum", "each thread keeps what the loop on line 9 makes of total"),
         ("prefix", "reads another element of an array that the loop writes"),
         ("early", "some threads do not reach the loop"),
         ("local", "uses t, which differs between threads"),
@@ -248,6 +248,89 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
 )
 def test_chunks_stay_where_their_elements_depend_on_each_other(mark: str, words: str, tmp_path: Path) -> None:
     assert words in Bench(tmp_path, {"r.hip": REFUSED}).declined(CHUNKS, AccessKind.LOAD, mark=mark)
+
+
+JOINED = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void shares(const float* data, float* parts, int n) {
+  __shared__ float cache[64];
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  int share = (n + gridDim.x * blockDim.x - 1) / (gridDim.x * blockDim.x);
+  float sum = 0;
+  for (int i = t * share; i < (t + 1) * share && i < n; i++) sum += data[i];  //@ shares
+  cache[threadIdx.x] = sum;
+  __syncthreads();
+  for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+    if (threadIdx.x < s) cache[threadIdx.x] += cache[threadIdx.x + s];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) parts[blockIdx.x] = cache[0];
+}
+__global__ void extremes(const int* data, int* most, unsigned long long* over, int n, int per) {
+  const int t = threadIdx.x + blockIdx.x * blockDim.x;
+  int best = data[0];
+  unsigned long long count = 0;
+  for (int k = 0; k < per; ++k) {
+    int i = t * per + k;
+    if (i < n) {
+      best = max(best, data[i]);
+      if (data[i] > 50) count++;  //@ extremes
+    }
+  }
+  atomicMax(most, best);
+  atomicAdd(over, count);
+}
+int main() {
+  const int n = 3000;
+  static float f[n]; static int d[n]; float parts[4]; int most = 0; unsigned long long over = 0;
+  for (int i = 0; i < n; ++i) { f[i] = i % 37; d[i] = i * 7919 % 101; }
+  float *a, *p; int *b, *m; unsigned long long* o;
+  hipMalloc(&a, sizeof f); hipMalloc(&p, sizeof parts); hipMalloc(&b, sizeof d); hipMalloc(&m, 4); hipMalloc(&o, 8);
+  hipMemcpy(a, f, sizeof f, hipMemcpyHostToDevice); hipMemcpy(b, d, sizeof d, hipMemcpyHostToDevice);
+  hipMemset(m, 0, 4); hipMemset(o, 0, 8);
+  shares<<<4, 64>>>(a, p, n - 5);
+  extremes<<<4, 64>>>(b, m, o, n - 5, 12);
+  hipMemcpy(parts, p, sizeof parts, hipMemcpyDeviceToHost);
+  hipMemcpy(&most, m, 4, hipMemcpyDeviceToHost); hipMemcpy(&over, o, 8, hipMemcpyDeviceToHost);
+  printf("%d %llu", most, over);
+  for (float part : parts) printf(" %f", part);
+}
+"""
+
+
+def test_sums_that_a_block_joins_keep_each_blocks_part(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "a", {"app.hip": JOINED})
+    changed = bench.rewritten(CHUNKS, AccessKind.LOAD)
+    text = changed["app.hip"]
+    assert "for (int i = block_first + static_cast<int>(threadIdx.x); i < n && i < block_first + " in text
+    assert text.count(" = static_cast<int>(blockIdx.x) * static_cast<int>(blockDim.x) * ") == 2
+    assert "int i = block_first_2 + static_cast<int>(threadIdx.x) + k * static_cast<int>(blockDim.x);" in text
+    assert output(tmp_path / "b", changed) == output(tmp_path / "a", bench.files)
+
+
+@pytest.mark.parametrize(
+    ("mark", "old", "new", "words"),
+    [
+        ("shares", "sum += data[i];", "sum = sum * 0.5f + data[i];", "carries sum from one element to the next"),
+        (
+            "shares",
+            "sum += data[i];",
+            "{ sum += data[i]; parts[i] = sum; }",
+            "carries sum from one element to the next",
+        ),
+        (
+            "extremes",
+            "best = max(best, data[i]);",
+            "if (data[i] > best) { best = data[i]; most[1] = i; }",
+            "uses best, which differs between threads",
+        ),
+    ],
+)
+def test_chunks_stay_where_the_order_of_their_turns_decides(mark, old, new, words, tmp_path: Path) -> None:
+    changed = JOINED.replace(old, new)
+    assert changed != JOINED
+    assert words in Bench(tmp_path, {"r.hip": changed}).declined(CHUNKS, AccessKind.LOAD, mark=mark)
 
 
 METHODS = """

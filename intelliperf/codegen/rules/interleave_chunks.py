@@ -4,11 +4,15 @@ Thread t of T works on the elements t*P … t*P + P - 1, one after another; neig
 elements apart. With the order t, t + T, t + 2T, … neighbours touch neighbours, and the same elements
 below T*P are worked on once each. Proof obligations: the chunk bounds are that polynomial of the
 grid's thread number, every thread reaches the loop, and the iterations are independent.
+
+Where the loop adds its elements up, and the block then joins what its threads have, the order is the
+block's own: its threads take the elements of its chunks in turn, so that each block keeps its part.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import statement_end
@@ -17,11 +21,14 @@ from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.loops import counter_of, kind_of, upper_limits
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.reductions import Reduction, reductions
 from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import MemorySpace, SourceEvidence
+
+_JOINING = re.compile(r"sync|shfl|reduce|atomic", re.IGNORECASE)  # what lanes of a block pass values on with
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,7 @@ class Chunk:
     bounds: tuple[str, ...]  # that all threads share, besides the end of all chunks
     start: str  # the thread's number in the grid
     elements: tuple[Node, ...] = ()  # where the loop counts from 0: the expressions that name the turn's element
+    joined: bool = False  # the block puts together what its threads carry out of the loop
 
 
 class InterleaveChunks:
@@ -97,10 +105,39 @@ def _chunk(problem: Problem, place: Place, kernel: Node) -> Chunk:
             continue
         if algebra.uniform.divergent(loop) or algebra.uniform.divergent_exits(loop.start_offset):
             raise NotApplicable(f"{place}: some threads do not reach the loop on line {loop.line}")
-        proof = Independence(problem, place, kernel, loop, chunk.counter.id, chunk.elements)
-        proof.check(frozenset((chunk.counter.id,)))
-        return chunk
+        return _proven(problem, place, kernel, chunk)
     raise NotApplicable(reasons[0])
+
+
+def _proven(problem: Problem, place: Place, kernel: Node, chunk: Chunk) -> Chunk:
+    own = frozenset((chunk.counter.id,))
+
+    def check(ids: frozenset[str]) -> None:
+        Independence(problem, place, kernel, chunk.loop, chunk.counter.id, chunk.elements).check(ids)
+
+    try:
+        check(own)
+        return chunk
+    except NotApplicable:
+        carried = _carried(place, chunk)
+        if not carried:
+            raise
+    check(own | {one.variable for one in carried})
+    later = [node for node in kernel.everything() if node.start_offset > chunk.loop.end_offset]
+    if not any(node.kind == "CallExpr" and _JOINING.search(callee_name(node) or "") for node in later):
+        names = ", ".join(one.name for one in carried)
+        raise NotApplicable(f"{place}: each thread keeps what the loop on line {chunk.loop.line} makes of {names}")
+    return replace(chunk, joined=True)
+
+
+def _carried(place: Place, chunk: Chunk) -> list[Reduction]:
+    """What the loop adds up, in whatever order; empty where it carries something else."""
+    inside = frozenset(node.id for node in chunk.loop.everything() if node.kind == "VarDecl")
+    try:
+        found = reductions(place, chunk.loop, inside, chunk.counter)
+    except NotApplicable:
+        return []
+    return [] if any(one.scanned or one.place is not None for one in found) else found
 
 
 def _from_zero(place: Place, kernel: Node, loop: Node) -> Chunk | None:
@@ -187,39 +224,49 @@ def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
     if loop.in_macro or inside.in_macro or closing < 0 or initial is None or counter.place is None or initial.in_macro:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     kind, declared = kind_of(place, source, loop, counter)
-    threads = unused_name(problem, "grid_threads")
+    order = _order_of(problem, chunk, kind if not chunk.elements else chunk.elements[0].canonical.replace("const ", ""))
     if chunk.elements:
-        _number_anew(source, place, chunk, threads)
-        return
-    start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
-    limits = " && ".join(f"{counter.name} < {bound}" for bound in (*chunk.bounds, _product(threads, chunk.length)))
-    header = f"{declared}{counter.name} = {start}; {limits}; {counter.name} += {threads}"
-    indent = source.indentation(loop.start_offset)
-    source.insert(
-        loop.start_offset,
-        f"const {kind} {threads} = static_cast<{kind}>(gridDim.x) * static_cast<{kind}>(blockDim.x);\n{indent}",
-    )
-    source.replace(opening + 1, closing, header)
+        _number_anew(source, place, chunk, order)
+    else:
+        limits = " && ".join(f"{counter.name} < {bound}" for bound in (*chunk.bounds, order.end))
+        header = f"{declared}{counter.name} = {order.start}; {limits}; {counter.name} += {order.step}"
+        source.replace(opening + 1, closing, header)
+    source.insert(loop.start_offset, f"{order.declaration}\n{source.indentation(loop.start_offset)}")
     _remove_unused(source, chunk)
 
 
-def _number_anew(source: Source, place: Place, chunk: Chunk, threads: str) -> None:
-    """The turns stay as they are; the elements that they are for become every n-th one."""
-    kind = chunk.elements[0].canonical.replace("const ", "")
+@dataclass(frozen=True)
+class _Order:
+    """Of a thread's elements: the first, how far the next one is, and the end of all; what is declared for that."""
+
+    start: str
+    step: str
+    end: str
+    declaration: str
+
+
+def _order_of(problem: Problem, chunk: Chunk, kind: str) -> _Order:
+    if chunk.joined:
+        first = unused_name(problem, "block_first")
+        step = f"static_cast<{kind}>(blockDim.x)"
+        declaration = f"const {kind} {first} = {_product(f'static_cast<{kind}>(blockIdx.x) * {step}', chunk.length)};"
+        start = f"{first} + static_cast<{kind}>(threadIdx.x)"
+        return _Order(start, step, f"{first} + {_product(step, chunk.length)}", declaration)
+    threads = unused_name(problem, "grid_threads")
     start = chunk.start or f"static_cast<{kind}>(blockIdx.x) * blockDim.x + threadIdx.x"
+    declaration = f"const {kind} {threads} = static_cast<{kind}>(gridDim.x) * static_cast<{kind}>(blockDim.x);"
+    return _Order(start, threads, _product(threads, chunk.length), declaration)
+
+
+def _number_anew(source: Source, place: Place, chunk: Chunk, order: _Order) -> None:
+    """The turns stay as they are; the elements that they are for become every n-th one."""
     for element in chunk.elements:
         if element.in_macro:
             raise NotApplicable(f"{place}: the element on line {element.line} is numbered by a macro")
         user = element.user()
         alone = user is None or user.kind in ("VarDecl", "ArraySubscriptExpr")
-        text = f"{start} + {chunk.counter.name} * {threads}"
+        text = f"{order.start} + {chunk.counter.name} * {order.step}"
         source.replace(element.start_offset, element.end_offset, text if alone else f"({text})")
-    indent = source.indentation(chunk.loop.start_offset)
-    source.insert(
-        chunk.loop.start_offset,
-        f"const {kind} {threads} = static_cast<{kind}>(gridDim.x) * static_cast<{kind}>(blockDim.x);\n{indent}",
-    )
-    _remove_unused(source, chunk)
 
 
 def _product(threads: str, length: str) -> str:
@@ -230,7 +277,8 @@ def _remove_unused(source: Source, chunk: Chunk) -> None:
     """Take out the declarations that only the loop's old header used."""
     function = next(parent for parent in chunk.loop.ancestors() if parent.kind == "FunctionDecl")
     gone = list(chunk.elements) or [chunk.loop.children[0], chunk.loop.children[2]]
-    kept_names = {chunk.start, *chunk.length.split(), *(word for bound in chunk.bounds for word in bound.split())}
+    start = set() if chunk.joined else {chunk.start}
+    kept_names = {*start, *chunk.length.split(), *(word for bound in chunk.bounds for word in bound.split())}
     while True:
         found = _unused(function, gone, kept_names)
         if found is None:
