@@ -107,10 +107,10 @@ def test_memory_that_is_read_again_and_again_is_found_and_memory_that_is_read_on
     assert four[Metric.DRAM_BYTES] > 2 * four[Metric.DRAM_BYTES_COMPULSORY_AT_MOST]
     assert any("fetches some again" in note for note in found["4"].notes)
     finding = formula.diagnose(found["4"], backend.probe())
-    # An H200 reads its memory as fast as its L2, so that hits would not save much there.
-    assert (finding is not None) == (four[Metric.DRAM_TIME_NS] > 1.2 * four[Metric.L2_TIME_NS])
+    # An H200 reads its memory as fast as its L2, so that hits would not save much there; an H100 is in between.
+    assert finding is not None or four[Metric.DRAM_TIME_NS] <= 1.2 * four[Metric.L2_TIME_NS]
     if finding is not None:
-        assert "at least" in finding.sentence and finding.value > 2 * finding.ideal
+        assert "at least" in finding.sentence and finding.value > 2 * finding.ideal and finding.gain_ceiling > 1
 
 
 def test_nvml_tells_clocks_and_temperature() -> None:
