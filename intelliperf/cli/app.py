@@ -64,7 +64,7 @@ def improve(
 def diagnose(options: Options) -> int:
     """Rank the kernels, name their bottlenecks and lines.
 
-    Changes nothing.
+    Usage: intelliperf diagnose -- ./app
     """
     from intelliperf.cli.improve import improve_application
 
@@ -73,7 +73,10 @@ def diagnose(options: Options) -> int:
 
 @takes(Options, _EMULATED, preset={"backend": "emulator"}, told={"json_events": "The table as JSON."})
 def emulate(options: Options) -> int:
-    """Count what every source line does to memory, on the emulator."""
+    """Count what every source line does to memory, on the emulator.
+
+    Usage: intelliperf emulate -- ./app
+    """
     from intelliperf.cli.emulate import emulate_application
 
     return emulate_application(options)
@@ -81,7 +84,10 @@ def emulate(options: Options) -> int:
 
 @takes(Options, (*PROJECT, "output_file", *DEVICE, *LIMITS, *OUTPUT), preset={"diagnose_only": True})
 def survey(options: Options) -> int:
-    """Print all kernels, lines and findings as one JSON document."""
+    """Print all kernels, lines and findings as one JSON document.
+
+    Usage: intelliperf survey -- ./app
+    """
     from intelliperf.cli.survey import survey_application
 
     return survey_application(options)
@@ -114,7 +120,7 @@ def bisect(
 ) -> int:
     """Find the commit and lines that made a kernel slower.
 
-    On the emulator.
+    On the emulator. Usage: intelliperf bisect --good REV -- ./app
     """
     from intelliperf.cli.bisect import bisect_commits
 
@@ -128,9 +134,9 @@ def bisect(
     told={"json_events": "The defects as JSON."},
 )
 def check(options: CheckOptions) -> int:
-    """Look for races, missing barriers, accesses out of bounds.
+    """Look for races, missing barriers and bad accesses.
 
-    And the like, on the emulator; requires no GPU.
+    On the emulator. Usage: intelliperf check -- ./app
     """
     from intelliperf.cli.check import check_application
 
@@ -196,9 +202,9 @@ def report(
 
 @takes(ReplayOptions)
 def replay(options: ReplayOptions) -> int:
-    """Launch a run's recorded dispatches again: original and candidate, compared and timed.
+    """Launch a run's recorded dispatches again.
 
-    Usage: intelliperf replay RUN --kernel NAME
+    Original and candidate are compared and timed. Usage: intelliperf replay RUN --kernel NAME
     """
     from intelliperf.cli.replay import replay_run
 
@@ -207,7 +213,10 @@ def replay(options: ReplayOptions) -> int:
 
 @takes(ResumeOptions)
 def resume(options: ResumeOptions) -> int:
-    """Resume a run that was interrupted, or that a model provider's failure paused."""
+    """Resume a run that was interrupted or paused.
+
+    A run pauses where a model provider fails.
+    """
     from intelliperf.cli.improve import resume_run
 
     return resume_run(options)
