@@ -32,6 +32,7 @@ PARTS = (
     "fiber_aarch64",
     "fiber_x86_64",
     "grid_run",
+    "progress",
     "hooks",
     "installation",
     "host_calls",

@@ -239,8 +239,14 @@ def test_undefined_globals_are_shared_memory_and_open_arrays_the_dynamic_part() 
     assert "@__simt_shared_variables = constant [1 x %simt.shared] [%simt.shared { ptr @tile, i64 64 }]" in made.text
     assert "@__simt_shared_variable_count = constant i32 1" in made.text
     assert "store i32 1, ptr @__simt_dynamic_lds" in made.text
-    assert "@c = externally_initialized global [4 x float]" in made.text
-    assert made.metadata["symbols"]["c"] == {"size": 16, "type": "[4 x float]", "constant": True}
+    room = "<{ [4 x float], [256 x i8] }> <{ [4 x float] zeroinitializer, [256 x i8] zeroinitializer }>, align 4"
+    assert f"@c = externally_initialized global {room}" in made.text
+    assert made.metadata["symbols"]["c"] == {
+        "size": 16,
+        "type": "[4 x float]",
+        "constant": True,
+        "guard": 256,
+    }
 
 
 def test_shared_variables_are_exposed_before_optimisation() -> None:
