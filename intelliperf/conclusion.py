@@ -99,7 +99,7 @@ def final_timing(
 
 
 def replays_beside_whole_runs(attempts: Sequence[Attempt], measured: Sequence[Measurement]) -> Iterator[str]:
-    """Where a kernel's ratio by replay is not that of whole runs of the application, and what differs in a replay."""
+    """Where a kernel's ratio by replay is not that of whole runs of the application, and what is timed in each."""
     for one in measured:
         judged = [
             a for a in attempts if a.accepted and a.kernel == one.kernel and a.verdict and a.verdict.on_recordings
@@ -112,7 +112,8 @@ def replays_beside_whole_runs(attempts: Sequence[Attempt], measured: Sequence[Me
         yield (
             f"{one.kernel}: {number(replayed.ratio)}× by replayed dispatches ({duration(replayed.baseline_ns)} and "
             f"{duration(replayed.candidate_ns)}), {number(one.ratio)}× by whole runs ({duration(one.baseline_ns)} and "
-            f"{duration(one.candidate_ns)}): a replay finds its code, and what dispatches do not change, in the caches"
+            f"{duration(one.candidate_ns)}): "
+            "replays launch recorded dispatches by themselves, whole runs all of them in their place"
         )
 
 

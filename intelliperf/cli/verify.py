@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.improve import conclude, finish_report, scratch
@@ -75,7 +76,10 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         run = open_run(options, application, journal)
         run.versions.build_original()
         attempt(run, GivenPatch(candidate), run.pursuit.adopt(_finding(run, candidate)))
-        report = finish_report(run, run.finish())
+        report = run.finish()
+        if report.finding == NOTHING_TO_RUN:  # no kernel was looked at
+            report = replace(report, finding=None)
+        report = finish_report(run, report)
     return conclude(options, report, journal.directory)
 
 

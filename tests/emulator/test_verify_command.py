@@ -121,6 +121,9 @@ def test_a_patch_of_comments_is_refused_before_anything_runs(repository):
     assert verified.status == 3, verified.text
     assert verified.verdict and verified.verdict["outcome"] == "NOT_FASTER"
     assert "it changes nothing that the compiler sees" in verified.text and "profile" not in verified.text
+    reports = [json.loads(one.read_text()) for one in repository.project.glob(".intelliperf/runs/*/report.json")]
+    mine = [one for one in reports if "changes nothing that" in one["attempts"][0]["verdict"]["detail"]]
+    assert [(one["finding"], one["profiles"]) for one in mine] == [(None, [])]
 
 
 CHEATS = {

@@ -44,7 +44,7 @@ def test_a_ratio_that_replays_and_whole_runs_disagree_on_is_told_with_both_pairs
     notes = replays_beside_whole_runs([attempt(measured(119_000, 5_220))], [measured(121_000, 6_690, "histogram")])
     assert list(notes) == [
         "histogram: 22.8× by replayed dispatches (119 µs and 5.22 µs), 18.1× by whole runs (121 µs and 6.69 µs): "
-        "a replay finds its code, and what dispatches do not change, in the caches"
+        "replays launch recorded dispatches by themselves, whole runs all of them in their place"
     ]
 
 
