@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from intelliperf.dropins.frontend import Unit, device_reader_flags, dialect_flag
 from intelliperf.dropins.headers import Found, libraries_of
 from intelliperf.dropins.spelling import library_overlay, overlay_flags
 from intelliperf.dropins.toolchain import Toolchain, find_toolchain
-from intelliperf.errors import UsageError
+from intelliperf.errors import IntelliPerfError, UsageError
 
 LOG = "INTELLIPERF_COMPILE_LOG"  # names the file; without it nothing is logged
+UNLOGGED = "intelliperf: this compilation cannot be logged: "
 
 
 def unit_of(
@@ -77,10 +79,12 @@ def log_unit(
     toolchain: Toolchain,
     libraries: Sequence[Found] = (),
     compiler: str = "",
+    remarks: Sequence[str] = (),
 ) -> None:
     """One line per GPU source, appended in one write, so that concurrent compiles may share the file.
 
-    `libraries` are those made of headers that the source includes; `compiler` what carries it out, in words.
+    `libraries` are those made of headers that the source includes; `compiler` what carries it out, in words;
+    `remarks` what else its user should know of how it was compiled.
     """
     log = environment.get(LOG)
     if not log:
@@ -95,12 +99,23 @@ def log_unit(
         "standins": unit.standins,
         "libraries": [str(where) for where in libraries],
         "compiler": compiler,
+        "remarks": list(remarks),
     }
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.write(handle, (json.dumps(entry) + "\n").encode())
     finally:
         os.close(handle)
+
+
+def log_or_say_why_not(flavour: str, words: Sequence[str], compiler: str = "") -> None:
+    """`log_command` where the environment asks for it; what stops it is said on standard error and stops no build."""
+    if not os.environ.get(LOG):
+        return
+    try:
+        log_command(flavour, words, compiler)
+    except (IntelliPerfError, OSError, ValueError) as error:
+        sys.stderr.write(f"{UNLOGGED}{error}\n")
 
 
 def log_command(flavour: str, words: Sequence[str], compiler: str = "") -> None:

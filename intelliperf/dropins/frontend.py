@@ -131,7 +131,7 @@ def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     """Flags of the host side that depend on the machine.
 
     clang's OpenMP runtime is usually absent: `omp.h` and libgomp serve the library calls, and
-    pragmas in GPU sources run serially, as OpenMP allows.
+    parallel regions in GPU sources run on one thread.
     """
     found = _openmp_directory(toolchain)
     headers = ("-idirafter", found) if found else ()  # omp.h, which programs also include without -fopenmp

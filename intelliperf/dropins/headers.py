@@ -26,6 +26,7 @@ TOOLKITS_VARIABLE = "INTELLIPERF_TOOLKITS"  # roots that the user's environment 
 _TOOLKIT_MARKS = ("crt/host_config.h", "hip/hip_version.h", "hip/amd_detail/host_defines.h")
 STANDINS_VARIABLE = "INTELLIPERF_STANDINS"  # 1: no real library is looked for
 _MACHINE_ROOTS = {"cuda": ("/usr/local/cuda",), "hip": ("/opt/rocm",)}
+_SYSTEM_DIRECTORIES = ("/usr/include", "/usr/local/include")
 _DIRECTORY_FLAGS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
@@ -125,8 +126,11 @@ def _part(flags: Sequence[str], directory: Path) -> tuple[list[str], list[Path]]
         if name and not value:
             value = next(pending, "")
             words.append(value)
+        if name and os.path.normpath(directory / value) in _SYSTEM_DIRECTORIES:
+            continue  # they are searched anyway, and in their own place, as GCC has it
         if name and is_toolkit(directory / value):
-            toolkits.append(directory / value)
+            if not (directory / value / "simt").exists():  # ours, by a root that serves both languages
+                toolkits.append(directory / value)
         else:
             kept += words
     return kept, toolkits

@@ -1,7 +1,9 @@
-"""What nvcc reads and clang does not: `kernel<< <grid, block>> >(…)`, and inline PTX's operands of other registers.
+"""What nvcc reads and clang does not: `kernel<< <grid, block>> >(…)`, casts to arrays of a size known at run time, and
+inline PTX's operands of other registers.
 
-Files that have such are shown to clang through a virtual file system in which the marks stand together and,
-for the emulated device, PTX's constraints are this processor's. Lines and columns stay what they are.
+Files that have such are shown to clang through a virtual file system in which the marks stand together, such a cast's
+type is not said twice, launch shapes in braces are of their type and, for the emulated device, PTX's constraints are
+this processor's. Lines stay what they are, and columns but behind such a shape.
 """
 
 from __future__ import annotations
@@ -16,7 +18,19 @@ from intelliperf.dropins.toolchain import write_atomically
 from intelliperf.processes.storage import cache_directory
 
 _LAUNCH = re.compile(r"(<<<|<<[ \t]+<)([^;{}]*?)(>>>|>>[ \t]+>)(?=\s*\()")
+# nvcc reads its preprocessor's output again, and with it a pragma that a macro has brought.
+_PRAGMA_IN_MACRO = re.compile(
+    r'^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\n"\\]*?)[ \t]*$', re.MULTILINE
+)
+# `<<<blocks, {32, 4}>>>`: a shape without its type.
+_CONFIGURATION = re.compile(r"(?<=<<<)(?=[^;]{0,400}?\{)(?:[^;{}]|\{[^;{}]{0,200}\}){1,400}?(?=>>>\s*\()")
 _SUSPECT = re.compile(r"<<[ \t]+<|>>[ \t]+>")
+# `double (*u)[n] = (double (*)[n])p;`: to clang these are two types, as n is evaluated twice.
+_ARRAY_POINTER = re.compile(
+    r"\b(?P<element>[A-Za-z_][\w:]*(?:[ \t]+[A-Za-z_]\w*)*)[ \t]*\([ \t]*\*[ \t]*(?P<name>\w+)[ \t]*\)"
+    r"(?P<sizes>(?:\[[^\[\]\n]+\])+)"
+    r"(?=[ \t]*=[ \t]*\([ \t]*(?P=element)[ \t]*\([ \t]*\*[ \t]*\)[ \t]*(?P=sizes)[ \t]*\))"
+)
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _STRING_OR_PARENTHESIS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]')
 _CONSTRAINT = re.compile(r'"([=+&]*)([fh])"')
@@ -37,7 +51,7 @@ def overlay_flags(source: Path, flags: Sequence[str], directory: Path, *, emulat
     changed = {
         path: joined
         for path, text in _files(directory / source, _include_directories(flags, directory))
-        if (joined := host_constraints(join_marks(text)) if emulated else join_marks(text)) != text
+        if (joined := host_constraints(as_clang_reads(text)) if emulated else as_clang_reads(text)) != text
     }
     if not changed:
         return ()
@@ -51,7 +65,7 @@ def lenient_overlay(source: Path, flags: Sequence[str], directory: Path) -> tupl
     `__CUDA_ARCH__` is defined. Lines stay what they are by `#line`, columns and offsets of includes do not.
     """
     changed = {
-        path: unmarked_everywhere(host_constraints(join_marks(text)))
+        path: unmarked_everywhere(host_constraints(as_clang_reads(text)))
         for path, text in _files(directory / source, _include_directories(flags, directory))
     }
     return ("-ivfsoverlay", str(_store(changed)))
@@ -82,11 +96,29 @@ def library_overlay(directory: Path, folders: Sequence[str]) -> tuple[str, ...]:
     return ("-ivfsoverlay", memo.read_text(encoding="utf-8"))
 
 
-def join_marks(text: str) -> str:
-    """`text` with every spaced mark of a launch closed up and the blanks after it: `<< <` becomes `<<< `."""
+def as_clang_reads(text: str) -> str:
+    """`text` with every spaced mark of a launch closed up and the blanks after it: `<< <` becomes `<<< `.
+
+    Pointers to arrays that begin with a cast to their own type take it from there.
+    """
+    text = _ARRAY_POINTER.sub(lambda m: f"auto {m['name']}".ljust(len(m[0])), text)
+    text = _PRAGMA_IN_MACRO.sub(r'\1_Pragma("\2")', text)
+    text = _CONFIGURATION.sub(lambda m: _typed(m[0]), text)
     if not _SUSPECT.search(text):
         return text
     return _LAUNCH.sub(lambda m: _joined(m[1]) + m[2] + _joined(m[3]), text)
+
+
+def _typed(configuration: str) -> str:
+    """Of a launch's arguments, those that are braces alone as `dim3{…}`."""
+    out, depth, before = [], 0, ","
+    for letter in configuration:
+        if letter == "{" and depth == 0 and before == ",":
+            out.append("dim3")
+        depth += (letter in "([{") - (letter in ")]}")
+        before = before if letter.isspace() else letter
+        out.append(letter)
+    return "".join(out)
 
 
 def host_constraints(text: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
+from intelliperf.emulator.tracefiles import LIBRARY, Transfer
 from intelliperf.errors import ProtocolError
 from intelliperf.project.recipes import is_python
 from intelliperf.records import Application
+from intelliperf.sentences import counted
 
 _SHOWN = 5
 
@@ -33,8 +36,16 @@ def library_note(records: Path) -> tuple[str, ...]:
     return (f"PyTorch's own work on the device is counted, and neither modelled nor changed: {_told(operations)}",)
 
 
-def why_no_kernel(records: Path) -> str:
+def why_no_kernel(records: Path, transfers: Iterable[Transfer] = ()) -> str:
     """Why a run that ended well has no kernel to look at."""
+    called = Counter(
+        transfer.operation.removeprefix(LIBRARY) for transfer in transfers if transfer.operation.startswith(LIBRARY)
+    )
+    if called:
+        return (
+            "the application launched no kernel of its own; libraries did all work on the device, which is modelled "
+            f"by roofline and not changed: {_told(called, 'call')}"
+        )
     operations = library_operations(records)
     if operations:
         return f"the application launched no kernel of its own; PyTorch did all work on the device: {_told(operations)}"
@@ -54,8 +65,8 @@ def why_no_runtime(application: Application) -> str:
     )
 
 
-def _told(operations: Counter[str]) -> str:
+def _told(operations: Counter[str], what: str = "operation") -> str:
     most = operations.most_common(_SHOWN)
     named = ", ".join(f"{name} ×{count}" for name, count in most)
     rest = len(operations) - len(most)
-    return f"{operations.total()} operations ({named}{f', and {rest} others' if rest else ''})"
+    return f"{counted(operations.total(), what)} ({named}{f', and {rest} others' if rest else ''})"

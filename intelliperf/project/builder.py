@@ -4,28 +4,48 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.errors import UsageError
+from intelliperf.processes.storage import storage_errors
 from intelliperf.project.scratch import Built, Workspace, read_text
-from intelliperf.project.versions import Version, compile_arguments, compilers_used, libraries_used
+from intelliperf.project.versions import (
+    ORIGINALS_TUNED,
+    TUNED,
+    Version,
+    compile_arguments,
+    compilers_used,
+    libraries_used,
+    remarks,
+)
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 
 _MOST_PROGRAMS = 3  # that are named where the one that was asked for is missing
+_MOST_FUNCTIONS = 3  # of libraries, named where a program has no kernel of its own
+_LIBRARY_FUNCTION = re.compile(
+    rb"(?<=\0)(?:(?:cublas|cusparse|hipblas|curand|hiprand)[A-Z]|roc(?:blas|rand)_)\w+(?=\0)"
+)
+_HOUSEKEEPING = re.compile(r"(?i)create|destroy|(?:set|get)_?[a-z]|version")
 COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told
 
 
 @dataclass(frozen=True)
 class Builder:
-    """`while_building` is called before each build, in which this process is idle."""
+    """`while_building` is called before each build, in which this process is idle.
+
+    `original`: the tree of the version whose autotuners' choices all others get, once there is one.
+    """
 
     application: Application
     backend: Backend
     deadline_s: float
     while_building: Callable[[], None]
+    original: Path | None = None
 
     def build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[Version, Built]:
         """The project with the edits, in a fresh copy below `root`.
@@ -38,11 +58,12 @@ class Builder:
             workspace.apply(edits)
         except (ValueError, FileNotFoundError) as error:
             raise UsageError(f"the project was changed during the run: {error}") from error
+        self._hand_on_choices(workspace)
         log = root / COMPILE_LOG
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
         built = workspace.build(environment, self.deadline_s, logs)
-        logged = compile_arguments(log, workspace), libraries_used(log), compilers_used(log)
+        logged = compile_arguments(log, workspace), libraries_used(log), compilers_used(log), remarks(log)
         state = Version(workspace, edits, *logged)
         program = self.application.command[0]
         if built.ok and "/" in program and not (state.application.directory / state.application.command[0]).exists():
@@ -50,6 +71,13 @@ class Builder:
             hint = f"; it makes {' and '.join(made)}" if made else ""
             built = dataclasses.replace(built, ok=False, errors=(f"the build works but makes no {program}{hint}",))
         return state, built
+
+    def _hand_on_choices(self, workspace: Workspace) -> None:
+        if self.original is not None and (self.original / TUNED).is_file():
+            with storage_errors(workspace.tree):
+                given = workspace.tree / ORIGINALS_TUNED
+                given.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self.original / TUNED, given)
 
     def stacked(self, best: Version, candidate: Candidate) -> tuple[FileEdit, ...]:
         """The candidate's edits on top of the accepted ones, expressed against the original."""
@@ -65,6 +93,20 @@ class Builder:
     def originals(self, edits: Sequence[FileEdit]) -> dict[str, str]:
         """The user's own texts by path, of the files that are edited."""
         return {edit.path: read_text(self.application.project / edit.path) for edit in edits}
+
+
+def built_program(version: Version) -> Path | None:
+    """The file that the command runs, where it names one by its path."""
+    named = version.application.command[0]
+    program = version.application.directory / named
+    return program if "/" in named and program.is_file() else None
+
+
+def library_functions(program: Path) -> tuple[str, ...]:
+    """A few functions of GPU libraries that the program's symbols name, those that compute before the others."""
+    found = sorted({name.decode() for name in _LIBRARY_FUNCTION.findall(program.read_bytes())})
+    work = [name for name in found if not _HOUSEKEEPING.search(name)] or found
+    return tuple(work[:_MOST_FUNCTIONS])
 
 
 def _programs(directory: Path) -> list[str]:

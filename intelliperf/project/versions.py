@@ -21,6 +21,8 @@ GENERATED_LOG = f"{JIT_DIRECTORY}/generated.jsonl"  # … which lines of a model
 KEPT_CODE = f"{JIT_DIRECTORY}/code"  # … what it compiled, by its digest, to launch it again without the program
 KEPT_VARIABLE = "INTELLIPERF_KEPT_CODE"  # … and the variable that tells an interpreter where that is
 JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
+TUNED = f"{JIT_DIRECTORY}/tuned.jsonl"  # … what its autotuners chose
+ORIGINALS_TUNED = f"{JIT_DIRECTORY}/tuned.original.jsonl"  # … and what the original's did, in a candidate's tree
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Version:
     compile_arguments: Mapping[str, tuple[str, ...]]
     libraries: tuple[str, ...] = ()  # made of headers: what they are and where they came from
     compilers: tuple[str, ...] = ()  # that the drop-ins became for its GPU sources, where they tell
+    remarks: tuple[str, ...] = ()  # what else they say of how these were compiled
     declares: Declaration = Declaration()  # cumulative, too
 
     @property
@@ -150,6 +153,11 @@ def libraries_used(log: Path) -> tuple[str, ...]:
 def compilers_used(log: Path) -> tuple[str, ...]:
     """What compiled the build's GPU sources, where the drop-ins say so; sorted."""
     return tuple(sorted({entry["compiler"] for entry in _logged(log) if entry.get("compiler")}))
+
+
+def remarks(log: Path) -> tuple[str, ...]:
+    """What else the drop-ins say of the build's GPU sources; sorted."""
+    return tuple(sorted({remark for entry in _logged(log) for remark in entry.get("remarks", ())}))
 
 
 def _logged(log: Path) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.dropins.spelling import host_constraints, join_marks
+from intelliperf.dropins.spelling import as_clang_reads, host_constraints
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.explain import explanation
 from intelliperf.processes.process import Completed, run
@@ -54,6 +54,13 @@ def test_a_program_of_odd_spellings_and_newer_parts_computes_what_it_should(tmp_
         assert (ran.exit_status, ran.tail("stdout").split("\n")[0]) == (0, "all good"), ran.tail("stdout") + ran.tail()
 
 
+def test_products_of_sparse_matrices_are_those_of_cusparse(tmp_path: Path) -> None:
+    built = shell(tmp_path, "nvcc", str(PROGRAMS / "sparse.cu"), "-lcusparse", "-o", "sparse")
+    assert built.exit_status == 0, built.tail()
+    ran = shell(tmp_path, "./sparse")
+    assert (ran.exit_status, ran.tail("stdout").strip()) == (0, "all good"), ran.tail("stdout")
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -> None:
     (tmp_path / "program.cu").write_text(REFUSED[what], encoding="utf-8")
@@ -73,9 +80,17 @@ def test_a_device_link_in_an_archive_is_found_by_a_plain_link(tmp_path: Path) ->
 
 def test_only_the_marks_of_launches_are_closed_up_and_columns_stay() -> None:
     launch = "kernel<2> << <grid, n >> 2 >> >(a, b); x = y >> z;"
-    assert join_marks(launch) == "kernel<2> <<< grid, n >> 2 >>> (a, b); x = y >> z;"
+    assert as_clang_reads(launch) == "kernel<2> <<< grid, n >> 2 >>> (a, b); x = y >> z;"
+    shapes = "k<<<{a, 2},\n  {n}, 0>>>(x); v<<<f({1}), dim3{2}>>>(y); int w[] = {1}; k<<<1, n>>>(z);"
+    assert as_clang_reads(shapes) == shapes.replace("{a", "dim3{a").replace("{n", "dim3{n")
+    assert (
+        as_clang_reads("  #define U #pragma unroll 4\n#pragma once\n")
+        == '  #define U _Pragma("unroll 4")\n#pragma once\n'
+    )
+    cast = "  double (*u)[n2][n1] = (double (*)[n2][n1])pointer; int (*v)[3] = w;"
+    assert as_clang_reads(cast) == "  auto u              = (double (*)[n2][n1])pointer; int (*v)[3] = w;"
     template = "std::vector<std::vector<std::vector<int>> > (v);"
-    assert join_marks(template) == template
+    assert as_clang_reads(template) == template
 
 
 def test_a_constraint_that_a_macro_hands_over_is_this_processors() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.process import Completed, run
+from intelliperf.project.versions import remarks
 
 Shell = Callable[..., Completed]
 MAIN = """
@@ -332,3 +333,16 @@ def test_cuda_under_hipcc_gets_a_remedy(shell: Shell, tmp_path: Path) -> None:
 def test_omp_h_needs_no_option(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "a.hip").write_text("#include <omp.h>\nint main() { return 0; }\n")
     shell("hipcc", "a.hip", "-c", "-o", "a.o")
+
+
+def test_parallel_regions_that_run_on_one_thread_are_told(shell: Shell, tmp_path: Path) -> None:
+    loop = "for (int i = 0; i < 9; ++i) a[i] = i;"
+    text = f"#include <hip/hip_runtime.h>\nvoid all(int* a) {{\n#pragma omp HOW\n  {loop}\n}}\n"
+    write(tmp_path, regions_hip=text.replace("HOW", "parallel for"), loops_hip=text.replace("HOW", "simd"))
+    log = tmp_path / "compile.jsonl"
+    shell("hipcc", "-fopenmp", "-c", "loops.hip", INTELLIPERF_COMPILE_LOG=str(log))
+    shell("hipcc", "-c", "regions.hip", INTELLIPERF_COMPILE_LOG=str(log))
+    assert remarks(log) == ()
+    shell("hipcc", "-fopenmp", "-c", "regions.hip", INTELLIPERF_COMPILE_LOG=str(log))
+    (told,) = remarks(log)
+    assert told.startswith("OpenMP: parallel regions in GPU sources run on one thread")

@@ -108,6 +108,16 @@ def test_the_users_directories_come_before_ours_and_whole_toolkits_after(toolkit
     assert search_order("cuda", [], tmp_path, standins=True)[3].startswith(str(standins_directory()))
 
 
+def test_directories_of_the_system_and_of_our_own_root_keep_their_places(tmp_path: Path) -> None:
+    """A `-I/usr/include` before C++'s own directory hides `math.h` from `cmath`; our root has CUDA's Thrust in it."""
+    own = tmp_path / "root" / "include"
+    (own / "crt").mkdir(parents=True)
+    (own / "crt/host_config.h").write_text("")
+    (own / "simt").mkdir()
+    flags = ["-I/usr/include", "-isystem", "/usr/local/include/", "-Ix", f"-I{own}", "-I", "/usr/./include"]
+    assert search_order("hip", flags, tmp_path) == ["-Ix", *search_order("hip", [], tmp_path)]
+
+
 def test_a_users_header_hides_ours_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own/vector_types.h").write_text("#define OWN 1\n")

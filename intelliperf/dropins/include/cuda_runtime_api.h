@@ -94,6 +94,15 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cuda
   if (log && log_bytes) *log = 0;
   return cudaGraphInstantiateWithFlags(executable, graph, 0);
 }
+// The forms of CUDA 13.
+static inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                                        cudaMemLocation location) {
+  return cudaMemAdvise(pointer, bytes, advice, location.type == cudaMemLocationTypeDevice ? location.id : -1);
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int,
+                                               cudaStream_t stream = 0) {
+  return cudaMemPrefetchAsync(pointer, bytes, location.type == cudaMemLocationTypeDevice ? location.id : -1, stream);
+}
 // The form of CUDA 11.
 static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
                                               cudaGraphExecUpdateResult* outcome) {

@@ -22,9 +22,11 @@ typedef enum cudaError {
 typedef enum cudaDeviceAttr {
 #define SIMT_ATTRIBUTE(value, hip, cuda, expression) cudaDevAttr##cuda = value,
 #define SIMT_ATTRIBUTE_HIP(value, hip, expression)
+#define SIMT_ATTRIBUTE_CUDA(value, cuda, expression) cudaDevAttr##cuda = value,
 #include <simt/host_attributes.h>
 #undef SIMT_ATTRIBUTE
 #undef SIMT_ATTRIBUTE_HIP
+#undef SIMT_ATTRIBUTE_CUDA
   cudaDevAttrMax = 10000
 } cudaDeviceAttribute_t;
 
@@ -124,8 +126,34 @@ typedef enum cudaLimit {
 typedef enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeClusterDimMustBeSet = 10,
+  cudaFuncAttributeRequiredClusterWidth = 11,
+  cudaFuncAttributeRequiredClusterHeight = 12,
+  cudaFuncAttributeRequiredClusterDepth = 13,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
+  cudaFuncAttributeClusterSchedulingPolicyPreference = 15,
   cudaFuncAttributeMax
 } cudaFuncAttribute;
+typedef enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+} cudaSharedCarveout;
+typedef enum cudaSynchronizationPolicy {
+  cudaSyncPolicyAuto = 1,
+  cudaSyncPolicySpin = 2,
+  cudaSyncPolicyYield = 3,
+  cudaSyncPolicyBlockingSync = 4
+} cudaSynchronizationPolicy;
+typedef enum cudaClusterSchedulingPolicy {
+  cudaClusterSchedulingPolicyDefault = 0,
+  cudaClusterSchedulingPolicySpread = 1,
+  cudaClusterSchedulingPolicyLoadBalancing = 2
+} cudaClusterSchedulingPolicy;
+typedef enum cudaLaunchMemSyncDomain {
+  cudaLaunchMemSyncDomainDefault = 0,
+  cudaLaunchMemSyncDomainRemote = 1
+} cudaLaunchMemSyncDomain;
 typedef enum cudaMemoryAdvise {
   cudaMemAdviseSetReadMostly = 1,
   cudaMemAdviseUnsetReadMostly = 2,
@@ -138,7 +166,11 @@ typedef enum cudaMemRangeAttribute {
   cudaMemRangeAttributeReadMostly = 1,
   cudaMemRangeAttributePreferredLocation = 2,
   cudaMemRangeAttributeAccessedBy = 3,
-  cudaMemRangeAttributeLastPrefetchLocation = 4
+  cudaMemRangeAttributeLastPrefetchLocation = 4,
+  cudaMemRangeAttributePreferredLocationType = 5,
+  cudaMemRangeAttributePreferredLocationId = 6,
+  cudaMemRangeAttributeLastPrefetchLocationType = 7,
+  cudaMemRangeAttributeLastPrefetchLocationId = 8
 } cudaMemRangeAttribute;
 typedef enum cudaGraphMemAttributeType {
   cudaGraphMemAttrUsedMemCurrent = 0,

@@ -32,6 +32,8 @@ from intelliperf.processes.process import output_of
 _HOST_SIDE_ALONE = re.compile(
     r"(?:reference to __host__ function '.*' in|call to __host__ function from) __(?:global|device)__"
 )
+_PARALLEL_REGION = re.compile(rb"(?:#\s*pragma\s+|\b_Pragma\s*\(\s*\")omp\s+(?:\w+\s+)*parallel\b")
+_SERIAL = "OpenMP: parallel regions in GPU sources run on one thread, as the compiler here has no runtime for them"
 _HOST_LINES = ("-g1",)  # which line of the host asks for what, see `emulator.hostcalls`
 
 
@@ -157,7 +159,13 @@ class Build:
 
     def _log(self, unit: Unit, compiled: Compiled, output: Path) -> None:
         libraries = [where for where in unit.libraries() if where.serves(compiled.dependencies)]
-        log_unit(unit, (self.command.flavour, *self.words), output, self.environment, self.toolchain, libraries)
+        words, remarks = (self.command.flavour, *self.words), [_SERIAL] if self._is_serial(unit) else []
+        log_unit(unit, words, output, self.environment, self.toolchain, libraries, remarks=remarks)
+
+    def _is_serial(self, unit: Unit) -> bool:
+        """Has the source parallel regions that the program's own compiler would run on several threads?"""
+        text = (unit.directory / unit.source).read_bytes() if self.command.openmp else b""
+        return _PARALLEL_REGION.search(text) is not None
 
     # -- everything else ------------------------------------------------------------------------
 

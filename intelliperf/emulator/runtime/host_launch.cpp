@@ -100,15 +100,19 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
   if (!export_awaits(*request.kernel)) return false;
   static auto* const counts = new std::map<std::string, uint64_t>;
   const uint64_t launches = (*counts)[request.kernel->name]++;
-  const uint32_t variants = OtherNumbers::variants(request, launches);
-  for (uint32_t variant = 0; variant < variants; ++variant) {
-    const OtherNumbers numbers(request, launches, variant);
-    const Repeats::Aside aside;
-    const LaunchOutcome outcome = launch(numbers.request());
-    const int status = outcome.status == kLaunchOk && outcome.out_of_bounds ? int(kIllegalAddress) : outcome.status;
-    export_dispatch(numbers.request(), status, true, numbers.told());
+  bool shown = false;
+  for (const OtherNumbersMode mode : settings().ways) {
+    const uint32_t variants = OtherNumbers::variants(request, launches, mode);
+    for (uint32_t variant = 0; variant < variants; ++variant) {
+      const OtherNumbers numbers(request, launches, mode, variant);
+      const Repeats::Aside aside;
+      const LaunchOutcome outcome = launch(numbers.request());
+      const int status = outcome.status == kLaunchOk && outcome.out_of_bounds ? int(kIllegalAddress) : outcome.status;
+      export_dispatch(numbers.request(), status, true, numbers.told(), mode);
+    }
+    shown |= variants > 0;
   }
-  return variants > 0;
+  return shown;
 }
 
 int run_once(const LaunchRequest& request, Stream& stream) {

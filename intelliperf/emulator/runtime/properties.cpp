@@ -138,9 +138,12 @@ int DeviceGetAttribute(int* value, int attribute, int device) {
   case number: *value = expression; return kSuccess;
 #define SIMT_ATTRIBUTE_HIP(number, hip, expression) \
   case number: *value = expression; return kSuccess;
+#define SIMT_ATTRIBUTE_CUDA(number, cuda, expression) \
+  case number: *value = expression; return kSuccess;
 #include "simt/host_attributes.h"
 #undef SIMT_ATTRIBUTE
 #undef SIMT_ATTRIBUTE_HIP
+#undef SIMT_ATTRIBUTE_CUDA
     default: return kInvalidValue;
   }
 }

@@ -90,7 +90,7 @@ _HEADER_PACKAGES = {
     "rocblas": "roc::rocblas",
     "hiprtc": "hiprtc::hiprtc",
 }
-_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "nvidia-ml", "nvrtc")
+_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "cusparse", "nvidia-ml", "nvrtc")
 _HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hiprtc")
 
 

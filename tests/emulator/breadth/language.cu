@@ -99,6 +99,50 @@ __global__ void staged(const int* in, int* out, int stages) {
   }
 }
 
+// The first quarter copies for the others, so that lanes of one warp wait for each other.
+__global__ void by_roles(const int* in, int* out, int stages) {
+  __shared__ int buffer[2][16];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto block = cg::this_thread_block();
+  const bool copies = threadIdx.x < 16;
+  auto pipeline = cuda::make_pipeline(
+      block, &state, copies ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+  for (int at = 0; at < stages; ++at) {
+    if (copies) {
+      pipeline.producer_acquire();
+      cuda::memcpy_async(&buffer[at % 2][threadIdx.x], in + at * 16 + threadIdx.x, 4, pipeline);
+      pipeline.producer_commit();
+    } else {
+      pipeline.consumer_wait();
+      out[at * 48 + threadIdx.x - 16] = buffer[at % 2][15 - threadIdx.x % 16];
+      pipeline.consumer_release();
+    }
+  }
+}
+
+// Each group is parted by a size known at run time: the block, a part of it, the lanes that took a branch.
+__global__ void parts(int* out) {
+  const auto wide = cg::tiled_partition(cg::this_thread_block(), 16);
+  const auto narrow = cg::tiled_partition(wide, 4);
+  out[threadIdx.x] = narrow.shfl(static_cast<int>(threadIdx.x), 0);
+  if (threadIdx.x % 3 == 0) {
+    const auto thirds = cg::tiled_partition(cg::coalesced_threads(), 2);
+    out[64 + threadIdx.x] = thirds.shfl(static_cast<int>(threadIdx.x), 1) + 100 * thirds.meta_group_rank();
+  }
+}
+
+// A reduction of the program's own, which that of cooperative_groups/reduce.h would hide.
+template <class Group>
+__device__ int reduce(Group group, int* values, int value) {
+  values[group.thread_rank()] = value;
+  group.sync();
+  return values[0] + values[group.size() - 1];
+}
+__global__ void reduce_alone(int* out) {
+  auto four = cg::tiled_partition(cg::this_thread_block(), 4);
+  out[threadIdx.x] = reduce(four, out + 64 + threadIdx.x / 4 * 4, static_cast<int>(threadIdx.x));
+}
+
 __global__ void standard_parts(int* out) {
   static_assert(cuda::std::is_same<cuda::std::tuple_element<0, cuda::std::tuple<int>>::type, int>::value, "");
   const nvstd::function<int(int)> twice = [](int x) { return 2 * x; };
@@ -144,6 +188,21 @@ int main() {
   staged<<<1, 64>>>(in, out, 4);
   cudaDeviceSynchronize();
   EXPECT(out[0] == in[63] && out[255] == in[192]);
+  by_roles<<<1, 64>>>(in, out, 5);
+  cudaDeviceSynchronize();
+  EXPECT(out[0] == in[15] && out[239] == in[64]);
+  const cudaMemLocation device = {cudaMemLocationTypeDevice, 0};
+  EXPECT(cudaMemPrefetchAsync(out, 4096, device, 0) == cudaSuccess);
+  EXPECT(cudaMemAdvise(out, 4096, cudaMemAdviseSetPreferredLocation, device) == cudaSuccess);
+  reduce_alone<<<1, 64>>>(out);
+  cudaDeviceSynchronize();
+  EXPECT(out[0] == 3 && out[63] == 60 + 63);
+  int layers = 0;
+  EXPECT(cudaDeviceGetAttribute(&layers, cudaDevAttrMaxTexture2DLayeredLayers, 0) == cudaSuccess && layers == 2048);
+  parts<<<1, 64>>>(out);
+  cudaDeviceSynchronize();
+  EXPECT(out[3] == 0 && out[23] == 20 && out[63] == 60);
+  EXPECT(out[64] == 3 && out[64 + 6] == 9 + 100 && out[64 + 27] == 27 + 400);
 
   for (int i = 4; i < 8; ++i) reinterpret_cast<float*>(out)[i] = 1.5f;
   standard_parts<<<1, 1>>>(out);

@@ -1,3 +1,3 @@
-// Part of cooperative_groups.h in this implementation.
+// Part of simt/cooperative_collectives.h in this implementation.
 #pragma once
-#include "../cooperative_groups.h"
+#include "../simt/cooperative_collectives.h"

@@ -33,9 +33,11 @@ typedef enum hipError_t {
 typedef enum hipDeviceAttribute_t {
 #define SIMT_ATTRIBUTE(value, hip, cuda, expression) hipDeviceAttribute##hip = value,
 #define SIMT_ATTRIBUTE_HIP(value, hip, expression) hipDeviceAttribute##hip = value,
+#define SIMT_ATTRIBUTE_CUDA(value, cuda, expression)
 #include <simt/host_attributes.h>
 #undef SIMT_ATTRIBUTE
 #undef SIMT_ATTRIBUTE_HIP
+#undef SIMT_ATTRIBUTE_CUDA
   hipDeviceAttributeMaxBlocksPerMultiprocessor = hipDeviceAttributeMaxBlocksPerMultiProcessor
 } hipDeviceAttribute_t;
 

@@ -45,6 +45,15 @@ class thread_group {
     }
   }
   SIMT_DT bool is_valid() const { return true; }
+  // The lanes of this one's wave in a part of `size` threads, by their ranks.
+  SIMT_DT unsigned long long __part(unsigned int size) const {
+    if (block_) return simt::tile_mask(size);
+    const unsigned int first = simt::count_below(mask_, __simt::lane()) / size * size;
+    unsigned long long members = 0, left = mask_;
+    for (unsigned int rank = 0; left != 0 && rank < first + size; ++rank, left &= left - 1)
+      if (rank >= first) members |= left & -left;
+    return members;
+  }
 
  protected:
   SIMT_DT thread_group(bool block, unsigned long long mask) : mask_(mask), block_(block) {}
@@ -280,15 +289,20 @@ template <unsigned int n, class Parent>
 SIMT_DT thread_block_tile<n, Parent> tiled_partition(const Parent&) {
   return thread_block_tile<n, Parent>();
 }
+// A part of `size` threads, in the order of their ranks, of a block or of a group within a wave.
 class dynamic_tile : public coalesced_group {
  public:
-  SIMT_DT explicit dynamic_tile(unsigned int size) : coalesced_group(simt::tile_mask(size)), size_(size) {}
-  SIMT_DT unsigned int meta_group_rank() const { return __simt::thread_rank() / size_; }
+  SIMT_DT dynamic_tile(const thread_group& parent, unsigned int size)
+      : coalesced_group(parent.__part(size)),
+        tile_(static_cast<unsigned int>(parent.thread_rank() / size)),
+        tiles_(static_cast<unsigned int>((parent.size() + size - 1) / size)) {}
+  SIMT_DT unsigned int meta_group_rank() const { return tile_; }
+  SIMT_DT unsigned int meta_group_size() const { return tiles_; }
 
  private:
-  unsigned int size_;
+  unsigned int tile_, tiles_;
 };
-SIMT_D dynamic_tile tiled_partition(const thread_block&, unsigned int size) { return dynamic_tile(size); }
+SIMT_D dynamic_tile tiled_partition(const thread_group& parent, unsigned int size) { return {parent, size}; }
 template <class Group>
 SIMT_DT coalesced_group binary_partition(const Group&, bool predicate) {
   const unsigned long long active = __simt::collective(__simt::kActiveMask, 0, 1, 0, SIMT_WAVE_SIZE);
@@ -330,69 +344,6 @@ SIMT_DT auto group_size(const Group& group) {
   return group.size();
 }
 
-// ---- reduce.h and scan.h -----------------------------------------------------------------------------
-template <class _T = void>
-struct plus {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a + b; }
-};
-template <class _T = void>
-struct less {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return b < a ? b : a; }
-};
-template <class _T = void>
-struct greater {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a < b ? b : a; }
-};
-template <class _T = void>
-struct bit_and {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a & b; }
-};
-template <class _T = void>
-struct bit_or {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a | b; }
-};
-template <class _T = void>
-struct bit_xor {
-  SIMT_HDT _T operator()(const _T& a, const _T& b) const { return a ^ b; }
-};
-
-template <unsigned int n, class Parent, class _T, class _F>
-SIMT_DT _T reduce(const thread_block_tile<n, Parent>& group, _T value, _F&& combine) {
-  if constexpr (n > SIMT_WAVE_SIZE) return group.reduce(value, combine);
-  else {
-    for (unsigned int distance = n / 2; distance != 0; distance /= 2)
-      value = combine(value, group.shfl_xor(value, distance));
-    return value;
-  }
-}
-template <class _T, class _F>
-SIMT_DT _T reduce(const coalesced_group& group, _T value, _F&& combine) {
-  _T total = group.shfl(value, 0);
-  for (unsigned int rank = 1; rank < group.size(); ++rank) total = combine(total, group.shfl(value, rank));
-  return total;
-}
-template <class Group, class _T, class _F>
-SIMT_DT _T inclusive_scan(const Group& group, _T value, _F&& combine) {
-  const auto rank = group.thread_rank();
-  for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
-    const _T below = group.shfl_up(value, distance);
-    if (rank >= distance) value = combine(below, value);
-  }
-  return value;
-}
-template <class Group, class _T>
-SIMT_DT _T inclusive_scan(const Group& group, _T value) {
-  return inclusive_scan(group, value, plus<_T>());
-}
-template <class Group, class _T, class _F>
-SIMT_DT _T exclusive_scan(const Group& group, _T value, _F&& combine) {
-  const _T below = group.shfl_up(inclusive_scan(group, value, combine), 1);
-  return group.thread_rank() == 0 ? _T() : below;
-}
-template <class Group, class _T>
-SIMT_DT _T exclusive_scan(const Group& group, _T value) {
-  return exclusive_scan(group, value, plus<_T>());
-}
 template <class Group, class _F>
 SIMT_DT void invoke_one(const Group& group, _F&& action) {
   if (group.thread_rank() == 0) action();

@@ -36,12 +36,20 @@ typedef enum SIMT_T(GraphNodeType) {
   SIMT_T(GraphNodeTypeEmpty) = 5,
   SIMT_T(GraphNodeTypeWaitEvent) = 6,
   SIMT_T(GraphNodeTypeEventRecord) = 7,
+  SIMT_T(GraphNodeTypeExtSemaphoreSignal) = 8,
+  SIMT_T(GraphNodeTypeExtSemaphoreWait) = 9,
   SIMT_T(GraphNodeTypeMemAlloc) = 10,
   SIMT_T(GraphNodeTypeMemFree) = 11
 } SIMT_T(GraphNodeType);
 typedef enum SIMT_T(GraphExecUpdateResult) {
   SIMT_T(GraphExecUpdateSuccess) = 0,
-  SIMT_T(GraphExecUpdateError) = 1
+  SIMT_T(GraphExecUpdateError) = 1,
+  SIMT_T(GraphExecUpdateErrorTopologyChanged) = 2,
+  SIMT_T(GraphExecUpdateErrorNodeTypeChanged) = 3,
+  SIMT_T(GraphExecUpdateErrorFunctionChanged) = 4,
+  SIMT_T(GraphExecUpdateErrorParametersChanged) = 5,
+  SIMT_T(GraphExecUpdateErrorNotSupported) = 6,
+  SIMT_T(GraphExecUpdateErrorUnsupportedFunctionChange) = 7
 } SIMT_T(GraphExecUpdateResult);
 typedef struct SIMT_T(GraphExecUpdateResultInfo) {
   SIMT_T(GraphExecUpdateResult) result;

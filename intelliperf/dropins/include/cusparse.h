@@ -1,0 +1,156 @@
+// cuSPARSE's generic interface: products of a sparse matrix, on the host; their time is a roofline's.
+#ifndef CUSPARSE_H_
+#define CUSPARSE_H_
+
+#include "cuda_runtime_api.h"
+#include "library_types.h"
+#include <stdint.h>
+
+#define CUSPARSEAPI
+#define CUSPARSE_VER_MAJOR 12
+#define CUSPARSE_VER_MINOR 3
+#define CUSPARSE_VER_PATCH 1
+#define CUSPARSE_VER_BUILD 170
+#define CUSPARSE_VERSION (CUSPARSE_VER_MAJOR * 1000 + CUSPARSE_VER_MINOR * 100 + CUSPARSE_VER_PATCH)
+
+typedef enum {
+  CUSPARSE_STATUS_SUCCESS = 0,
+  CUSPARSE_STATUS_NOT_INITIALIZED = 1,
+  CUSPARSE_STATUS_ALLOC_FAILED = 2,
+  CUSPARSE_STATUS_INVALID_VALUE = 3,
+  CUSPARSE_STATUS_ARCH_MISMATCH = 4,
+  CUSPARSE_STATUS_MAPPING_ERROR = 5,
+  CUSPARSE_STATUS_EXECUTION_FAILED = 6,
+  CUSPARSE_STATUS_INTERNAL_ERROR = 7,
+  CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED = 8,
+  CUSPARSE_STATUS_ZERO_PIVOT = 9,
+  CUSPARSE_STATUS_NOT_SUPPORTED = 10,
+  CUSPARSE_STATUS_INSUFFICIENT_RESOURCES = 11
+} cusparseStatus_t;
+typedef enum { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 } cusparsePointerMode_t;
+typedef enum { CUSPARSE_ACTION_SYMBOLIC = 0, CUSPARSE_ACTION_NUMERIC = 1 } cusparseAction_t;
+typedef enum {
+  CUSPARSE_MATRIX_TYPE_GENERAL = 0,
+  CUSPARSE_MATRIX_TYPE_SYMMETRIC = 1,
+  CUSPARSE_MATRIX_TYPE_HERMITIAN = 2,
+  CUSPARSE_MATRIX_TYPE_TRIANGULAR = 3
+} cusparseMatrixType_t;
+typedef enum { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 } cusparseFillMode_t;
+typedef enum { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 } cusparseDiagType_t;
+typedef enum { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 } cusparseIndexBase_t;
+typedef enum {
+  CUSPARSE_OPERATION_NON_TRANSPOSE = 0,
+  CUSPARSE_OPERATION_TRANSPOSE = 1,
+  CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE = 2
+} cusparseOperation_t;
+typedef enum { CUSPARSE_DIRECTION_ROW = 0, CUSPARSE_DIRECTION_COLUMN = 1 } cusparseDirection_t;
+typedef enum { CUSPARSE_INDEX_16U = 1, CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 } cusparseIndexType_t;
+typedef enum { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 } cusparseOrder_t;
+typedef enum { CUSPARSE_FORMAT_CSR = 1, CUSPARSE_FORMAT_CSC = 2, CUSPARSE_FORMAT_COO = 3 } cusparseFormat_t;
+typedef enum { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 } cusparseSpMatAttribute_t;
+typedef enum {
+  CUSPARSE_MV_ALG_DEFAULT = 0,
+  CUSPARSE_SPMV_ALG_DEFAULT = 0,
+  CUSPARSE_COOMV_ALG = 1,
+  CUSPARSE_SPMV_COO_ALG1 = 1,
+  CUSPARSE_CSRMV_ALG1 = 2,
+  CUSPARSE_SPMV_CSR_ALG1 = 2,
+  CUSPARSE_CSRMV_ALG2 = 3,
+  CUSPARSE_SPMV_CSR_ALG2 = 3,
+  CUSPARSE_SPMV_COO_ALG2 = 4
+} cusparseSpMVAlg_t;
+typedef enum {
+  CUSPARSE_MM_ALG_DEFAULT = 0,
+  CUSPARSE_SPMM_ALG_DEFAULT = 0,
+  CUSPARSE_SPMM_COO_ALG1 = 1,
+  CUSPARSE_SPMM_COO_ALG2 = 2,
+  CUSPARSE_SPMM_COO_ALG3 = 3,
+  CUSPARSE_SPMM_CSR_ALG1 = 4,
+  CUSPARSE_SPMM_COO_ALG4 = 5,
+  CUSPARSE_SPMM_CSR_ALG2 = 6,
+  CUSPARSE_SPMM_CSR_ALG3 = 12
+} cusparseSpMMAlg_t;
+
+typedef struct cusparseContext* cusparseHandle_t;
+typedef struct cusparseMatDescr* cusparseMatDescr_t;
+typedef struct cusparseSpMatDescr* cusparseSpMatDescr_t;
+typedef struct cusparseDnVecDescr* cusparseDnVecDescr_t;
+typedef struct cusparseDnMatDescr* cusparseDnMatDescr_t;
+typedef struct cusparseSpMatDescr const* cusparseConstSpMatDescr_t;
+typedef struct cusparseDnVecDescr const* cusparseConstDnVecDescr_t;
+typedef struct cusparseDnMatDescr const* cusparseConstDnMatDescr_t;
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+cusparseStatus_t cusparseCreate(cusparseHandle_t* handle);
+cusparseStatus_t cusparseDestroy(cusparseHandle_t handle);
+cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int* version);
+cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream);
+cusparseStatus_t cusparseGetStream(cusparseHandle_t handle, cudaStream_t* stream);
+cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t mode);
+cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t* mode);
+const char* cusparseGetErrorName(cusparseStatus_t status);
+const char* cusparseGetErrorString(cusparseStatus_t status);
+
+cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t* descriptor);
+cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descriptor);
+cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t descriptor, cusparseMatrixType_t type);
+cusparseMatrixType_t cusparseGetMatType(cusparseMatDescr_t descriptor);
+cusparseStatus_t cusparseSetMatFillMode(cusparseMatDescr_t descriptor, cusparseFillMode_t mode);
+cusparseFillMode_t cusparseGetMatFillMode(cusparseMatDescr_t descriptor);
+cusparseStatus_t cusparseSetMatDiagType(cusparseMatDescr_t descriptor, cusparseDiagType_t type);
+cusparseDiagType_t cusparseGetMatDiagType(cusparseMatDescr_t descriptor);
+cusparseStatus_t cusparseSetMatIndexBase(cusparseMatDescr_t descriptor, cusparseIndexBase_t base);
+cusparseIndexBase_t cusparseGetMatIndexBase(cusparseMatDescr_t descriptor);
+
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t* matrix, int64_t rows, int64_t columns, int64_t nonzeros,
+                                   void* offsets, void* indices, void* values, cusparseIndexType_t offset_type,
+                                   cusparseIndexType_t index_type, cusparseIndexBase_t base, cudaDataType type);
+cusparseStatus_t cusparseCreateCsc(cusparseSpMatDescr_t* matrix, int64_t rows, int64_t columns, int64_t nonzeros,
+                                   void* offsets, void* indices, void* values, cusparseIndexType_t offset_type,
+                                   cusparseIndexType_t index_type, cusparseIndexBase_t base, cudaDataType type);
+cusparseStatus_t cusparseCreateCoo(cusparseSpMatDescr_t* matrix, int64_t rows, int64_t columns, int64_t nonzeros,
+                                   void* row_indices, void* column_indices, void* values,
+                                   cusparseIndexType_t index_type, cusparseIndexBase_t base, cudaDataType type);
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix);
+cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t matrix, int64_t* rows, int64_t* columns,
+                                      int64_t* nonzeros);
+cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values);
+cusparseStatus_t cusparseSpMatGetValues(cusparseSpMatDescr_t matrix, void** values);
+cusparseStatus_t cusparseCreateDnVec(cusparseDnVecDescr_t* vector, int64_t size, void* values, cudaDataType type);
+cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t vector);
+cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t vector, void* values);
+cusparseStatus_t cusparseDnVecGetValues(cusparseDnVecDescr_t vector, void** values);
+cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t* matrix, int64_t rows, int64_t columns, int64_t leading,
+                                     void* values, cudaDataType type, cusparseOrder_t order);
+cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix);
+cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void* values);
+
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t operation, const void* alpha,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                                         cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm,
+                                         size_t* bytes);
+cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t operation, const void* alpha,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                                         cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm,
+                                         void* buffer);
+cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t operation, const void* alpha,
+                              cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                              cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm, void* buffer);
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t of_a, cusparseOperation_t of_b,
+                                         const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         const void* beta, cusparseDnMatDescr_t c, cudaDataType compute,
+                                         cusparseSpMMAlg_t algorithm, size_t* bytes);
+cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t of_a, cusparseOperation_t of_b,
+                                         const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         const void* beta, cusparseDnMatDescr_t c, cudaDataType compute,
+                                         cusparseSpMMAlg_t algorithm, void* buffer);
+cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t of_a, cusparseOperation_t of_b,
+                              const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                              const void* beta, cusparseDnMatDescr_t c, cudaDataType compute,
+                              cusparseSpMMAlg_t algorithm, void* buffer);
+#if defined(__cplusplus)
+}
+#endif
+#endif

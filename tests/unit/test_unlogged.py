@@ -1,0 +1,31 @@
+"""A compilation of which nothing is known: why is said, and not that the build compiled nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from intelliperf.building import nothing_compiled
+from intelliperf.dropins import compilelog
+from intelliperf.errors import ToolchainError
+from intelliperf.processes.process import Completed
+
+
+def test_the_reason_of_a_compilation_that_could_not_be_logged_reaches_the_user(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def missing() -> None:
+        raise ToolchainError("no compiler runs here")
+
+    monkeypatch.setattr(compilelog, "find_toolchain", missing)
+    compilelog.log_or_say_why_not("nvcc", ["-c", "one.cu"])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv(compilelog.LOG, str(tmp_path / "log"))
+    compilelog.log_or_say_why_not("nvcc", ["-c", "one.cu"])
+    said = tmp_path / "stderr"
+    said.write_text(f"warning: unused\n{capsys.readouterr().err}")
+    built = Completed((), 0, None, False, False, 1.0, said, said)
+    assert nothing_compiled(built) == "of what the build compiled nothing is known: no compiler runs here"
+    said.write_text("warning: unused\n")
+    assert nothing_compiled(built).startswith("the build compiled no GPU source")
