@@ -1,11 +1,12 @@
 """Figures of the AMD path on the software gfx90a: how long a user waits, and what interception costs.
 
-    python benchmarks/amd.py [diagnose] [verdict] [interception]
+    python benchmarks/amd.py [diagnose] [verdict] [handles] [interception]
 
 `diagnose`: a whole run on each HIP example, with the stand-in for rocprofv3. `verdict`: `verify` of a block-wise sum in
-examples/reduction. `interception`: a program of many launches, none of which is looked at, with and without the tools
-library, in turn. Wall time says what a user waits on this machine under its load, which is printed; processor time,
-of the whole tree of processes, is what the work takes. The device computes kernels on a processor: times of the
+examples/reduction. `handles`: `doctor --amd`, and what it says of the slowest buffer that another process opens in the
+sandbox (at most 0.5 s). `interception`: a program of many launches, none of which is looked at, with and without the
+tools library, in turn. Wall time says what a user waits on this machine under its load, which is printed; processor
+time, of the whole tree of processes, is what the work takes. The device computes kernels on a processor: times of the
 application's own runs are the device's, not a card's.
 """
 
@@ -37,7 +38,7 @@ from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
 from intelliperf.records import Application, Kernel  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.runs.lockstep import Setting, record  # noqa: E402
-from intelliperf.validation.runs.side import Run  # noqa: E402
+from intelliperf.validation.runs.side import SideRun  # noqa: E402
 
 PAIRS = 5
 BUILDS = {"transpose": ("cmake -S . -B build", "cmake --build build")}
@@ -132,6 +133,13 @@ def verdict(place: Path) -> None:
         print("  ", attempt["verdict"]["outcome"], attempt["verdict"].get("detail", ""))
 
 
+def handles(place: Path) -> None:
+    words = ("doctor", "--amd", "--launcher", shlex.join(LAUNCHER.words))
+    spent = spend([sys.executable, "-m", "intelliperf", *words], place)
+    print(spent.row("doctor"), flush=True)
+    print(*[line for line in spent.said.splitlines() if line[5:].startswith("buffers:")], sep="\n")
+
+
 def interception(place: Path) -> None:
     """Processor seconds of the application alone; the listening process is this one."""
     (place / "launches.hip").write_text(LAUNCHES)
@@ -150,7 +158,7 @@ def interception(place: Path) -> None:
     argv = [*LAUNCHER.words, "./app"]
     ways = {
         "alone": lambda: run(argv, place, 300.0, place / "logs", "alone"),
-        "seen": lambda: record(setting, Run("seen", application, {"kernels": "none"})),
+        "seen": lambda: record(setting, SideRun("seen", application, {"kernels": "none"})),
     }
     ways["seen"]()  # builds the library
     rows = [{name: used(way) for name, way in ways.items()} for _ in range(PAIRS)]
@@ -161,7 +169,7 @@ def interception(place: Path) -> None:
               f"({ratios[0]:.3f} to {ratios[-1]:.3f}), load {os.getloadavg()[0]:.1f}")  # fmt: skip
 
 
-WORK = {"diagnose": diagnose, "verdict": verdict, "interception": interception}
+WORK = {"diagnose": diagnose, "verdict": verdict, "handles": handles, "interception": interception}
 
 
 def main() -> None:

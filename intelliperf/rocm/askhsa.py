@@ -76,8 +76,15 @@ def _lds_bytes(hsa: ctypes.CDLL, agent: int) -> int:
 
 def _first_of_hip(count: int) -> int:
     """HIP hides more than ROCr does: the first that it leaves to a program."""
-    first = os.environ.get("HIP_VISIBLE_DEVICES", "").split(",")[0].strip()
-    return int(first) if first.isdigit() and int(first) < count else 0
+    for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"):  # HIP heeds the second where the first is not set
+        told = os.environ.get(name, "")
+        first = told.split(",")[0].strip()
+        if first.lstrip("-").isdigit() and not 0 <= int(first) < count:
+            known = "GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
+            sys.exit(f"{name}={told} hides all of them from HIP: unset it, or name one of {known}")
+        if first:
+            return int(first) if first.isdigit() else 0
+    return 0
 
 
 def main() -> None:

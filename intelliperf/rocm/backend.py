@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from intelliperf.errors import (
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs
 from intelliperf.profiling.rocprofv3 import Trace, application_profile, collect, find_rocprof, trace
-from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
+from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -119,6 +119,7 @@ class RocmBackend:
         return {}
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
+        native.refuse_other_tools(os.environ)
         self._refuse_other_code(application)
         try:
             traced = self._traced(application, deadline_s, UNCONFINED)
@@ -319,8 +320,14 @@ class RocmBackend:
     def run_seconds(self, application: Application) -> float | None:
         return None
 
+    def is_long(self, application: Application) -> bool:
+        return False
+
     def replayed(self, application: Application, plan: Path) -> Application:
         raise NotReplayable("recorded dispatches are not replayed on AMD hardware yet")
+
+    def homes(self, recorded: Iterable[tuple[int, int, BufferKey]]) -> Mapping[BufferKey, BufferKey]:
+        return {}
 
     def time_replayed(
         self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float

@@ -94,6 +94,7 @@ class _Code:
     """The numbered machine code, by the number of an access."""
 
     vector: dict[int, list[_Instruction]] = field(default_factory=dict)
+    unnumbered: dict[str, list[_Instruction]] = field(default_factory=dict)  # by function
     scalar: set[int] = field(default_factory=set)
     order: dict[str, list[str]] = field(default_factory=dict)
 
@@ -162,9 +163,11 @@ def _take(code: _Code, function: str, number: int, name: str, operands: str) -> 
     if known is None:
         return
     code.order.setdefault(function, []).append(name)
+    instruction = _Instruction(known, offsets(operands, known), addressed_by(operands, known))
     if number >= 0:
-        instruction = _Instruction(known, offsets(operands, known), addressed_by(operands, known))
         code.vector.setdefault(number, []).append(instruction)
+    else:
+        code.unnumbered.setdefault(plain(function), []).append(instruction)
 
 
 def _resolve(sites: Sequence[Site], code: _Code) -> tuple[list[MachineAccess], list[Site]]:
@@ -187,6 +190,7 @@ def _resolve(sites: Sequence[Site], code: _Code) -> tuple[list[MachineAccess], l
             unresolved.append(site)
         else:
             accesses += found
+    accesses += _of_no_number(waiting, code)
     return accesses, [*unresolved, *waiting]
 
 
@@ -229,6 +233,45 @@ def _merged(site: Site, instruction: _Instruction, waiting: list[Site]) -> list[
         tuple(Part(start, known.width) for start in starts) if known.places == 2 else (Part(starts[0], known.width),)
     )
     return [MachineAccess(site, known, parts)]
+
+
+def _of_no_number(waiting: list[Site], code: _Code) -> list[MachineAccess]:
+    """Instructions into which several accesses were merged: since LLVM 22 these have the number of none.
+
+    Takes what it finds from `waiting`, where instructions and accesses on one base come out even: from the lowest
+    offset on there is one way to part the accesses.
+    """
+    found: list[MachineAccess] = []
+    left = {function: list(instructions) for function, instructions in code.unnumbered.items()}
+    groups: dict[tuple[object, ...], list[Site]] = {}
+    for site in waiting:
+        groups.setdefault((site.function, site.kind, site.space, site.base), []).append(site)
+    for (function, *_), sites in groups.items():
+        accesses: list[MachineAccess] = []
+        instructions = list(left.get(str(function), ()))
+        rest = sorted(sites, key=lambda site: site.offset)
+        while rest:
+            first = rest.pop(0)
+            fitting = ((one, _merged(first, one, rest)) for one in instructions if _may_be(first, one))
+            instruction, merged = next(((one, to) for one, to in fitting if to is not None), (None, None))
+            if instruction is None or merged is None:
+                break
+            instructions.remove(instruction)
+            accesses += merged
+        else:
+            left[str(function)] = instructions
+            found += accesses
+            waiting[:] = [site for site in waiting if site not in sites]
+    return found
+
+
+def _may_be(site: Site, instruction: _Instruction) -> bool:
+    known = instruction.operation
+    return (
+        known.access in _KINDS[site.kind]
+        and known.space in (site.space, MemorySpace.MIXED)
+        and known.width_in_all > site.width
+    )
 
 
 def _goes_with(one: Site, site: Site) -> bool:

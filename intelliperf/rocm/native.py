@@ -9,9 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import UsageError
-from intelliperf.interception.building import FLAGS, library, run_tool
-from intelliperf.rocm.stack import hsa_headers, roots
+from intelliperf.interception.building import FLAGS, is_built, library, objects, run_tool
+from intelliperf.rocm.stack import Headers, hsa_headers, roots
 
+FIRST_USE = "the library that watches HIP programs is compiled first, once for this version"
 LIBRARY_NAME = "libintelliperf_hsa.so"
 # What rocprofv3, rocprof-sys and their like set, and other tools libraries.
 _OTHER_TOOLS = ("HSA_TOOLS_LIB", "ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "ROCPROFILER_REGISTER_LIBRARY")
@@ -28,10 +29,19 @@ def tools_library() -> Path:
 
     def compile_all(compiler: str, copy: Path, sources: Sequence[str], made: Path) -> None:
         include = (f"-I{copy}", "-isystem", str(headers.directory))
-        run_tool([compiler, *FLAGS_OF_LIBRARY, *include, *sources, "-o", str(made)])
+        made_of = objects(compiler, (*FLAGS_OF_LIBRARY, *include), sources)
+        run_tool([compiler, *FLAGS_OF_LIBRARY, *made_of, "-o", str(made)])
 
-    key = (str(headers.directory), headers.interface, *FLAGS_OF_LIBRARY)
-    return library("rocm", LIBRARY_NAME, _SOURCES, key, compile_all)
+    return library("rocm", LIBRARY_NAME, _SOURCES, _key(headers), compile_all)
+
+
+def _key(headers: Headers) -> tuple[str, ...]:
+    return (str(headers.directory), headers.interface, *FLAGS_OF_LIBRARY)
+
+
+def is_ready() -> bool:
+    """Whether `tools_library` returns at once. Raises `ToolchainError` where headers are missing."""
+    return is_built("rocm", LIBRARY_NAME, _SOURCES, _key(hsa_headers()))
 
 
 def refuse_other_tools(environment: Mapping[str, str]) -> None:
@@ -95,7 +105,7 @@ def profiler_sdk() -> Path | None:
 def record_environment(file: Path, kernels: str, buffer_bytes: int, words: int) -> dict[str, str]:
     """Makes instrumented `kernels` (comma list) of a run record into `file` with the process id appended.
 
-    `words` of 8 bytes have room for each wave; 0: an equal share of the buffer.
+    So many work-groups are recorded as there is room for with `words` of 8 bytes per wave; 0: as many words as usual.
     """
     return {
         **_loading(),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
 
 from intelliperf.counting import NATIVE
@@ -31,6 +32,7 @@ _SOURCES = (
 _FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra")
 _BUFFER_BYTES = 256 << 20
 _MOST_RUNS = 3
+_RESERVE = 1.1
 _COUNT_DEADLINE_S = 300.0
 _SPACES = {MemorySpace.GLOBAL: "g", MemorySpace.SHARED: "l", MemorySpace.LOCAL: "p", MemorySpace.MIXED: "f"}
 _KINDS = {AccessKind.LOAD: "l", AccessKind.STORE: "s", AccessKind.ATOMIC: "a", AccessKind.REDUCTION: "a"}
@@ -51,7 +53,6 @@ class RecordedDispatch:
     wave_size: int
     wanted_words: int
     kept_words: int
-    most_words: int  # that one wave wanted
     figures: tuple[Mapping[str, float], ...]
 
     @property
@@ -117,7 +118,10 @@ def _recorded(
             raise ToolchainError(f"nothing of {kernel.name} was recorded: {fates}")
         if all(one.complete for one in found.recorded):
             break
-        words = max(one.most_words for one in found.recorded)
+        # A sample of the work-groups may want more than another of the same size.
+        words = max(
+            ceil(_RESERVE * one.wanted_words / (one.recorded_groups * one.waves_per_group)) for one in found.recorded
+        )
     return found
 
 
@@ -218,6 +222,5 @@ def _dispatch(told: Mapping[str, object]) -> RecordedDispatch:
         wave_size=whole("wave_size"),
         wanted_words=whole("wanted_words"),
         kept_words=whole("kept_words"),
-        most_words=whole("most_words"),
         figures=tuple(figures),
     )

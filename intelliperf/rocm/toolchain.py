@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.dropins.compilelog import log_command
+from intelliperf.dropins.compilelog import log_or_say_why_not
 from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.dropins.redirect import named_as, redirecting
 from intelliperf.errors import IntelliPerfError, ToolchainError
@@ -122,11 +122,8 @@ def run(name: str, words: Sequence[str]) -> None:
         argv = [*compiler.words, *(_arguments(compiler, name, words) if compiles_hip else words)]
     except IntelliPerfError as error:
         sys.exit(f"{name}: error: {error}")
-    if os.environ.get("INTELLIPERF_COMPILE_LOG") and compiles_hip:
-        try:
-            log_command("hipcc", words, compiler.describe())
-        except (IntelliPerfError, OSError, ValueError) as error:
-            sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
+    if compiles_hip:
+        log_or_say_why_not("hipcc", words, compiler.describe())
     os.execv(argv[0], argv)
 
 

@@ -58,13 +58,19 @@ def test_a_small_buffer_samples_work_groups_and_keeps_all_of_their_accesses(shap
 
 
 def test_accesses_without_room_are_counted_and_not_mistaken_for_none(shapes: Twice) -> None:
-    whole, cut = shapes.recorded(), shapes.recorded(words=100)
+    whole, cut = shapes.recorded(), shapes.recorded(buffer_bytes=8000, words=1)
     for all_, some in zip(whole.dispatches, cut.dispatches, strict=True):
-        assert all_.complete
-        assert (some.wanted_words, some.most_words) == (all_.wanted_words, all_.most_words)
-        assert some.complete == (all_.most_words <= 100)
-        assert some.kept_words <= some.recorded_groups * some.waves_per_group * 100
+        assert all_.complete and some.recorded_groups == all_.recorded_groups
+        assert some.wanted_words == all_.wanted_words
+        assert some.complete == (all_.wanted_words <= 1000)
+        assert min(1000, some.wanted_words) - 66 < some.kept_words <= 1000
     assert not all(one.complete for one in cut.dispatches)
+
+
+def test_all_waves_share_the_room_however_unequal_they_are(shapes: Twice) -> None:
+    wanted = max(one.wanted_words for one in shapes.recorded().dispatches)
+    assert all(one.complete for one in shapes.recorded(buffer_bytes=8 * wanted, words=1).dispatches)
+    assert not all(one.complete for one in shapes.recorded(buffer_bytes=8 * (wanted - 1), words=1).dispatches)
 
 
 def test_dispatches_beyond_the_limit_are_told_of(shapes: Twice) -> None:

@@ -44,14 +44,13 @@ def module(*accesses: tuple[str, Sequence[Part]], file: Path = Path("/p/k.hip"))
 def recorded(path: Path, waves: Sequence[Sequence[tuple[int, Request]]], groups: int = 1, lost: int = 0) -> Path:
     """A file of one dispatch, each wave a group of its own; `lost` words had no room."""
     name = KERNEL.symbol.encode()
-    shape = (groups, 1, 1, 64, 1, 1, len(waves), 1, 64, 1 << 16)
-    content = struct.pack("<8sQII10I", b"RECORDS1", 7, 0, len(name), *shape) + name.ljust(
-        (len(name) + 7) // 8 * 8, b"\0"
-    )
-    for number, requests in enumerate(waves):
-        words = [word for site, lanes in requests for word in _words(site, lanes)]
-        content += struct.pack("<4I", number, 0, len(words) + lost, len(words))
-        content += struct.pack(f"<{len(words)}Q", *words)
+    shape = (groups, 1, 1, 64, 1, 1, len(waves), 1, 64, 0)
+    wrote = [[word for site, lanes in requests for word in _words(site, lanes)] for requests in waves]
+    kept = sum(map(len, wrote))
+    content = struct.pack("<8sQII10I2Q", b"RECORDS2", 7, 0, len(name), *shape, kept + lost, kept)
+    content += name.ljust((len(name) + 7) // 8 * 8, b"\0")
+    for number, words in enumerate(wrote):
+        content += struct.pack("<2IQ", number, 0, len(words)) + struct.pack(f"<{len(words)}Q", *words)
     path.write_bytes(content)
     return path
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from rocmdevice import DEADLINE_S, HERE, LAUNCHER, compile_hip
 
-from intelliperf.interception.messages import Dispatch
+from intelliperf.errors import BackendUnavailable
+from intelliperf.interception.messages import Dispatch, End
+from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
@@ -16,7 +18,7 @@ from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
-from intelliperf.validation.runs.side import SideFailed, SideRun
+from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a
 SOURCE = HERE / "programs" / "saxpy.hip"
@@ -174,3 +176,25 @@ def test_a_kernel_that_waits_for_what_its_thread_does_next_is_inspected_neverthe
     events, ended = record(setting, SideRun("waiting", application, {"kernels": "*"}))
     assert [event.status for event in events if isinstance(event, Dispatch)] == [0]
     assert ended.ok
+
+
+def test_memory_that_the_runtime_did_not_allocate_is_named_as_not_compared(setting: Setting, tmp_path: Path) -> None:
+    compile_hip(HERE / "programs" / "elsewhere.hip", tmp_path / "app")
+    run = SideRun("elsewhere", Application(("./app",), tmp_path, tmp_path, launcher=LAUNCHER), {"kernels": "*"})
+    with Side(run, setting.backend, setting.kernel, tmp_path, UNCONFINED) as side:
+        deadline = Deadline.after(DEADLINE_S)
+        side.connect(deadline)
+        while isinstance(message := side.next(deadline), Dispatch):
+            side.proceed()
+        assert isinstance(message, End)
+    (told,) = message.uncovered
+    assert told.startswith("argument 2 of _Z4fillPfPKfi points to memory that ROCr did not allocate")
+
+
+@pytest.mark.parametrize("variable", ["HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"])
+def test_a_variable_that_hides_every_gpu_from_hip_is_named(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "7")
+    with pytest.raises(BackendUnavailable, match=f"{variable}=7 hides all of them from HIP: unset it, or name one of"):
+        RocmBackend(tmp_path / "device", None, UNCONFINED, LAUNCHER).probe()

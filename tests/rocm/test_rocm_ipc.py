@@ -235,5 +235,9 @@ def test_another_tool_in_the_application_is_refused_by_its_variable(
     refuse_other_tools({"LD_PRELOAD": "libmimalloc.so"})
     monkeypatch.setenv(name, value)
     backend = RocmBackend(tmp_path, None, UNCONFINED, LAUNCHER)
-    with pytest.raises(UsageError, match=f"{name}.*librocprofiler-sdk|{name}=libother.so"):
-        backend.intercept_environment(tmp_path / "socket", Kernel(FILL, "fill"), {})
+    for use in (
+        lambda: backend.intercept_environment(tmp_path / "socket", Kernel(FILL, "fill"), {}),
+        lambda: backend.profile(Application(("./app",), tmp_path, tmp_path), 10.0),
+    ):
+        with pytest.raises(UsageError, match=f"{name}.*librocprofiler-sdk|{name}=libother.so"):
+            use()

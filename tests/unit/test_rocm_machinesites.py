@@ -55,6 +55,23 @@ def test_two_places_of_lds_in_one_instruction_keep_their_distance(tmp_path: Path
     assert not module.unresolved
 
 
+def test_a_merged_instruction_without_a_number_is_of_the_accesses_that_it_fits(tmp_path: Path) -> None:
+    code = "\tds_read2st64_b32 v[0:1], v2 offset1:4\n\tds_read2st64_b32 v[4:5], v2 offset0:8 offset1:12\n"
+    sites = [site(number, space=3, offset=1024 * number) for number in range(4)]
+    module = read(tmp_path, code, *sites, site(4, space=3, base=1), site(5, "store", space=3))
+    assert accesses(module) == [
+        (0, "ds_read2st64_b32", [(0, 4), (1024, 4)]),
+        (2, "ds_read2st64_b32", [(0, 4), (1024, 4)]),
+    ]
+    assert [one.number for one in module.unresolved] == [4, 5]
+
+
+def test_accesses_that_merged_instructions_do_not_come_out_even_with_stay_unknown(tmp_path: Path) -> None:
+    code = "\tds_read2st64_b32 v[0:1], v2 offset1:4\n"
+    module = read(tmp_path, code, *[site(number, space=3, offset=1024 * number) for number in range(3)])
+    assert not module.accesses and len(module.unresolved) == 3
+
+
 def test_a_wide_access_in_two_instructions_is_two(tmp_path: Path) -> None:
     code = "\t.loc\t0 1 0\n\tds_write_b64 v0, v[2:3] offset:16\n\tds_write_b64 v0, v[4:5] offset:24\n"
     module = read(tmp_path, code, site(0, "store", 16, 3))

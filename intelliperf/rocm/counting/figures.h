@@ -5,10 +5,9 @@
 
 #include "hot_addresses.h"
 #include "lds.h"
+#include "records.h"
 
 namespace intelliperf {
-
-constexpr uint32_t kMostLanes = 64;
 
 // One part of what a lane asks for; most instructions have one, those on two places of LDS two.
 struct Part {

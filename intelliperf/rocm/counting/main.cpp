@@ -51,6 +51,7 @@ class Content {
     bytes_.assign(std::istreambuf_iterator<char>(in), {});
   }
   bool at_end() const { return at_ == bytes_.size(); }
+  bool holds(uint64_t words) const { return words <= (bytes_.size() - at_) / 8; }
   bool take(void* into, size_t bytes) {
     const size_t whole = (bytes + 7) / 8 * 8;
     if (bytes_.size() - at_ < whole) return false;
@@ -67,7 +68,7 @@ class Content {
 struct Dispatch {
   DispatchHead head;
   std::string kernel;
-  uint64_t wanted = 0, kept = 0, most_wanted = 0, unknown = 0;  // words; records without an instruction
+  uint64_t unknown = 0;  // records without an instruction
   std::vector<Figures> figures;
 };
 
@@ -101,14 +102,12 @@ class Reader {
   std::string read_wave(Dispatch& dispatch, Counter& counter) {
     WaveHead wave{};
     if (!content_.take(&wave, sizeof wave)) return "a wave is cut off";
-    words_.resize(wave.kept);
-    if (!content_.take(words_.data(), size_t(wave.kept) * 8)) return "a wave's records are cut off";
-    dispatch.wanted += wave.wanted;
-    dispatch.kept += wave.kept;
-    dispatch.most_wanted = std::max<uint64_t>(dispatch.most_wanted, wave.wanted);
-    for (uint32_t at = 0; at < wave.kept;) {
+    if (!content_.holds(wave.words)) return "a wave's records are cut off";
+    words_.resize(wave.words);
+    content_.take(words_.data(), wave.words * 8);
+    for (uint64_t at = 0; at < wave.words;) {
       const auto site = uint32_t(words_[at]), lanes = uint32_t(words_[at] >> 32);
-      const bool whole = wave.kept - at >= kRecordWords && wave.kept - at - kRecordWords >= lanes;
+      const bool whole = wave.words - at >= kRecordWords && wave.words - at - kRecordWords >= lanes;
       if (!whole || lanes > kMostLanes || uint32_t(__builtin_popcountll(words_[at + 1])) != lanes)
         return "a record is damaged";
       Lanes found;
@@ -170,10 +169,10 @@ void print(const Dispatch& dispatch) {
   std::printf("{\"kernel\":\"%s\",\"identity\":\"%" PRIu64 "\",\"fate\":%u,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],",
               dispatch.kernel.c_str(), h.identity, h.fate, h.groups[0], h.groups[1], h.groups[2], h.items[0],
               h.items[1], h.items[2]);
-  std::printf("\"recorded_groups\":%u,\"waves_per_group\":%u,\"wave_size\":%u,\"region_words\":%u,", h.recorded_groups,
-              h.waves_per_group, h.wave_size, h.region_words);
-  std::printf("\"wanted_words\":%" PRIu64 ",\"kept_words\":%" PRIu64 ",\"most_words\":%" PRIu64 ",\"unknown\":%" PRIu64,
-              dispatch.wanted, dispatch.kept, dispatch.most_wanted, dispatch.unknown);
+  std::printf("\"recorded_groups\":%u,\"waves_per_group\":%u,\"wave_size\":%u,", h.recorded_groups, h.waves_per_group,
+              h.wave_size);
+  std::printf("\"wanted_words\":%" PRIu64 ",\"kept_words\":%" PRIu64 ",\"unknown\":%" PRIu64, h.wanted, h.kept,
+              dispatch.unknown);
   std::printf(",\"figures\":[");
   for (size_t n = 0; n < dispatch.figures.size(); ++n) {
     if (n) std::printf(",");

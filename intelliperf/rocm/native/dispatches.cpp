@@ -31,7 +31,8 @@ hsa_status_t create_watched_queue(const Functions& runtime, const QueueRequest& 
                                                                   r.private_bytes, r.group_bytes, queue);
   if (made != HSA_STATUS_SUCCESS)
     return core.hsa_queue_create_fn(r.agent, r.size, r.type, r.on_error, r.data, r.private_bytes, r.group_bytes, queue);
-  return amd.hsa_amd_queue_intercept_register_fn(*queue, on_packets, nullptr);
+  auto* agent = reinterpret_cast<void*>(r.agent.handle);  // NOLINT(performance-no-int-to-ptr)
+  return amd.hsa_amd_queue_intercept_register_fn(*queue, on_packets, agent);
 }
 
 bool is_dispatch(const hsa_kernel_dispatch_packet_t& packet) {

@@ -17,7 +17,7 @@ struct QueueRequest {
   uint32_t private_bytes, group_bytes;
 };
 
-// A plain queue where the runtime cannot make one that is watched.
+// A plain queue where the runtime cannot make one that is watched. The handler's data is the agent's handle.
 hsa_status_t create_watched_queue(const Functions& runtime, const QueueRequest& request,
                                   hsa_amd_queue_intercept_handler on_packets, hsa_queue_t** queue);
 

@@ -151,20 +151,37 @@ Launch described(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel*
   return launch;
 }
 
-// Memory that was not allocated through functions that we watch: managed, mapped, another process's.
+// Since ROCr 6.4, whatever headers this was built with: addresses without memory, and such with memory mapped to them.
+constexpr int kReservedAddress = 5, kMappedMemory = 6;
+
+// Memory that was not allocated through functions that we watch: managed, mapped, another process's. Nobody says when it
+// goes, so that it is looked up again for each dispatch.
 void find_unknown(const Launch& launch) {
-  for (const Argument& argument : launch.arguments) {
+  Allocations& allocations = state->session.allocations();
+  for (size_t number = 0; number < launch.arguments.size(); ++number) {
+    const Argument& argument = launch.arguments[number];
     uint64_t address = 0;
     if (!argument.pointer || argument.value.size() != sizeof address) continue;
     std::memcpy(&address, argument.value.data(), sizeof address);
-    if (address == 0 || state->session.allocations().find(address)) continue;
+    const Buffer* known = allocations.find(address);
+    const bool watched = known && known->kind != MemoryKind::kManaged && known->kind != MemoryKind::kMapped;
+    if (address == 0 || watched) continue;
     hsa_amd_pointer_info_t info{};
     info.size = sizeof info;
     const auto* at = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
     const auto query = state->runtime.amd.hsa_amd_pointer_info_fn;
-    if (query(const_cast<void*>(at), &info, nullptr, nullptr, nullptr) != HSA_STATUS_SUCCESS) continue;
-    if (info.type == HSA_EXT_POINTER_TYPE_UNKNOWN || !info.agentBaseAddress) continue;
-    fresh(info.agentBaseAddress, info.sizeInBytes, MemoryKind::kManaged);
+    const bool told = query(const_cast<void*>(at), &info, nullptr, nullptr, nullptr) == HSA_STATUS_SUCCESS &&
+                      info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && info.type != kReservedAddress && info.agentBaseAddress;
+    const auto base = reinterpret_cast<uint64_t>(info.agentBaseAddress);
+    if (told && known && known->base == base && known->bytes == info.sizeInBytes) continue;
+    if (known) allocations.remove(known->base);
+    if (told) {
+      fresh(info.agentBaseAddress, info.sizeInBytes, info.type == kMappedMemory ? MemoryKind::kMapped : MemoryKind::kManaged);
+    } else {
+      const std::string what = "argument " + std::to_string(number + 1) + " of " + launch.kernel + " points to memory that " +
+                               "ROCr did not allocate (shared virtual memory, or the host's own): it was not compared";
+      state->session.cannot_compare(what.c_str());
+    }
   }
 }
 

@@ -4,15 +4,15 @@ namespace intelliperf {
 
 namespace {
 
-bool is_fine_grained(const Functions& runtime, hsa_amd_memory_pool_t pool) {
+// Which host and device do not share while a kernel runs.
+bool is_coarse_grained(const Functions& runtime, hsa_amd_memory_pool_t pool) {
   const auto info = runtime.amd.hsa_amd_memory_pool_get_info_fn;
   hsa_amd_segment_t segment{};
   uint32_t flags = 0;
   if (info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS) return false;
   if (segment != HSA_AMD_SEGMENT_GLOBAL) return false;
   if (info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags) != HSA_STATUS_SUCCESS) return false;
-  return (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED) != 0 &&
-         (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) == 0;
+  return (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) != 0;
 }
 
 }  // namespace
@@ -28,17 +28,18 @@ void Pools::look() {
           return HSA_STATUS_SUCCESS;
         const bool gpu = type == HSA_DEVICE_TYPE_GPU;
         if (gpu && self->gpu_.handle == 0) self->gpu_ = agent;
-        if (gpu) self->gpus_.push_back(agent);
         struct Found {
           Pools* self;
+          hsa_agent_t agent;
           bool gpu;
-        } found{self, gpu};
+        } found{self, agent, gpu};
         self->runtime_.amd.hsa_amd_agent_iterate_memory_pools_fn(
             agent,
             [](hsa_amd_memory_pool_t pool, void* into) {
               const auto* seen = static_cast<Found*>(into);
               seen->self->on_device_[pool.handle] = seen->gpu;
-              if (!seen->gpu && is_fine_grained(seen->self->runtime_, pool)) seen->self->host_pool_ = pool;
+              if (seen->gpu && is_coarse_grained(seen->self->runtime_, pool))
+                seen->self->own_.emplace(seen->agent.handle, pool);
               return HSA_STATUS_SUCCESS;
             },
             &found);
@@ -67,15 +68,13 @@ unsigned Pools::wave_size() {
   return lanes ? lanes : 64;
 }
 
-void* Pools::allocate_shared(size_t bytes) {
+void* Pools::allocate_on(hsa_agent_t gpu, size_t bytes) {
   look();
   void* made = nullptr;
-  if (host_pool_.handle == 0 || gpus_.empty()) return nullptr;
-  if (runtime_.amd.hsa_amd_memory_pool_allocate_fn(host_pool_, bytes, 0, &made) != HSA_STATUS_SUCCESS) return nullptr;
-  const auto allow = runtime_.amd.hsa_amd_agents_allow_access_fn;
-  if (allow(static_cast<uint32_t>(gpus_.size()), gpus_.data(), nullptr, made) == HSA_STATUS_SUCCESS) return made;
-  runtime_.amd.hsa_amd_memory_pool_free_fn(made);
-  return nullptr;
+  const auto pool = own_.find(gpu.handle);
+  if (pool == own_.end()) return nullptr;
+  const auto allocate = runtime_.amd.hsa_amd_memory_pool_allocate_fn;
+  return allocate(pool->second, bytes, 0, &made) == HSA_STATUS_SUCCESS ? made : nullptr;
 }
 
 }  // namespace intelliperf

@@ -14,8 +14,8 @@ class Pools {
   bool on_device(hsa_amd_memory_pool_t pool);
   std::string device_name();
   unsigned wave_size();
-  // Host memory that all GPUs can write to while the host reads; null where there is none.
-  void* allocate_shared(size_t bytes);
+  // The GPU's own memory; null where there is none.
+  void* allocate_on(hsa_agent_t gpu, size_t bytes);
 
  private:
   void look();
@@ -24,8 +24,7 @@ class Pools {
   bool looked_ = false;
   std::map<uint64_t, bool> on_device_;  // by pool
   hsa_agent_t gpu_{};
-  std::vector<hsa_agent_t> gpus_;
-  hsa_amd_memory_pool_t host_pool_{};
+  std::map<uint64_t, hsa_amd_memory_pool_t> own_;  // by GPU
 };
 
 }  // namespace intelliperf

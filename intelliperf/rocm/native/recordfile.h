@@ -1,11 +1,11 @@
 // The file of records: for each dispatch of a kernel that is looked at a head, its name, then per recorded wave its
-// head and its words. Every item begins at a multiple of 8 bytes.
+// head and its records, whose first words tell site and number of lanes. Every item begins at a multiple of 8 bytes.
 #pragma once
 #include <cstdint>
 
 namespace intelliperf {
 
-constexpr char kRecordMark[9] = "RECORDS1";
+constexpr char kRecordMark[9] = "RECORDS2";
 
 enum class Fate : uint32_t { kRecorded, kBeyondLimit, kNotInstrumented, kNoMemory };
 
@@ -14,12 +14,13 @@ struct DispatchHead {
   uint64_t identity;  // of the module that holds the kernel
   uint32_t fate, name_bytes;
   uint32_t groups[3], items[3];
-  uint32_t recorded_groups, waves_per_group, wave_size, region_words;
+  uint32_t recorded_groups, waves_per_group, wave_size, unused;
+  uint64_t wanted, kept;  // words
 };
 
 struct WaveHead {
   uint32_t group, wave;
-  uint32_t wanted, kept;  // words
+  uint64_t words;
 };
 
 }  // namespace intelliperf

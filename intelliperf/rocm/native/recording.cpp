@@ -21,7 +21,7 @@ namespace intelliperf {
 namespace {
 
 constexpr uint64_t kBufferBytes = 256 << 20, kDispatches = 32;
-constexpr uint32_t kFewestWords = 8192, kMostWords = 1 << 17;  // of one wave, where nothing is asked for
+constexpr uint64_t kWaveWords = 8192;  // on average, where nothing is asked for
 constexpr size_t kPage = 4096;
 
 struct State {
@@ -51,20 +51,17 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
 // ---- where a dispatch's records go -----------------------------------------------------------
 
 struct Plan {
-  uint64_t groups;
-  uint32_t waves_per_group, region_words, recorded_groups;
+  uint64_t groups, words;
+  uint32_t waves_per_group, recorded_groups;
   uint64_t waves() const { return uint64_t(recorded_groups) * waves_per_group; }
 };
 
 Plan plan_for(const Grid& grid, unsigned wave_size) {
-  Plan plan{uint64_t(grid.groups[0]) * grid.groups[1] * grid.groups[2], 0, 0, 0};
+  Plan plan{uint64_t(grid.groups[0]) * grid.groups[1] * grid.groups[2], state->buffer_bytes / 8, 0, 0};
   const unsigned items = grid.items[0] * grid.items[1] * grid.items[2];
-  plan.waves_per_group = (items + wave_size - 1) / wave_size;
-  const uint64_t words = state->buffer_bytes / 8, all = std::max<uint64_t>(1, plan.groups * plan.waves_per_group);
-  const uint64_t share = std::clamp<uint64_t>(words / all, kFewestWords, kMostWords);
-  plan.region_words = uint32_t(std::min<uint64_t>(state->asked_words ? state->asked_words : share, words));
-  const uint64_t room = words / plan.region_words / std::max(1u, plan.waves_per_group);
-  plan.recorded_groups = uint32_t(std::clamp<uint64_t>(room, 1, plan.groups));
+  plan.waves_per_group = std::max(1u, (items + wave_size - 1) / wave_size);
+  const uint64_t each = state->asked_words ? state->asked_words : kWaveWords;
+  plan.recorded_groups = uint32_t(std::clamp<uint64_t>(plan.words / each / plan.waves_per_group, 1, plan.groups));
   return plan;
 }
 
@@ -82,51 +79,59 @@ std::vector<uint32_t> slots_for(const Plan& plan, std::vector<uint32_t>& chosen)
   return slots;
 }
 
-// Slots, cursors and regions in one piece of shared memory.
+// The pool and the groups' slots, in one piece of the device's memory.
 class Buffers {
  public:
-  Buffers(const Plan& plan, const std::vector<uint32_t>& slots) : plan_(plan) {
-    const size_t slot_bytes = rounded(slots.size() * 4), cursor_bytes = rounded(plan.waves() * 4);
-    memory_ = static_cast<char*>(state->pools.allocate_shared(slot_bytes + cursor_bytes +
-                                                              plan.waves() * plan.region_words * 8));
-    if (!memory_) return;
-    std::memcpy(memory_, slots.data(), slots.size() * 4);
-    cursors_ = reinterpret_cast<uint32_t*>(memory_ + slot_bytes);
-    std::memset(cursors_, 0, cursor_bytes);
-    regions_ = reinterpret_cast<uint64_t*>(memory_ + slot_bytes + cursor_bytes);
+  Buffers(hsa_agent_t agent, const Plan& plan, const std::vector<uint32_t>& slots)
+      : words_(plan.words), pool_bytes_(sizeof(PoolHead) + plan.words * 8) {
+    memory_ = static_cast<char*>(state->pools.allocate_on(agent, pool_bytes_ + slots.size() * 4));
+    // Where the last record has no room, nothing is written: it is to be seen that there is none.
+    const std::vector<uint64_t> nothing(std::min<uint64_t>(words_, kRecordWords + kMostLanes));
+    const PoolHead empty{};
+    if (memory_ && copy(memory_, &empty, sizeof empty) && copy(pool_end() - nothing.size() * 8, nothing.data(), nothing.size() * 8) &&
+        copy(pool_end(), slots.data(), slots.size() * 4))
+      return;
+    release();
   }
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
-  ~Buffers() {
-    if (memory_) state->runtime.amd.hsa_amd_memory_pool_free_fn(memory_);
-  }
+  ~Buffers() { release(); }
 
   explicit operator bool() const { return memory_ != nullptr; }
-  uint64_t slots() const { return reinterpret_cast<uint64_t>(memory_); }
-  uint64_t cursors() const { return reinterpret_cast<uint64_t>(cursors_); }
-  uint64_t regions() const { return reinterpret_cast<uint64_t>(regions_); }
-  uint32_t wanted(uint64_t wave) const { return cursors_[wave]; }
-  const uint64_t* region(uint64_t wave) const { return regions_ + wave * plan_.region_words; }
+  uint64_t pool() const { return reinterpret_cast<uint64_t>(memory_); }
+  uint64_t slots() const { return reinterpret_cast<uint64_t>(pool_end()); }
 
-  // Words of whole records; the first that had no room ends them.
-  uint32_t kept(uint64_t wave) const {
-    const uint32_t wanted = cursors_[wave];
-    if (wanted <= plan_.region_words) return wanted;
-    uint32_t at = 0;
-    while (at + kRecordWords <= plan_.region_words) {
-      const auto lanes = uint32_t(region(wave)[at] >> 32);
-      if (lanes > plan_.region_words || at + kRecordWords + lanes > plan_.region_words) break;
-      at += kRecordWords + lanes;
+  // After the dispatch: whole records, as they lie in the pool; false where they cannot be read.
+  bool read(std::vector<uint64_t>& records, uint64_t& wanted) const {
+    PoolHead head{};
+    if (!copy(&head, memory_, sizeof head)) return false;
+    wanted = head.cursor;
+    records.resize(std::min(wanted, words_));
+    if (!copy(records.data(), memory_ + sizeof head, records.size() * 8)) return false;
+    uint64_t at = 0;
+    while (records.size() - at > kRecordWords && lanes_of(&records[at])) {
+      const uint64_t next = at + kRecordWords + lanes_of(&records[at]);
+      if (next > records.size()) break;
+      at = next;
     }
-    return at;
+    records.resize(at);
+    return true;
   }
 
+  static unsigned lanes_of(const uint64_t* record) { return unsigned(__builtin_popcountll(record[1])); }
+
  private:
-  static size_t rounded(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-  Plan plan_;
+  char* pool_end() const { return memory_ + pool_bytes_; }
+  static bool copy(void* to, const void* from, size_t bytes) {
+    return bytes == 0 || state->runtime.core.hsa_memory_copy_fn(to, from, bytes) == HSA_STATUS_SUCCESS;
+  }
+  void release() {
+    if (memory_) state->runtime.amd.hsa_amd_memory_pool_free_fn(memory_);
+    memory_ = nullptr;
+  }
+
+  uint64_t words_, pool_bytes_;
   char* memory_ = nullptr;
-  uint32_t* cursors_ = nullptr;
-  uint64_t* regions_ = nullptr;
 };
 
 // ---- the file --------------------------------------------------------------------------------
@@ -137,23 +142,40 @@ void put(const void* content, size_t bytes) {
   if (bytes % 8) std::fwrite(zeros, 1, 8 - bytes % 8, state->file);
 }
 
-void put_head(const LoadedKernel& kernel, const Grid& grid, const Plan& plan, Fate fate, uint64_t identity) {
-  const bool recorded = fate == Fate::kRecorded;
-  DispatchHead head{{}, identity, uint32_t(fate), uint32_t(kernel.symbol.size()), {}, {}, recorded ? plan.recorded_groups : 0,
-                    plan.waves_per_group, state->pools.wave_size(), plan.region_words};
+DispatchHead head_of(const LoadedKernel& kernel, const Grid& grid, const Plan& plan, Fate fate, uint64_t identity) {
+  DispatchHead head{};
   std::memcpy(head.mark, kRecordMark, sizeof head.mark);
+  head.identity = identity;
+  head.fate = uint32_t(fate);
+  head.name_bytes = uint32_t(kernel.symbol.size());
   std::memcpy(head.groups, grid.groups, sizeof head.groups);
   std::memcpy(head.items, grid.items, sizeof head.items);
+  head.waves_per_group = plan.waves_per_group;
+  head.wave_size = state->pools.wave_size();
+  return head;
+}
+
+void put_head(const LoadedKernel& kernel, const DispatchHead& head) {
   put(&head, sizeof head);
   put(kernel.symbol.data(), kernel.symbol.size());
 }
 
-void put_waves(const Plan& plan, const std::vector<uint32_t>& chosen, const Buffers& buffers) {
+// Records by wave, each wave's as it made them.
+void put_waves(const Plan& plan, const std::vector<uint32_t>& chosen, const std::vector<uint64_t>& records) {
+  std::vector<std::vector<uint64_t>> places(plan.waves());
+  for (uint64_t at = 0; at < records.size(); at += kRecordWords + Buffers::lanes_of(&records[at]))
+    if (const uint64_t wave = records[at] >> 32; wave < places.size()) places[wave].push_back(at);
+  std::vector<uint64_t> own;
   for (uint64_t wave = 0; wave < plan.waves(); ++wave) {
-    const WaveHead head{chosen[wave / plan.waves_per_group], uint32_t(wave % plan.waves_per_group),
-                        buffers.wanted(wave), buffers.kept(wave)};
+    own.clear();
+    for (const uint64_t at : places[wave]) {
+      const uint64_t lanes = Buffers::lanes_of(&records[at]);
+      own.push_back(uint32_t(records[at]) | lanes << 32);
+      own.insert(own.end(), &records[at + 1], &records[at + kRecordWords] + lanes);
+    }
+    const WaveHead head{chosen[wave / plan.waves_per_group], uint32_t(wave % plan.waves_per_group), own.size()};
     put(&head, sizeof head);
-    put(buffers.region(wave), size_t(head.kept) * 8);
+    put(own.data(), own.size() * 8);
   }
 }
 
@@ -170,33 +192,34 @@ bool read_variable(uint64_t at, RecordsVariable& content) {
 }
 
 // The dispatch with its records; false where it is to run as it is.
-bool recorded(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel& kernel, uint64_t variable,
-              Writer writer) {
+bool recorded(const hsa_kernel_dispatch_packet_t& packet, hsa_agent_t agent, const LoadedKernel& kernel,
+              uint64_t variable, Writer writer) {
   const Grid grid(packet);
   const Plan plan = plan_for(grid, state->pools.wave_size());
   RecordsVariable content{};
-  if (!variable || !read_variable(variable, content)) {
-    put_head(kernel, grid, plan, Fate::kNotInstrumented, 0);
+  const auto as_it_is = [&](Fate fate) {
+    put_head(kernel, head_of(kernel, grid, plan, fate, content.identity));
     return false;
-  }
-  if (state->recorded >= state->most_dispatches) {
-    put_head(kernel, grid, plan, Fate::kBeyondLimit, content.identity);
-    return false;
-  }
+  };
+  if (!variable || !read_variable(variable, content)) return as_it_is(Fate::kNotInstrumented);
+  if (state->recorded >= state->most_dispatches) return as_it_is(Fate::kBeyondLimit);
+  if (plan.groups > UINT32_MAX || plan.waves() > UINT32_MAX) return as_it_is(Fate::kNoMemory);
   std::vector<uint32_t> chosen;
-  const Buffers buffers(plan, slots_for(plan, chosen));
-  const RecordsVariable off{content.identity, 0, 0, 0, 0, 0, {}, {}, 0, 0};
-  content = {content.identity, buffers.slots(), buffers.cursors(), buffers.regions(), plan.region_words,
-             plan.waves_per_group, {grid.groups[0], grid.groups[1]}, {grid.items[0], grid.items[1]},
-             uint32_t(plan.groups), 0};
-  if (!buffers || plan.groups > UINT32_MAX || !write_variable(variable, content)) {
-    put_head(kernel, grid, plan, Fate::kNoMemory, content.identity);
-    return false;
-  }
+  const Buffers buffers(agent, plan, slots_for(plan, chosen));
+  RecordsVariable off{};
+  off.identity = content.identity;
+  content = {content.identity, buffers.slots(), buffers.pool(), plan.words, plan.waves_per_group,
+             {grid.groups[0], grid.groups[1]}, {grid.items[0], grid.items[1]}, uint32_t(plan.groups)};
+  if (!buffers || !write_variable(variable, content)) return as_it_is(Fate::kNoMemory);
   const bool waited = run_alone(state->runtime, packet, writer, [&] {
     write_variable(variable, off);
-    put_head(kernel, grid, plan, Fate::kRecorded, content.identity);
-    put_waves(plan, chosen, buffers);
+    DispatchHead head = head_of(kernel, grid, plan, Fate::kRecorded, content.identity);
+    std::vector<uint64_t> records;
+    if (!buffers.read(records, head.wanted)) return void(as_it_is(Fate::kNoMemory));
+    head.recorded_groups = plan.recorded_groups;
+    head.kept = records.size();
+    put_head(kernel, head);
+    put_waves(plan, chosen, records);
     ++state->recorded;
   });
   if (!waited) std::abort();  // the buffers go away while they are written to
@@ -215,7 +238,7 @@ std::optional<LoadedKernel> target_of(const hsa_kernel_dispatch_packet_t& packet
   return *kernel;
 }
 
-void on_packets(const void* packets, uint64_t count, uint64_t, void*, Writer writer) {
+void on_packets(const void* packets, uint64_t count, uint64_t, void* agent, Writer writer) {
   const auto* all = static_cast<const hsa_kernel_dispatch_packet_t*>(packets);  // every packet has 64 bytes
   if (!watching()) return writer(packets, count);
   for (uint64_t i = 0; i < count; ++i) {
@@ -226,7 +249,7 @@ void on_packets(const void* packets, uint64_t count, uint64_t, void*, Writer wri
       continue;
     }
     const Hold hold(state->recording_lock);
-    if (!recorded(all[i], *kernel, variable, writer)) writer(&all[i], 1);
+    if (!recorded(all[i], {reinterpret_cast<uint64_t>(agent)}, *kernel, variable, writer)) writer(&all[i], 1);
     std::fflush(state->file);
   }
 }

@@ -48,7 +48,7 @@ class Recorder {
     appendToUsed(module, {variable_});
   }
 
-  // Once per function: where the wave that runs it has its cursor and its region.
+  // Once per function: which number the wave that runs it has, and where records go.
   void enter(Function& function) {
     BasicBlock& entry = function.getEntryBlock();
     Instruction* first = after_allocas(entry);
@@ -74,10 +74,8 @@ class Recorder {
 
     b.SetInsertPoint(found);
     Value* const wave = uniform(b, b.CreateAdd(b.CreateMul(slot, per_group), wave_here));
-    Value* const words = number(b, offsetof(RecordsVariable, region_words));
-    Value* const cursor = b.CreateGEP(half_, pointer(b, offsetof(RecordsVariable, cursors)), b.CreateZExt(wave, word_));
-    Value* const begin = b.CreateMul(b.CreateZExt(wave, word_), b.CreateZExt(words, word_));
-    Value* const region = b.CreateGEP(word_, pointer(b, offsetof(RecordsVariable, regions)), begin);
+    Value* const pool = pointer(b, offsetof(RecordsVariable, pool));
+    Value* const words = field(b, word_, offsetof(RecordsVariable, pool_words));
     b.CreateBr(body);
 
     b.SetInsertPoint(body, body->begin());
@@ -88,39 +86,54 @@ class Recorder {
       joined->addIncoming(value, found);
       return joined;
     };
-    cursor_ = join(global_, cursor);
-    region_ = join(global_, region);
-    region_words_ = join(half_, words);
+    pool_ = join(global_, pool);
+    pool_words_ = join(word_, words);
+    wave_ = join(half_, wave);
   }
 
   // Before the access. All lanes write the head of the record, with the same content.
   void record(const Site& site, size_t number) {
     Instruction* const recorded = SplitBlockAndInsertIfThen(
-        IRBuilder<>(site.instruction).CreateIsNotNull(cursor_), site.instruction, false);
+        IRBuilder<>(site.instruction).CreateIsNotNull(pool_), site.instruction, false);
     IRBuilder<> b(recorded);
     Value* const mask = b.CreateIntrinsic(Intrinsic::amdgcn_ballot, {word_}, {b.getTrue()});
-    Value* const lanes = b.CreateTrunc(b.CreateUnaryIntrinsic(Intrinsic::ctpop, mask), half_);
-    LoadInst* const at = b.CreateAlignedLoad(half_, cursor_, Align(4), true);
-    at->setAtomic(AtomicOrdering::Monotonic, context_.getOrInsertSyncScopeID("agent"));
-    Value* const begin = uniform(b, at);
-    Value* const end = b.CreateAdd(begin, b.CreateAdd(lanes, b.getInt32(kRecordWords)));
-    StoreInst* const wanted = b.CreateAlignedStore(end, cursor_, Align(4), true);
-    wanted->setAtomic(AtomicOrdering::Monotonic, context_.getOrInsertSyncScopeID("agent"));
-    Instruction* const fits =
-        SplitBlockAndInsertIfThen(b.CreateICmpULE(end, region_words_), recorded, false);
-    b.SetInsertPoint(fits);
-    Value* const head = b.CreateGEP(word_, region_, b.CreateZExt(begin, word_));
-    Value* const who = b.CreateOr(b.CreateShl(b.CreateZExt(lanes, word_), 32), b.getInt64(number));
-    b.CreateAlignedStore(who, head, Align(8));
-    b.CreateAlignedStore(mask, b.CreateConstGEP1_64(word_, head, 1), Align(8));
+    Value* const lanes = b.CreateUnaryIntrinsic(Intrinsic::ctpop, mask);
     Value* const low = b.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_lo, {}, {b.CreateTrunc(mask, half_), b.getInt32(0)});
     Value* const high = b.CreateTrunc(b.CreateLShr(mask, 32), half_);
     Value* const place = b.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_hi, {}, {high, low});
+    Value* const wanted = b.CreateAdd(lanes, b.getInt64(kRecordWords));
+    Value* const begin = taken(b, b.CreateICmpEQ(place, b.getInt32(0)), wanted, recorded);
+    b.SetInsertPoint(recorded);
+    Instruction* const fits = SplitBlockAndInsertIfThen(
+        b.CreateICmpULE(b.CreateAdd(begin, wanted), pool_words_), recorded, false);
+    b.SetInsertPoint(fits);
+    Value* const records = b.CreateConstGEP1_64(word_, pool_, sizeof(PoolHead) / 8);
+    Value* const head = b.CreateGEP(word_, records, begin);
+    Value* const who = b.CreateOr(b.CreateShl(b.CreateZExt(wave_, word_), 32), b.getInt64(number));
+    b.CreateAlignedStore(who, head, Align(8));
+    b.CreateAlignedStore(mask, b.CreateConstGEP1_64(word_, head, 1), Align(8));
     Value* const own = b.CreateGEP(word_, b.CreateConstGEP1_64(word_, head, kRecordWords), b.CreateZExt(place, word_));
     b.CreateAlignedStore(address(b, site.pointer), own, Align(8));
   }
 
  private:
+  // Words of the pool, which the wave's first lane takes for all: where they begin.
+  Value* taken(IRBuilder<>& b, Value* first, Value* wanted, Instruction* before) {
+    BasicBlock* const ahead = before->getParent();
+    Instruction* const one = SplitBlockAndInsertIfThen(first, before, false);
+    b.SetInsertPoint(one);
+    AtomicRMWInst* const at = b.CreateAtomicRMW(AtomicRMWInst::Add, pool_, wanted, Align(8), AtomicOrdering::Monotonic,
+                                                context_.getOrInsertSyncScopeID("agent"));
+    b.SetInsertPoint(before->getParent(), before->getParent()->begin());
+    PHINode* const begin = b.CreatePHI(word_, 2);
+    begin->addIncoming(Constant::getNullValue(word_), ahead);
+    begin->addIncoming(at, one->getParent());
+    b.SetInsertPoint(before);
+    Value* const upper = uniform(b, b.CreateTrunc(b.CreateLShr(begin, 32), half_));
+    Value* const lower = uniform(b, b.CreateTrunc(begin, half_));
+    return b.CreateOr(b.CreateShl(b.CreateZExt(upper, word_), 32), b.CreateZExt(lower, word_));
+  }
+
   // Private arrays are to stay in the first block, where they need no stack of changing size.
   static Instruction* after_allocas(BasicBlock& entry) {
     Instruction* first = &*entry.getFirstNonPHIOrDbgOrAlloca();
@@ -190,7 +203,7 @@ class Recorder {
   Type *word_, *half_;
   PointerType* global_;
   GlobalVariable* variable_;
-  Value *cursor_ = nullptr, *region_ = nullptr, *region_words_ = nullptr;  // of the function at hand
+  Value *pool_ = nullptr, *pool_words_ = nullptr, *wave_ = nullptr;  // of the function at hand
 };
 
 }  // namespace
