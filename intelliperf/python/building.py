@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,6 @@ def torch_memory_library() -> Path:
 
 
 def _build(compiler: Sequence[str], library: Path) -> None:
-    made = library.with_suffix(".new")
+    made = library.with_suffix(f".{os.getpid()}")  # several runs may build it at a time
     run_tool([*compiler, *FLAGS, str(_SOURCE), "-o", str(made)])
     made.replace(library)

@@ -10,7 +10,15 @@ from pathlib import Path
 from intelliperf.devices import models
 from intelliperf.errors import UsageError
 from intelliperf.processes.storage import cache_directory
-from intelliperf.project.versions import GENERATED_LOG, JIT_DIRECTORY, JIT_LOG, KEPT_CODE, KEPT_VARIABLE
+from intelliperf.project.versions import (
+    GENERATED_LOG,
+    JIT_DIRECTORY,
+    JIT_LOG,
+    KEPT_CODE,
+    KEPT_VARIABLE,
+    ORIGINALS_TUNED,
+    TUNED,
+)
 from intelliperf.python.building import torch_memory_library
 from intelliperf.records import Application
 
@@ -42,6 +50,8 @@ def presented(application: Application, target: str | None, runtime: Path) -> Ap
         "INTELLIPERF_JIT_LOG": str(application.project / JIT_LOG),
         KEPT_VARIABLE: str(application.project / KEPT_CODE),
         "INTELLIPERF_GENERATED_LOG": str(application.project / GENERATED_LOG),
+        "INTELLIPERF_TUNED": str(application.project / TUNED),
+        "INTELLIPERF_TUNED_BEFORE": str(application.project / ORIGINALS_TUNED),
         "INTELLIPERF_PROJECT": str(application.project),
         "INTELLIPERF_HOME": json.dumps(application.project.parts),  # a scratch copy makes every path its own
         "TRITON_CACHE_DIR": str(jit / "triton"),

@@ -147,6 +147,26 @@ raise SystemExit(f"refused by name: {len(refused)}")
     assert "refused by name: " in err
 
 
+@pytest.mark.torch
+def test_a_gpu_by_its_general_names_and_a_compiled_function(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch
+assert torch.accelerator.is_available() and torch.accelerator.current_accelerator().type == "cuda"
+assert torch.accelerator.device_count() == 1 and torch.accelerator.current_device_index() == 0
+x = torch.randn(1000, device=torch.accelerator.current_accelerator())
+torch.accelerator.synchronize()
+assert x.is_cuda and not isinstance(x, torch.cuda.CUDAGraph)
+y = torch.compile(lambda a: torch.relu(a) * 2 + 1)(x)
+assert torch.allclose(y, torch.relu(x) * 2 + 1)
+"""
+    )
+    status, out, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert status == 0, err
+    (kernel,) = json.loads(out)["kernels"]
+    assert kernel["dispatches"] == 1
+
+
 LOOKS = """
 import triton, triton.language as tl
 from arrays import Array
@@ -188,3 +208,14 @@ def test_a_forked_child_that_launches_leaves_its_records(tmp_path: Path) -> None
     status, out, err = emulated(tmp_path, interpreter("triton"), "forks.py")
     assert status == 0, err
     assert [kernel["dispatches"] for kernel in json.loads(out)["kernels"]] == [1]
+
+
+@pytest.mark.triton
+def test_a_forked_child_of_who_has_used_the_gpu_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    again = SUM.splitlines()[-2]
+    (tmp_path / "forks.py").write_text(
+        f"import os\n{SUM}\nif os.fork() == 0:\n    {again}\n_, ended = os.wait()\nexit(ended != 0)"
+    )
+    status, _, err = emulated(tmp_path, interpreter("triton"), "forks.py")
+    assert status == 1 and "forked child cannot use the GPU" in err

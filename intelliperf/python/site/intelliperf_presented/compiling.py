@@ -7,10 +7,11 @@ without it, and allocates on the device.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -56,7 +57,7 @@ def _without_mode(compiled: Any) -> Any:
         for name in _LAUNCHERS:  # of compiled C++, for a GPU that is there
             if hasattr(settings, name):
                 setattr(settings, name, False)
-        with _pop_mode_temporarily(), memory.on_device(device):
+        with _pop_mode_temporarily(), memory.on_device(device), _no_accelerator():
             before, settings.cpu_backend = settings.cpu_backend, "triton" if device else "cpp"
             try:
                 return compiled(*args, **kwargs)
@@ -64,6 +65,22 @@ def _without_mode(compiled: Any) -> Any:
                 settings.cpu_backend = before
 
     return call
+
+
+@contextlib.contextmanager
+def _no_accelerator() -> Iterator[None]:
+    """What dynamo compiles is the host's: it may not guard or enter an accelerator's stream for it."""
+    import torch
+
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        yield
+        return
+    before, accelerator.is_available = accelerator.is_available, lambda: False
+    try:
+        yield
+    finally:
+        accelerator.is_available = before
 
 
 def present_hints(module: ModuleType) -> None:

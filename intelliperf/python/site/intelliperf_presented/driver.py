@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import clock, specialising, trials
+from . import assembly, choices, clock, specialising, trials
 
 LEAST, BELOW = (3, 6), (4, 0)
 REFUSED = 125  # the exit status with which the runtime library refuses, too
@@ -34,11 +34,13 @@ def present(triton: ModuleType) -> None:
     from .launching import PresentedDriver
 
     _do_without_torch(backends["amd"].compiler)
+    assembly.follow(backends["amd"].compiler)
     backends["amd"] = dataclasses.replace(backends["amd"], driver=PresentedDriver)
     driver._default = driver._active = None
     triton.testing.do_bench = clock.do_bench
     triton.testing.do_bench_cudagraph = clock.do_bench_cudagraph
     trials.mark(autotuner.Autotuner)
+    choices.remember(autotuner.Autotuner)
     specialising.follow(compiler.CompiledKernel)
 
 

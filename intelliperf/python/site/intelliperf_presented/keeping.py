@@ -18,7 +18,7 @@ def keep(name: str, image: bytes, described: dict[str, object]) -> str:
         return ""
     head = json.dumps({"name": name, "described": described}, sort_keys=True).encode()
     content = head + b"\n" + image
-    digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
+    digest = _digest(content)
     _write(directory, digest, content)
     return digest
 
@@ -26,23 +26,37 @@ def keep(name: str, image: bytes, described: dict[str, object]) -> str:
 def keep_general(digest: str, general: str, lds: int) -> None:
     """`general`: the digest of the same kernel without what is known of its numbers; with so much dynamic LDS."""
     if digest and general:
-        _write(os.environ["INTELLIPERF_KEPT_CODE"], digest + _GENERAL, json.dumps([general, lds]).encode())
+        told = [general, lds, _seal(digest, general, lds)]
+        _write(os.environ["INTELLIPERF_KEPT_CODE"], digest + _GENERAL, json.dumps(told).encode())
 
 
 def load(digest: str) -> tuple[str, bytes, dict[str, Any]]:
-    """The kernel's symbol, its image and its description. Raises `OSError` and `ValueError`."""
-    head, _, image = _read(digest).partition(b"\n")
+    """The kernel's symbol, its image and its description. Raises `OSError`, and `ValueError` for what was changed."""
+    content = _read(digest)
+    if _digest(content) != digest:
+        raise ValueError(f"kept code {digest} was changed")
+    head, _, image = content.partition(b"\n")
     known = json.loads(head)
     return known["name"], image, known["described"]
 
 
 def general_of(digest: str) -> tuple[str, int] | None:
-    """What `keep_general` was told."""
+    """What `keep_general` was told. Raises `OSError`, and `ValueError` for what was changed."""
     try:
-        general, lds = json.loads(_read(digest + _GENERAL))
+        general, lds, seal = json.loads(_read(digest + _GENERAL))
     except FileNotFoundError:
         return None
+    if seal != _seal(digest, general, lds):
+        raise ValueError(f"what is kept beside code {digest} was changed")
     return str(general), int(lds)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _seal(special: str, general: object, lds: object) -> str:
+    return _digest(json.dumps([special, general, lds]).encode())
 
 
 def _read(name: str) -> bytes:

@@ -7,6 +7,7 @@ same of compiled code.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ _ARGUMENT = re.compile(rf"({_NAME}): ([!\w.]+(?:<[^{{}}()]*?>(?=[ ,)]|$))?)(?: \
 _OPERATION = re.compile(rf'\s*(?:({_NAME})(?::\d+)?(?:, {_NAME}(?::\d+)?)* = )?"?([a-z]\w*\.[\w.]+)"?(.*)')
 _CONSTANT = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: \{[^}]*\})? : ")
 _LOOP = re.compile(rf"{_NAME} = ({_NAME}) to ({_NAME}) step ({_NAME})")
+_TENSOR = re.compile(r"tensor<((?:\d+x)+)")
 _DIVISIBILITY = re.compile(r"tt\.divisibility = (\d+)")
 _SAME = _words(
     "tt.splat tt.expand_dims tt.broadcast tt.reshape tt.unsplat tt.trans arith.extsi arith.extui arith.trunci "
@@ -72,6 +74,15 @@ class _Operation:
     name: str
     text: str
     operands: tuple[str, ...]
+
+
+def largest_tensor(text: str) -> int:
+    """Elements of the largest tensor in a module's text, at least 1; 0 where there is no text.
+
+    Where a program has more threads, Triton lets them repeat each other.
+    """
+    shapes = [shape.split("x")[:-1] for shape in _TENSOR.findall(text)]
+    return max((math.prod(map(int, shape)) for shape in shapes), default=1) if text else 0
 
 
 class Function:

@@ -51,6 +51,7 @@ class Runtime:
         # How a forked child ends: the library has to write its records first, and was not there at the start.
         self.native._exit.argtypes = (c_int,)
         os._exit = self.native._exit
+        self._in_use_by = 0  # the process of the first launch
 
     def _call(self, name: str, *arguments: object) -> None:
         error = getattr(self.native, name)(*arguments)
@@ -79,6 +80,9 @@ class Runtime:
         self, function: int, grid: tuple[int, int, int], threads: int, lds: int, stream: int, arguments: Sequence[bytes]
     ) -> None:
         """Each argument by its bytes, in the order of the kernel's own; hidden ones are the runtime's."""
+        self._in_use_by = self._in_use_by or os.getpid()
+        if self._in_use_by != os.getpid():
+            raise DeviceError("a forked child cannot use the GPU that its parent has used; start it by 'spawn'")
         kept = [ctypes.create_string_buffer(value, max(8, len(value))) for value in arguments]
         pointers = (c_void_p * max(1, len(kept)))(*(ctypes.addressof(value) for value in kept))
         self._call("hipModuleLaunchKernel", function, *grid, threads, 1, 1, lds, stream, pointers, None)

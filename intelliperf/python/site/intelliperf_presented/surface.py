@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import json
 import os
 import types
@@ -21,11 +22,18 @@ class NotPresented(RuntimeError):
     """A part of PyTorch's GPU surface that is not there."""
 
 
-def _refusing(name: str) -> Callable[..., Any]:
+def _refusing(name: str, absent: object) -> object:
+    """In place of `absent`: a class remains one, and a decorated function keeps what it was made of, as dynamo asks."""
+
     def refuse(*args: object, **kwargs: object) -> Any:
         raise NotPresented(f"torch.cuda.{name} {_REFUSED_BY_NAME}")
 
+    if isinstance(absent, type):
+        return type(name, (), {"__new__": refuse, "__module__": absent.__module__})
     refuse.__name__ = name
+    if callable(absent):
+        functools.update_wrapper(refuse, absent)
+        refuse.__wrapped__ = getattr(absent, "__wrapped__", refuse)  # type: ignore[attr-defined]
     return refuse
 
 
@@ -276,6 +284,42 @@ def _table(torch: ModuleType) -> dict[str, Any]:
     }
 
 
+def _accelerator(table: dict[str, Any]) -> dict[str, Any]:
+    """Name → what stands in `torch.accelerator` in its place: the same GPU under the names that fit any."""
+    from .tensors import CUDA
+
+    of_cuda = {
+        "is_available": "is_available",
+        "device_count": "device_count",
+        "current_device_index": "current_device",
+        "current_device_idx": "current_device",
+        "set_device_index": "set_device",
+        "set_device_idx": "set_device",
+        "current_stream": "current_stream",
+        "set_stream": "set_stream",
+        "synchronize": "synchronize",
+        "device_index": "device",
+        "empty_cache": "empty_cache",
+        "empty_host_cache": "empty_cache",
+        "get_memory_info": "mem_get_info",
+        "max_memory_allocated": "max_memory_allocated",
+        "max_memory_reserved": "max_memory_reserved",
+        "memory_allocated": "memory_allocated",
+        "memory_reserved": "memory_reserved",
+        "memory_stats": "memory_stats",
+        "reset_accumulated_memory_stats": "reset_accumulated_memory_stats",
+        "reset_peak_memory_stats": "reset_peak_memory_stats",
+    }
+    return {**{name: table[cuda] for name, cuda in of_cuda.items()}, "current_accelerator": _answer(CUDA)}
+
+
+def _apart(answer: Any) -> Any:
+    """A function of its own under each name: dynamo tells functions apart by what they are."""
+    if not isinstance(answer, types.FunctionType):
+        return answer
+    return functools.wraps(answer)(lambda *args, **kwargs: answer(*args, **kwargs))
+
+
 # Names of `torch.cuda` that need no GPU, or only name others.
 KEPT = frozenset(
     {
@@ -293,7 +337,7 @@ _SILENT = {
 }
 
 
-# What other parts of PyTorch import from its compiled module, where a GPU was compiled in.
+# What other parts of PyTorch import from its compiled module; where CUDA was compiled in, it asks for a real GPU.
 _BELOW: dict[str, Callable[..., Any]] = {
     "_cuda_getCurrentRawStream": lambda device: _streams[-1].cuda_stream,
     "_cuda_getDevice": _answer(0),
@@ -316,12 +360,14 @@ def present(torch: ModuleType) -> None:
     cuda, table = torch.cuda, _table(torch)
     for name in cuda.__all__:
         if name not in table and name not in KEPT:
-            setattr(cuda, name, _refusing(name))
+            setattr(cuda, name, _refusing(name, getattr(cuda, name, None)))
     for name, answer in table.items():
-        setattr(cuda, name, answer)
+        setattr(cuda, name, _apart(answer))
+    for name, answer in _accelerator(table).items() if hasattr(torch, "accelerator") else ():
+        setattr(torch.accelerator, name, _apart(answer))
     for submodule in _OF_SUBMODULES:
         for name in set(vars(getattr(cuda, submodule))) & set(table):
-            setattr(getattr(cuda, submodule), name, table[name])
+            setattr(getattr(cuda, submodule), name, getattr(cuda, name))
     for submodule, names in _SILENT.items():
         for name in names:
             if hasattr(getattr(cuda, submodule), name):
@@ -329,8 +375,7 @@ def present(torch: ModuleType) -> None:
     torch.Event, torch.Stream = Event, Stream  # type: ignore[attr-defined]
     torch.Generator = _generator_class(torch)  # type: ignore[attr-defined]
     for name, answer in _BELOW.items():
-        if not hasattr(torch._C, name):
-            setattr(torch._C, name, answer)
+        setattr(torch._C, name, answer)
     torch.version.hip, torch.version.cuda = HIP_VERSION, None
     tensors.begin()
     atexit.register(_tell)

@@ -56,6 +56,7 @@ class Variant:
                     "constants": sorted(one for one in function.compared if 1 < one < _LARGEST_CONSTANT),
                     "only_read": numbers.only_read(function, types),
                     "reads_grid": function.reads_grid,
+                    "elements": numbers.largest_tensor(ttir),
                     "tiles": sorted({1, *(int(value) for value in self.constants.values() if _is_a_size(value))}),
                 }
             },
