@@ -1,145 +1,146 @@
 """What replays on an NVIDIA GPU say, beside whole runs of the application, and how often they see a gain in nothing.
 
-    python benchmarks/replayed.py [--repeats N] SOURCE=PATCH ...
+    python benchmarks/replayed.py [--repeats N] [--seconds S] SOURCE=PATCH ...
 
-Each source file is a program of its own, built with nvcc; its patch is judged as a user would have it judged. One line
-each: how long that took, the verdict, the kernel's ratio by replay and by whole runs with their intervals. Then the
-program's kernel is timed against itself, built anew: every one of `N` such comparisons that calls one of them faster is
-a false win. The last lines are the totals.
+Each source file is a program of its own, built with nvcc as it is, with its patch, and once more as it is. The launches
+of its longest kernel are recorded, and the patched version is timed against the original by replay and by pairs of
+whole runs, for `S` seconds. Then the original is timed against its other build, by replay: every one of `N` such
+comparisons that calls one of them faster is a false win. One line for each program; the last lines are the totals.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import shlex
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from intelliperf.backends import open_backend
 from intelliperf.cuda import replaying
+from intelliperf.errors import IntelliPerfError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.profiling.pairs import Decision
-from intelliperf.recordings.export import unpack
-from intelliperf.recordings.file import SUFFIX, RecordingFile
-from intelliperf.recordings.image import make_ready
-from intelliperf.records import Application
+from intelliperf.protocols import Backend
+from intelliperf.recordings.file import RecordingFile
+from intelliperf.recordings.image import make_ready, reshaped, shapes_of
+from intelliperf.records import Application, Kernel, Measurement, Scope
+from intelliperf.validation.runs.lockstep import Setting
+from intelliperf.validation.runs.recording import Wanted, record_dispatches
+from intelliperf.validation.runs.relaunching import relaunched
 
-TOOL = "from intelliperf.cli import main\nmain()"
 NEAR = 1.05  # ratios by replay and by whole runs agree within this factor
-REPLAYED = "recorded dispatches"
-RATIO = re.compile(r"measured ([\d.,]+)× \(95 %: ([\d.,]+) to ([\d.,]+)\)")
-TIMED_S = 300.0
+LIMIT_BYTES = 4 << 30
+TIMEOUT_S = 300.0
+VERSIONS = ("original", "patched", "again")
 
 
 @dataclass(frozen=True)
-class Ratio:
-    value: float
-    low: float
-    high: float
+class Result:
+    replayed: Measurement
+    whole: Measurement
+    false_wins: int
 
-    def __str__(self) -> str:
-        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+    @property
+    def near(self) -> bool:
+        return 1 / NEAR <= self.replayed.ratio / self.whole.ratio <= NEAR
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--keep", type=Path, help="directory for the runs; default: a temporary one")
+    parser.add_argument("--repeats", type=int, default=20, help="comparisons of each original with itself")
+    parser.add_argument("--seconds", type=float, default=12.0, help="for the pairs of whole runs of a program")
     parser.add_argument("programs", nargs="+", metavar="SOURCE=PATCH")
     options = parser.parse_args()
-    both, wins, compared = [], 0, 0
+    given = [tuple(Path(part).resolve() for part in program.split("=")) for program in options.programs]
+    results = []
     with tempfile.TemporaryDirectory() as scratch:
-        for given in options.programs:
-            source, patch = (Path(part).resolve() for part in given.split("="))
-            home = (options.keep or Path(scratch)).resolve() / source.stem
-            ratios = judged(source, patch, home)
-            if ratios is not None:
-                both.append(ratios)
-            for recording in sorted(home.glob(f"runs/*/recordings/*{SUFFIX}")):
-                decisions = list(against_itself(recording, home, options.repeats))
-                wins += sum(decision is not Decision.NO_CHANGE for decision in decisions)
-                compared += len(decisions)
-    near = sum(1 / NEAR <= replayed.value / whole.value <= NEAR for replayed, whole in both)
-    print(f"{near} of {len(both)} ratios by replay are within 5 % of those by whole runs")
-    print(f"{wins} false wins in {compared} comparisons of a kernel with itself")
+        home = Path(scratch)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda pair: built(*pair, home / pair[0].stem), given))
+        for source, _ in given:
+            try:
+                results.append(measured(home / source.stem, options.repeats, options.seconds))
+            except IntelliPerfError as error:
+                print(f"{source.stem}: {error}", flush=True)
+                continue
+            print(f"{source.stem}: replayed {told(results[-1].replayed)}; whole {told(results[-1].whole)}", flush=True)
+    print(
+        f"{sum(one.near for one in results)} of {len(results)} ratios by replay are within 5 % of those by whole runs"
+    )
+    compared = options.repeats * len(results)
+    print(f"{sum(one.false_wins for one in results)} false wins in {compared} comparisons of a kernel with itself")
 
 
-def judged(source: Path, patch: Path, home: Path) -> tuple[Ratio, Ratio] | None:
-    """The kernel's ratio by replay and by whole runs; None where one of them is missing."""
-    project = home / "project"
-    project.mkdir(parents=True)
-    (project / source.name).write_text(source.read_text())
-    words = ["verify", str(patch), "--backend", "cuda", "--allow-geometry", "-b", build(source)]
-    words += ["-p", str(project), "--run-root", str(home / "runs"), "-o", str(home / "report.json"), "--", "./app"]
-    begun = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", TOOL, *words], cwd=project, capture_output=True, text=True)
-    took = time.monotonic() - begun
-    (home / "said").write_text(done.stdout + done.stderr)
-    report = json.loads((home / "report.json").read_text()) if (home / "report.json").is_file() else {"attempts": []}
-    for attempt in report["attempts"]:
-        verdict = attempt["verdict"] or {"outcome": "none", "checks": [], "measurements": []}
-        replayed, whole = by_replay(verdict), by_whole_runs(report)
-        print(f"{source.stem}: {took:.1f} s, {verdict['outcome']}; replayed {replayed}, whole runs {whole}", flush=True)
-        for check in verdict["checks"]:
-            if check["name"] == REPLAYED:
-                print(f"    {check['detail']}", flush=True)
-        if replayed and whole:
-            return replayed, whole
-    if not report["attempts"]:
-        print(f"{source.stem}: {took:.1f} s, {(done.stdout + done.stderr).strip().splitlines()[-1:]}", flush=True)
-    return None
+def built(source: Path, patch: Path, home: Path) -> None:
+    for version in VERSIONS:
+        project = home / version
+        project.mkdir(parents=True)
+        first = "// the same, built anew\n" if version == "again" else ""
+        (project / source.name).write_text(first + source.read_text())
+        if version == "patched":
+            subprocess.run(["git", "apply", "-p1", str(patch)], cwd=project, check=True)
+        command = f"nvcc -O3 -arch=native -x cu {source.name} -o app"
+        subprocess.run(shlex.split(command), cwd=project, check=True)
 
 
-def by_replay(verdict: Any) -> Ratio | None:
-    for check in verdict["checks"]:
-        if check["name"] == REPLAYED and (found := RATIO.search(check["detail"])):
-            return Ratio(*(float(part.replace(",", "")) for part in found.groups()))
-    return None
+def measured(home: Path, repeats: int, seconds: float) -> Result:
+    """Raises `IntelliPerfError`, as where the launches cannot be replayed."""
+    original, patched, again = (application(home / version) for version in VERSIONS)
+    sandbox = Sandbox.probe(home)
+    backend, _ = open_backend("cuda", home / "device", None, sandbox, original)
+    profiles = backend.profile(original, TIMEOUT_S).kernels
+    kernel = max(profiles, key=lambda one: sum(one.device_time_ns)).kernel
+    launches = next(one.dispatches for one in profiles if one.kernel == kernel)
+    logs = home / "logs"
+    logs.mkdir()
+    setting = Setting(backend, kernel, sandbox, logs, TIMEOUT_S)
+    plan, other_plan = plans(setting, original, patched, launches)
+    (faster,) = replays(setting, original, patched, (plan, other_plan), 1)
+    same = replays(setting, original, again, (plan, plan), repeats)
+    replayed = next(m for m in faster.measurements if m.scope is Scope.KERNEL)
+    false_wins = sum(one.decision is not Decision.NO_CHANGE for one in same)
+    return Result(replayed, whole_runs(backend, original, patched, kernel, seconds), false_wins)
 
 
-def by_whole_runs(report: Any) -> Ratio | None:
-    """As measured at the end; a verdict on recordings holds what the replays measured."""
-    for measured in report.get("measurements", []):
-        if measured["scope"] == "kernel":
-            return Ratio(measured["ratio"], measured["low"], measured["high"])
-    return None
+def application(project: Path) -> Application:
+    return Application((str(project / "app"),), project, project)
 
 
-def build(source: Path) -> str:
-    return f"nvcc -O3 -arch=native -x cu {source.name} -o app"
+def plans(setting: Setting, original: Application, patched: Application, launches: int) -> tuple[Path, Path]:
+    path = setting.logs / "one.recording"
+    made = record_dispatches(setting, original, [Wanted(setting.kernel, launches, path)], LIMIT_BYTES)
+    for reason in made.failed.values():
+        raise reason
+    with RecordingFile(path) as file:
+        plan, recording = make_ready(file, setting.logs / "image"), file.recording
+    shapes = relaunched(setting, patched, [recording])[setting.kernel.symbol]
+    if not isinstance(shapes, tuple):
+        raise shapes
+    return plan, plan if shapes == shapes_of(recording) else reshaped(plan, shapes)
 
 
-def against_itself(recording: Path, home: Path, repeats: int) -> Iterator[Decision]:
-    """Of the original's kernel against another build of the same source."""
-    with ExitStack() as stack:
-        file = stack.enter_context(RecordingFile(recording))
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        (program,) = file.recording.code
-        first = unpack(file, program, scratch / "first")
-        (source,) = (home / "project").glob("*.[ch][ui]*")
-        second = scratch / "second" / "app"
-        second.parent.mkdir()
-        (second.parent / source.name).write_text("// the same, built anew\n" + source.read_text())
-        subprocess.run(shlex.split(build(source)), cwd=second.parent, check=True)
-        sandbox = Sandbox.probe(scratch)
-        application = Application((str(first),), first.parent, first.parent)
-        open_backend("cuda", scratch / "device", None, sandbox, application)
-        logs = scratch / "logs"
-        logs.mkdir()
-        plan = make_ready(file, scratch / "image")
-        for one in replaying.timed(
-            application, (first, second), (plan, plan), logs, sandbox, None, TIMED_S, repeats=repeats
-        ):
-            yield one.decision
+def replays(
+    setting: Setting, before: Application, after: Application, both: tuple[Path, Path], repeats: int
+) -> Sequence[replaying.Comparison]:
+    programs = Path(before.command[0]), Path(after.command[0])
+    logs = Path(tempfile.mkdtemp(dir=setting.logs))
+    return replaying.timed(before, programs, both, logs, setting.sandbox, None, TIMEOUT_S, repeats=repeats)
+
+
+def whole_runs(
+    backend: Backend, before: Application, after: Application, kernel: Kernel, seconds: float
+) -> Measurement:
+    timing = backend.time(before, after, kernel, seconds)
+    return next(m for m in timing.measurements if m.scope is Scope.KERNEL)
+
+
+def told(one: Measurement) -> str:
+    times = f"{one.baseline_ns / 1e3:.4g} → {one.candidate_ns / 1e3:.4g} µs"
+    return f"{one.ratio:.3f}× ({one.low:.3f} to {one.high:.3f}), {times}"
 
 
 if __name__ == "__main__":

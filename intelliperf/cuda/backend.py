@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.profiling import pairs as timing
 from intelliperf.profiling.ncu import ProfiledKernel, find_ncu
 from intelliperf.profiling.ncu import profile as profile_kernel
-from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
+from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -75,8 +75,10 @@ class CudaBackend:
         self._sanitizer: Sanitizer | None = None
         self._runs = 0
         self._comparer: DeviceComparer | None = None
-        self._profiled: dict[tuple[Path, int, str], tuple[ProfiledKernel, ...]] = {}
-        self._reached: dict[tuple[Path, int, str], tuple[int | None, str]] = {}
+        self._profiled: dict[tuple[Application, int, str], tuple[ProfiledKernel, ...]] = {}
+        self._reached: dict[tuple[Application, int, str], tuple[int | None, str]] = {}
+        self._long: dict[Application, tuple[activity.Activity, Completed]] = {}  # profiled runs of what takes long …
+        self._once: dict[Application, tuple[activity.Activity, Completed]] = {}  # … and those of candidates
 
     def probe(self) -> Device:
         """The first GPU that the driver shows. Raises `BackendUnavailable`."""
@@ -97,6 +99,8 @@ class CudaBackend:
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
         """One run under CUPTI activity records."""
         seen, completed = self._traced(application, deadline_s, UNCONFINED)
+        if completed.seconds >= _LONG_S:
+            self._long[application] = seen, completed
         return activity.application_profile(seen, completed.exit_status or 0)
 
     def quantities(
@@ -155,7 +159,7 @@ class CudaBackend:
         if cuobjdump is None or nvdisasm is None:
             return {}
         scratch = self._logs("disassembly")
-        found = chains_of(_program(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
+        found = chains_of(_with_device_code(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
         return found.get(symbol, {})
 
     def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
@@ -180,7 +184,8 @@ class CudaBackend:
     ) -> tuple[Check, ...]:
         if self._sanitizer is None:
             self._sanitizer = Sanitizer(find_toolkit(), self._logs("sanitizer"), self._sandbox)
-        return self._sanitizer.checks(reference, candidate, kernel, deadline_s)
+        replayed = replaying.played(reference) is not None
+        return self._sanitizer.checks(reference, candidate, kernel, deadline_s, replayed)
 
     def strictness(self, application: Application, candidate: Application) -> Check:
         """The build itself is the real target's."""
@@ -190,9 +195,15 @@ class CudaBackend:
     def run_seconds(self, application: Application) -> float | None:
         return None
 
+    def is_long(self, application: Application) -> bool:
+        return application in self._long
+
     def replayed(self, application: Application, plan: Path) -> Application:
         """Our own process, which has no host code of the application in it; see `player`."""
         return replaying.launching(application, _program(application), plan)
+
+    def homes(self, recorded: Iterable[tuple[int, int, BufferKey]]) -> Mapping[BufferKey, BufferKey]:
+        return replaying.homes(recorded)
 
     def time_replayed(
         self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float
@@ -206,12 +217,14 @@ class CudaBackend:
         gpu = _watched_gpu()
         with gpu if gpu is not None else contextlib.nullcontext(), watching(gpu) as watch:
             compared = replaying.timed(candidate, programs, plans, logs, self._sandbox, flush, deadline_s)
-        return replaying.timing_of(compared, watch.conditions, flush is not None)
+        return replaying.timing_of(compared, watch.conditions, flush is not None, plans[0])
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         """Runs under activity records, interleaved; a kernel that the candidate adds counts with the kernel."""
         if self._comparer is not None:
             self._comparer.close()  # leave nothing on the device while others are timed
+        if self.is_long(reference):
+            return self._timed_once(reference, candidate, kernel, deadline_s)
         known: set[str] = set()
         gpu = _watched_gpu()
         flush = native.Flush.of(kernel.symbol) if self._flush_l2 else None
@@ -243,6 +256,19 @@ class CudaBackend:
         floor_ns, told = self._under_the_roof(candidate, kernel, deadline_s)
         notes = (*compared.notes, told) if flush is None else (*compared.notes, told_of_flush(*flushed), told)
         return Timing(compared.measurements, floor_ns, notes)
+
+    def _timed_once(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
+        """One run of each, that of the original being the profiled one; one pair leaves a wide interval."""
+        if candidate not in self._once:
+            self._once[candidate] = self._traced(candidate, deadline_s, self._sandbox)
+        before, after = self._long[reference], self._once[candidate]
+        known = {done.symbol for done in before[0].kernels}
+        added = {done.symbol for done in after[0].kernels} - known
+        pair = timing.Pair(_sample(*before, {kernel.symbol}), _sample(*after, {kernel.symbol} | added))
+        if min(pair.baseline.kernel_ns, pair.candidate.kernel_ns) <= 0:
+            raise ApplicationFailed(f"{kernel.name} was not launched, so that there is no time to compare")
+        told = f"one run of each version was timed, as one takes {before[1].seconds:.0f} s"
+        return Timing(timing.Comparison((pair,)).measurements, None, (told, "not held against the roofline, for time"))
 
     def _under_the_roof(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[float | None, str]:
         """The kernel's floor from its first dispatch, those of the others being unknown; and how near it comes."""
@@ -278,6 +304,7 @@ class CudaBackend:
         return logs
 
 
+_LONG_S = 5.0  # of a run: judged by whole runs, a patch costs thirty of them
 _EMPTY = KernelProfile(Kernel("", ""), 1, (), (), Provenance.MEASURED, 0.0)
 
 
@@ -305,6 +332,15 @@ def _program(application: Application) -> Path:
     return application.directory / name if os.sep in name else Path(shutil.which(name) or name)
 
 
-def _identity(application: Application) -> tuple[Path, int]:
-    program = _program(application)
-    return program, program.stat().st_mtime_ns if program.exists() else 0
+def _with_device_code(application: Application) -> Path:
+    return replaying.played(application) or _program(application)
+
+
+def _identity(application: Application) -> tuple[Application, int]:
+    program = _with_device_code(application)
+    return application, program.stat().st_mtime_ns if program.exists() else 0
+
+
+def _sample(seen: activity.Activity, completed: Completed, symbols: Collection[str]) -> timing.Sample:
+    spent = sum(done.duration_ns for done in seen.kernels if done.symbol in symbols)
+    return timing.Sample(float(spent), float(seen.total_ns), completed.seconds * 1e9)

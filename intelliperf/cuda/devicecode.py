@@ -23,6 +23,7 @@ _FATBIN_HEADER = struct.Struct("<IHHQ")  # magic, version, size of this header, 
 _SUCCESS = 0
 _MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _STATIC_SHARED = 1  # CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+_L2_BYTES = 38  # CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
 _DEFAULT_SHARED_BYTES = 48 << 10  # beyond it a kernel has to ask
 _SPAN_BYTES = 32 << 20  # the driver rounds addresses that it is asked to reserve to that (seen on an H200, CUDA 13)
 _PINNED, _ON_DEVICE, _READ_WRITE = (
@@ -187,6 +188,23 @@ class Device:
     def upload(self, place: int, content: memoryview) -> None:
         self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(place), bytes(content), ctypes.c_size_t(len(content)))
 
+    def page_locked(self, content: memoryview) -> int:
+        """A copy in host memory that the device reads by itself."""
+        place = ctypes.c_void_p()
+        self.call("cuMemAllocHost_v2", ctypes.byref(place), ctypes.c_size_t(len(content)))
+        ctypes.memmove(place, bytes(content), len(content))
+        return int(place.value or 0)
+
+    def upload_async(self, place: int, source: int, size: int) -> None:
+        """From page-locked memory, in the order of launches."""
+        there = ctypes.c_uint64(place), ctypes.c_void_p(source)
+        self.call("cuMemcpyHtoDAsync_v2", *there, ctypes.c_size_t(size), None)
+
+    def l2_bytes(self) -> int:
+        size = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(size), _L2_BYTES, self._ordinal)
+        return size.value
+
     def zero(self, place: int, size: int) -> None:
         if size > 0:
             self.call("cuMemsetD8_v2", ctypes.c_uint64(place), ctypes.c_ubyte(0), ctypes.c_size_t(size))
@@ -201,7 +219,7 @@ class Device:
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), image)
         self.call("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
-        return Code(self, module, function)
+        return Code(self, module, function, image, kernel)
 
 
 @dataclass(frozen=True)
@@ -211,6 +229,13 @@ class Code:
     device: Device
     module: ctypes.c_void_p
     function: ctypes.c_void_p
+    image: bytes
+    kernel: str
+
+    def anew(self) -> Code:
+        """Loaded once more, in place of this."""
+        self.device.call("cuModuleUnload", self.module)
+        return self.device.load(self.image, self.kernel)
 
     def parameter_sizes(self) -> list[int] | None:
         """None where the driver is too old to tell."""

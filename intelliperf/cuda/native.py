@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.interception.building import FLAGS, library, run_tool
+from intelliperf.cuda.toolkit import Toolkit, find_toolkit
+from intelliperf.interception.building import FLAGS, is_built, library, objects, run_tool
 
+FIRST_USE = "the library that watches CUDA programs is compiled first, once for this version"
 LIBRARY_NAME = "libintelliperf_cuda.so"
 _SOURCES = Path(__file__).resolve().parent / "native"
 
@@ -31,13 +32,22 @@ def injection_library() -> Path:
         includes = [flag for directory in toolkit.include_directories for flag in ("-isystem", str(directory))]
         run_tool(
             [
-                *(compiler, *FLAGS, f"-I{copy}", *includes, *sources, "-o", str(made)),
+                *(compiler, *FLAGS, *objects(compiler, (*FLAGS, f"-I{copy}", *includes), sources), "-o", str(made)),
                 *("-Wl,--no-as-needed", str(driver), "-Wl,--as-needed", str(cupti)),
                 *(f"-Wl,-rpath,{cupti.parent}", "-Wl,--unresolved-symbols=ignore-in-object-files"),
             ]
         )
 
-    return library("cuda", LIBRARY_NAME, _SOURCES, (str(toolkit.root), toolkit.version, *FLAGS), compile_all)
+    return library("cuda", LIBRARY_NAME, _SOURCES, _key(toolkit), compile_all)
+
+
+def _key(toolkit: Toolkit) -> tuple[str, ...]:
+    return (str(toolkit.root), toolkit.version, *FLAGS)
+
+
+def is_ready() -> bool:
+    """Whether `injection_library` returns at once. Raises `ToolchainError` where there is no toolkit."""
+    return is_built("cuda", LIBRARY_NAME, _SOURCES, _key(find_toolkit()))
 
 
 @dataclass(frozen=True)

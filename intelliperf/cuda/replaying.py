@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.profiling.conditions import Conditions, describe
 from intelliperf.profiling.pairs import Comparison, Pair, Sample
-from intelliperf.protocols import Plans, Timing
+from intelliperf.protocols import BufferKey, Plans, Timing
 from intelliperf.records import Application, Launcher, Scope
 
 # Of the environment nothing reaches it, and so not where Python looks for modules.
@@ -34,6 +34,26 @@ def launching(application: Application, program: Path, plan: Path) -> Applicatio
         environment=(*application.environment, (player.PARTS, told)),
         exit_status=0,
     )
+
+
+def played(application: Application) -> Path | None:
+    """The program whose recorded dispatches `launching` makes; None for an application of its own."""
+    return Path(application.command[-1]) if application.command[: len(_PLAYER)] == _PLAYER else None
+
+
+def homes(recorded: Iterable[tuple[int, int, BufferKey]]) -> dict[BufferKey, BufferKey]:
+    """See `protocols.Backend`; without addresses that were several allocations' in turn.
+
+    A replay maps all memory first, from the lowest address up.
+    """
+    found: dict[tuple[int, int], set[BufferKey]] = {}
+    for address, size, key in recorded:
+        found.setdefault((address, size), set()).add(key)
+    return {
+        ("mapped", number, ""): next(iter(keys))
+        for number, (_, keys) in enumerate(sorted(found.items()), 1)
+        if len(keys) == 1
+    }
 
 
 def timed(
@@ -79,10 +99,14 @@ def timed(
         raise ProtocolError(f"{out} holds no pairs of times ({error})") from error
 
 
-def timing_of(compared: Sequence[Comparison], conditions: Conditions, flushed: bool) -> Timing:
+def timing_of(compared: Sequence[Comparison], conditions: Conditions, flushed: bool, plan: Path) -> Timing:
     (only,) = compared
     kernel = tuple(m for m in only.measurements if m.scope is Scope.KERNEL)
-    how = "the L2 emptied" if flushed else "what they do not change left in the caches"
+    how = "what they do not change left in the caches"
+    if player.launches_first(json.loads(plan.read_text())):
+        how = "code loaded anew and data uploaded, as before the application's first launch"
+    if flushed:
+        how = f"{how}, then the L2 emptied"
     notes = [
         f"{len(only.pairs)} pairs of replays in one process, in turn by chance, memory restored before each, {how}: "
         f"a change of {100 * only.detectable:.2g} % would have shown 4 times in 5"

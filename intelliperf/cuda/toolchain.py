@@ -12,7 +12,7 @@ from pathlib import Path
 
 from intelliperf.cuda.hipcc import HIP_INCLUDE, compile_hip, nvidia_headers
 from intelliperf.cuda.toolkit import find_toolkit
-from intelliperf.dropins.compilelog import log_command
+from intelliperf.dropins.compilelog import log_or_say_why_not
 from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.dropins.redirect import named_as, redirecting
 from intelliperf.errors import IntelliPerfError
@@ -77,11 +77,7 @@ def hipcc(words: Sequence[str]) -> None:
 
 def nvcc(words: Sequence[str]) -> None:
     """Log the GPU sources, then become the real nvcc."""
-    if os.environ.get("INTELLIPERF_COMPILE_LOG"):
-        try:
-            log_command("nvcc", ["-c" if word in _MODULE_STAGES else word for word in words])
-        except (IntelliPerfError, OSError, ValueError) as error:
-            sys.stderr.write(f"intelliperf: this compilation cannot be logged: {error}\n")
+    log_or_say_why_not("nvcc", ["-c" if word in _MODULE_STAGES else word for word in words])
     real = os.environ.get(REAL_NVCC) or _nvcc_behind_us()
     named_as(os.environ)
     elsewhere = [word for name in _MORE_WORDS for word in os.environ.get(name, "").split()]

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
@@ -31,15 +32,29 @@ def library(vendor: str, name: str, sources: Path, key: Sequence[str], compile_a
     return built(vendor, name, _read(sources), key, compile_all)
 
 
+def is_built(vendor: str, name: str, sources: Path, key: Sequence[str]) -> bool:
+    """Whether `library` returns at once; False where it would compile for a while, or cannot."""
+    compiler = _compiler()
+    return compiler is not None and _result(vendor, name, _read(sources), compiler, key).exists()
+
+
+def objects(compiler: str, flags: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """Each source compiled, on all processors. Raises `ToolchainError` with the compiler's words."""
+
+    def compile_one(source: str) -> str:
+        run_tool([compiler, *flags, "-c", source, "-o", f"{source}.o"])
+        return f"{source}.o"
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compile_one, sources))
+
+
 def built(vendor: str, name: str, files: Mapping[str, bytes], key: Sequence[str], compile_all: Compile) -> Path:
     """The same of given files, by name. Raises `ToolchainError` where there is no compiler."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
+    compiler = _compiler()
     if compiler is None:
         raise ToolchainError(f"there is no g++ to build {name} with; install g++")
-    digest = hashlib.sha256("\0".join([compiler, *key]).encode())
-    for path, content in sorted(files.items()):
-        digest.update(path.encode() + b"\0" + content)
-    result = cache_directory() / vendor / digest.hexdigest()[:24] / name
+    result = _result(vendor, name, files, compiler, key)
     if not result.exists():
         result.parent.mkdir(parents=True, exist_ok=True)
         with (result.parent / "lock").open("wb") as lock:
@@ -47,6 +62,17 @@ def built(vendor: str, name: str, files: Mapping[str, bytes], key: Sequence[str]
             if not result.exists():
                 _build(compiler, files, result, compile_all)
     return result
+
+
+def _compiler() -> str | None:
+    return shutil.which("g++") or shutil.which("clang++")
+
+
+def _result(vendor: str, name: str, files: Mapping[str, bytes], compiler: str, key: Sequence[str]) -> Path:
+    digest = hashlib.sha256("\0".join([compiler, *key]).encode())
+    for path, content in sorted(files.items()):
+        digest.update(path.encode() + b"\0" + content)
+    return cache_directory() / vendor / digest.hexdigest()[:24] / name
 
 
 def _read(sources: Path) -> dict[str, bytes]:

@@ -116,6 +116,7 @@ class Dispatch:
     parameters: tuple[Parameter, ...] = ()  # where the hello does not know the kernel yet
     uncovered: int | None = None  # kinds of memory that the run used so far and that are not among the allocations
     alteration: str = ""  # how its data differ from the application's, where that is told
+    way: int = 0  # to alter launches, where several were asked for
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
@@ -260,6 +261,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         parameters=_list(message, "parameters", _parameter) if target and "parameters" in message else (),
         uncovered=_natural(message, "uncovered") if "uncovered" in message else None,
         alteration=_text(message, "alteration") if "alteration" in message else "",
+        way=_natural(message, "way") if "way" in message else 0,
         altered=_natural(message, "altered") if "altered" in message else None,
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,

@@ -119,6 +119,16 @@ class Calibration:
     formats: frozenset[str] = frozenset()  # floating-point formats of its kernels, where that is told
     coverage: str = ""  # where not all draws of the spread were followed to their end
 
+    def moved(self, homes: Mapping[Key, Key]) -> Calibration:
+        """Of the same buffers under other keys; what has no other keeps its own."""
+        return replace(
+            self,
+            allowances={homes.get(key, key): allowance for key, allowance in self.allowances.items()},
+            names={homes.get(key, key): name for key, name in self.names.items()},
+            erratic_at=frozenset((nth, homes.get(key, key)) for nth, key in self.erratic_at),
+            parallel=frozenset((homes.get(a, a), homes.get(b, b)) for a, b in self.parallel),
+        )
+
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)
         return tuple(sorted(self.names[key] for key in wanted))

@@ -1,8 +1,9 @@
 """Candidates meet recorded dispatches before the whole application: what is refused there costs no run of it.
 
 A replay of the original and one of the candidate are applications like any other (`Backend.replayed`), so the gates
-that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest. A refusal
-there is final. What wins there meets the whole application once, with all others that won, at the end of the run.
+that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest; a given
+patch, of which its author wants to know whether it is right, is timed last. A refusal there is final. What wins there
+meets the whole application once, with all others that won, at the end of the run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,10 +21,10 @@ from intelliperf.processes.sandbox import Sandbox
 from intelliperf.project.versions import KEPT_CODE, compiles_late
 from intelliperf.protocols import Backend, Plans
 from intelliperf.recordings import latecode
-from intelliperf.recordings.contents import Recording
+from intelliperf.recordings.contents import HOST_KINDS, Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import make_ready, reshaped, shapes_of
-from intelliperf.records import Application, CheckStatus, Finding, Kernel, KernelProfile, Outcome, Scope
+from intelliperf.records import Application, CheckStatus, Kernel, KernelProfile, OriginKind, Outcome, Scope
 from intelliperf.sentences import number
 from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.calibration import Calibration
@@ -119,7 +120,7 @@ class ReplayGate:
         return None
 
     def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
-        """`gates` are asked of the replays, before and after their timing: the first alone, then the rest."""
+        """`gates` are asked of the replays: the first one before their timing, the others after it or before it."""
         try:
             self._refuse_the_unfit(trial)
             ready = self._recording(trial.case)
@@ -129,14 +130,14 @@ class ReplayGate:
             trial.note(NAME, CheckStatus.NOT_RUN, f"{reason}: judged by whole runs")
             return None
 
-    def prepare(self, reference: Application, finding: Finding, logs: Path) -> None:
-        """Record the finding's kernel, and those that are expected, where that is worth it and was not done."""
-        key = reference, finding.profile.kernel.symbol
-        setting = Setting(self._backend, finding.profile.kernel, self._sandbox, logs, self._deadline_s)
+    def prepare(self, reference: Application, profile: KernelProfile, logs: Path) -> None:
+        """Record the kernel, and those that are expected, where that is worth it and was not done."""
+        key = reference, profile.kernel.symbol
+        setting = Setting(self._backend, profile.kernel, self._sandbox, logs, self._deadline_s)
         with contextlib.suppress(NotReplayable):
             self._refuse_where_runs_do(reference)
             if key not in self._ready:
-                self._ready[key] = self._or_why_not(lambda: self._record(setting, reference, finding.profile))
+                self._ready[key] = self._or_why_not(lambda: self._record(setting, reference, profile))
 
     def _refuse_where_runs_do(self, reference: Application) -> None:
         if self._recorder.limit_bytes <= 0:
@@ -262,7 +263,12 @@ class ReplayGate:
         plans = self._plans_of(trial, ready)
         mine = self._of_replays(trial, ready, plans)
         trial.on_recordings = True
-        for gate in (first, lambda inner: self._time(trial, inner, plans), *rest):
+
+        def timed(inner: Trial) -> Rejection | None:
+            return self._time(trial, inner, plans)
+
+        given = trial.case.candidate.origin.kind is OriginKind.USER
+        for gate in (first, *rest, timed) if given else (first, timed, *rest):
             try:
                 rejection = gate(mine)
             except ApplicationFailed as error:
@@ -289,7 +295,9 @@ class ReplayGate:
         trial.note(NAME, CheckStatus.PASSED, told)
         trial.replayed = mine
         if mine.checker is not None:
-            self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration, mine.proven)
+            homes = self._backend.homes(_on_device(ready.recording))
+            proven = {homes.get(key, key): account for key, account in mine.proven.items()}
+            self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration.moved(homes), proven)
         if ready.recording.compiled_late:
             self._keep_late_code(trial)
         elif plans[1] == ready.plan:
@@ -324,7 +332,11 @@ class ReplayGate:
             plan = self._plan_of(setting, sides[1], ready, plans[1] != ready.plan)
             return self._backend.replayed(sides[0], ready.plan), self._backend.replayed(sides[1], plan)
 
-        inner = replace(case, reference=reference, baseline=baseline, rounded=lambda way: None, other_wave=other_wave)
+        def rounded(way: str) -> Application | None:
+            built = case.rounded(way)
+            return self._backend.replayed(built, ready.plan) if built is not None else None
+
+        inner = replace(case, reference=reference, baseline=baseline, rounded=rounded, other_wave=other_wave)
         mine = Trial(inner, trial.declared, trial.static)
         mine.built = self._backend.replayed(trial.application, plans[1])
         return mine
@@ -339,6 +351,13 @@ class ReplayGate:
             return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
         refusal = time_refusal(mine.timing.measurements, mine.timing.floor_ns)
         return Rejection(*refusal) if refusal is not None else None
+
+
+def _on_device(recording: Recording) -> Iterator[tuple[int, int, Key]]:
+    for dispatch in recording.dispatches:
+        for buffer in dispatch.buffers:
+            if buffer.name is None and buffer.kind not in HOST_KINDS and buffer.size:
+                yield buffer.address, buffer.size, (buffer.kind, buffer.sequence, "")
 
 
 def file_name(kernel: Kernel) -> str:

@@ -20,7 +20,8 @@ class TimeGate:
     def __init__(self, reference: Reference) -> None:
         self._reference = reference
 
-    def judge(self, trial: Trial) -> Rejection | None:
+    def judge(self, trial: Trial, shown: bool = False) -> Rejection | None:
+        """`shown`: see `time_refusal`."""
         case = trial.case
         try:
             trial.timing = self._reference.backend.time(
@@ -31,7 +32,7 @@ class TimeGate:
         if (difference := self._timed_otherwise(trial)) is not None:
             return Rejection(Outcome.WRONG_OUTPUT, f"in the timed run: {difference}")
         floor_ns = trial.timing.floor_ns
-        refusal = time_refusal(trial.timing.measurements, floor_ns)
+        refusal = time_refusal(trial.timing.measurements, floor_ns, shown)
         if refusal is not None:
             return Rejection(*refusal)
         gain = kernel_gain(trial)
@@ -57,7 +58,7 @@ class TimeGate:
         )
         return output.difference(candidate, rtol) if output.difference(reference, rtol) is None else None
 
-    def others(self, trial: Trial, kernels: Sequence[Kernel]) -> Rejection | None:
+    def others(self, trial: Trial, kernels: Sequence[Kernel], shown: bool = False) -> Rejection | None:
         """The first kernel and the application were timed by the gate before."""
         case, told = trial.case, []
         for kernel in kernels:
@@ -67,7 +68,7 @@ class TimeGate:
                 case.baseline, trial.application, kernel, self._reference.settings.run_deadline_s
             )
             own = [m for m in timing.measurements if m.scope is Scope.KERNEL]
-            refusal = time_refusal(own, timing.floor_ns)
+            refusal = time_refusal(own, timing.floor_ns, shown)
             if refusal is not None:
                 return Rejection(refusal[0], f"{kernel.name}: {refusal[1]}")
             told.append(f"{number(own[0].ratio)}× for {kernel.name}")

@@ -12,8 +12,13 @@ _WHOLE = {Scope.APPLICATION: "all device time together", Scope.PROCESS: "the pro
 _FLOOR_SLACK = 0.98  # public peak rates are exceeded by a little at boost clocks
 
 
-def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) -> tuple[Outcome, str] | None:
-    """The outcome and its reason, or None for a believable gain."""
+def time_refusal(
+    measurements: Sequence[Measurement], floor_ns: float | None, shown: bool = False
+) -> tuple[Outcome, str] | None:
+    """The outcome and its reason, or None for a believable gain.
+
+    `shown`: replays have shown the kernel's gain, so that only what contradicts them refuses.
+    """
     kernels = [m for m in measurements if m.scope is Scope.KERNEL]
     whole = [m for m in measurements if m.scope in _WHOLE]
     if not kernels:
@@ -23,7 +28,7 @@ def time_refusal(measurements: Sequence[Measurement], floor_ns: float | None) ->
         if not all(math.isfinite(figure) and figure > 0 for figure in figures):
             return Outcome.IMPLAUSIBLE, f"{measurement.scope.value} times of {measurement.candidate_ns} ns"
     for measurement in kernels:
-        if measurement.low <= 1.0:
+        if (measurement.high if shown else measurement.low) <= 1.0:
             doubt, way_out = _in_doubt(measurement)
             return Outcome.NOT_FASTER, f"the kernel is {doubt}{_change(measurement)}{way_out}"
         if floor_ns is not None and measurement.candidate_ns < floor_ns * _FLOOR_SLACK:

@@ -48,7 +48,7 @@ class WholeGate:
         return not why
 
     def _unfit(self, trial: Trial) -> str:
-        if TRACE not in self._backend.honours or not isinstance(self._backend, KeepsTraces):
+        if not (self._traces() or self._backend.is_long(trial.case.reference)):
             return f"the {self._backend.name} backend tells nothing else of a run that is compared"
         if trial.declared.kernels:
             return "kernels were added, split or renamed"
@@ -56,13 +56,16 @@ class WholeGate:
             return "what the original varies by was learnt in an earlier process"
         return ""
 
+    def _traces(self) -> bool:
+        return TRACE in self._backend.honours and isinstance(self._backend, KeepsTraces)
+
     def _disagreement(self, trial: Trial) -> str:
         case, records = trial.case, trial.case.logs / "records"
         records.mkdir(parents=True, exist_ok=True)
         options = {"kernels": ANY_KERNEL, "poison": POISON, "memory": "strict"}
         runs = (
             SideRun(BASE, case.reference, options),
-            SideRun(_TOGETHER, trial.application, {**options, TRACE: str(records)}),
+            SideRun(_TOGETHER, trial.application, {**options, **({TRACE: str(records)} if self._traces() else {})}),
         )
         rule = Rule(lambda d: d.target, ANY_KERNEL if trial.declared.geometry else None)
         calibration = joined(self._replays.won.values())

@@ -70,6 +70,12 @@ class PlannedBackend:
     def strictness(self, *_: object) -> Check:
         return Check("real-target compile", CheckStatus.PASSED)
 
+    def homes(self, recording: object) -> dict[object, object]:
+        return {}
+
+    def is_long(self, application: Application) -> bool:
+        return False
+
     def time(self, *_: object) -> Timing:
         def measured(scope: Scope, ratio: float) -> Measurement:
             return Measurement(scope, 1000.0, 1000.0 / ratio, ratio, ratio * 0.99, ratio * 1.01, Provenance.MODELLED, 5)

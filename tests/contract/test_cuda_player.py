@@ -57,6 +57,7 @@ def plan(
     kind: str = "device",
     arguments: tuple[str, ...] = (),
     table: bytes = struct.pack("<4f", 0.5, 0, 0, 0),
+    launched: int = 2,
 ) -> Path:
     given = arguments or tuple(
         struct.pack(code, value).hex() for code, value in (("<Q", _TO), ("<Q", _OF), ("<i", _COUNT))
@@ -78,7 +79,9 @@ def plan(
             dispatches.append(
                 RecordedDispatch(nth, "_Z3addPfPKfi", (8, 1, 1), (128, 1, 1), 0, False, given, tuple(buffers))
             )
-        writer.finish(Recording("0", "cuda", "", "", "", "_Z3addPfPKfi", "add", 2, tuple(dispatches), ("./app",), ()))
+        writer.finish(
+            Recording("0", "cuda", "", "", "", "_Z3addPfPKfi", "add", launched, tuple(dispatches), ("./app",), ())
+        )
     with RecordingFile(root / "one.recording") as read:
         return make_ready(read, root / "image")
 
@@ -134,12 +137,19 @@ def test_addresses_follow_the_span_that_they_lay_in() -> None:
     assert not places.named_in(memoryview(struct.pack("<3Q", 0, 0x3000, 5)))
 
 
-def test_two_versions_are_timed_in_turn_until_the_answer_is_clear(driver: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("launched", "l2_bytes"), [(2, 1 << 20), (2, 1000), (3, 1 << 20)])
+def test_two_versions_are_timed_in_turn_until_the_answer_is_clear(
+    driver: Path, tmp_path: Path, launched: int, l2_bytes: int
+) -> None:
+    """As in first launches with all data uploaded before, with some of it, and as in launches among others."""
     records, out = str(tmp_path / "records"), tmp_path / "pairs.json"
     versions = [str(program(tmp_path / name, name)) for name in ("add3", "add1")]
     words = ["--records", records, "--cupti", str(driver / "libcuda.so.1"), "--out", str(out)]
-    done = play(driver, "time", str(plan(tmp_path)), *versions, *words, TOLD_TO=records)
+    made = plan(tmp_path, launched=launched)
+    done = play(driver, "time", str(made), *versions, *words, TOLD_TO=records, L2_BYTES=str(l2_bytes))
     assert done.stderr == "" and done.returncode == 0
+    seen = {"add3 10 16.5 16.5", "add3 12 18.25 18.25", "add1 10 12.5 12.5", "add1 12 14.25 14.25"}
+    assert set(done.stdout.splitlines()) == seen  # whatever launches before left
     (pairs,) = json.loads(out.read_text())
     assert set(map(tuple, pairs)) == {(600, 200)}  # of both dispatches together
     assert len(pairs) == player.PAIRS.looks[0]

@@ -48,6 +48,10 @@ int cuMemAlloc_v2(uint64_t* at, size_t bytes) { return *at = reinterpret_cast<ui
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) { return std::memcpy(host(to), from, bytes), 0; }
 int cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) { return std::memset(host(to), value, bytes), 0; }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) { return std::memcpy(host(to), host(from), bytes), 0; }
+int cuMemAllocHost_v2(void** at, size_t bytes) { return *at = std::malloc(bytes), 0; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) { return std::memcpy(host(to), from, bytes), 0; }
+int cuDeviceGetAttribute(int* value, int, int) { return *value = std::atoi(std::getenv("L2_BYTES")), 0; }
+int cuModuleUnload(Module* module) { return delete module, 0; }
 int cuModuleLoadData(Module** module, const char* image) {
   const char* name = image + 16;
   if (std::strncmp(name, "add", 3) != 0) return 209;
@@ -66,7 +70,7 @@ int cuFuncGetParamInfo(void*, size_t index, size_t* offset, size_t* bytes) {
   *offset = 8 * index, *bytes = index == 2 ? 4 : 8;
   return index < 3 ? 0 : 1;
 }
-// Says on standard output what the first launch finds and leaves.
+// Says on standard output what the launch finds and leaves.
 int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void** values, void**) {
   uint64_t to = 0, of = 0;
   int count = 0;
@@ -84,7 +88,6 @@ int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, uns
     std::fprintf(out, "{\"type\":\"kernel\",\"kernel\":\"k\",\"start_ns\":%llu,\"end_ns\":%llu}\n", now, now + spent);
     now += spent + 10;
     std::fclose(out);
-    return 0;
   }
   std::printf("%s %g %g %g\n", function->kernel.c_str(), static_cast<double>(before), static_cast<double>(sums[0]), static_cast<double>(sums[count - 1]));
   std::fflush(stdout);
