@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -29,6 +29,7 @@ from intelliperf.records import (
 from intelliperf.timeline import Timeline
 
 Progress = Callable[[str], None]
+BufferKey = tuple[str, int, str]  # kind, number in order of allocation, symbol name
 Plans = tuple[Path, Path]  # of recorded launches (`recordings.image`): of the original and of the candidate
 
 
@@ -276,10 +277,21 @@ class Backend(Protocol):
         """Wall time of one run, as far as an earlier question has told; None where judging costs many runs anyway."""
         ...
 
+    def is_long(self, application: Application) -> bool:
+        """Did a run take so long that recorded launches answer what they can, and one run of each version the rest?"""
+        ...
+
     def replayed(self, application: Application, plan: Path) -> Application:
         """A program that makes the launches of a plan (`recordings.image`) with the device code of `application`.
 
         Raises `NotReplayable`.
+        """
+        ...
+
+    def homes(self, recorded: Iterable[tuple[int, int, BufferKey]]) -> Mapping[BufferKey, BufferKey]:
+        """Of allocations in replays, the application's own: those that do not have its number there.
+
+        `recorded`: address, bytes and key in the application, of each allocation on the device.
         """
         ...
 

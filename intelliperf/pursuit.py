@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from intelliperf.building import Versions
-from intelliperf.errors import SourceNotFound
+from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
 from intelliperf.observer import Observer, Recordings, RunSettings, of_kernel, renewed
 from intelliperf.project.versions import Version, evidence_at_home
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
-from intelliperf.records import Attempt, Diagnosis, Finding, KernelProfile, Outcome, SourceEvidence, Verdict
+from intelliperf.records import Attempt, Diagnosis, Finding, Kernel, KernelProfile, Outcome, SourceEvidence, Verdict
 from intelliperf.search import WORTHWHILE, Agenda, Located, Target, key_of, ranked
 from intelliperf.stages import Stages
 from intelliperf.whole import met_recordings_alone
@@ -38,6 +38,7 @@ class Pursuit:
     original: ApplicationProfile | None = None
     remeasured: ApplicationProfile | None = None  # of the candidate that was judged last …
     shown: ApplicationProfile | None = None  # … and of the one that was accepted last
+    counts_last: bool = False  # nobody asks for a candidate's counters before the end
     _kernels: tuple[KernelProfile, ...] = ()  # of the best version
 
     def __post_init__(self) -> None:
@@ -120,8 +121,27 @@ class Pursuit:
         self.remeasured = None
         if verdict.outcome not in _TIMED or not built:
             return verdict
+        if self.counts_last and verdict.accepted and verdict.on_recordings:
+            return verdict
         self.remeasured = self._counted(built[-1], finding, verdict.on_recordings)
         return self.observer.watched(verdict, finding, self.remeasured)
+
+    def counted_at_last(self, target: Target | None) -> tuple[KernelProfile, ...]:
+        """The improved kernel in the final version, where nobody asked for its counters before."""
+        if target is None or target.after is None or not self.counts_last:
+            return ()
+        try:
+            return tuple(of_kernel(self._counted(self.versions.best, target.finding, self._is_long), target.finding))
+        except (ApplicationFailed, MissingMetric):  # no reason to lose a report
+            return ()
+
+    def lines(self, version: Version, kernel: Kernel) -> tuple[SourceEvidence, ...]:
+        """Raises as `Backend.lines`."""
+        return self.observer.lines(version, kernel, self.versions.original if self._is_long else None)
+
+    @property
+    def _is_long(self) -> bool:
+        return self.backend.is_long(self.versions.original.application)
 
     def still_shows(self, target: Target) -> bool:
         """Does the best version still show the bottleneck? Brings the agenda, finding and lines up to date."""
@@ -161,8 +181,8 @@ class Pursuit:
 
     def _blame(self, finding: Finding) -> tuple[SourceEvidence, ...]:
         """The lines of the best version; by recorded launches where the application has not run it yet."""
-        unmet = met_recordings_alone(self.attempts)
-        return self.observer.blame(self.versions.best, finding, self.versions.original if unmet else None)
+        by_replay = met_recordings_alone(self.attempts) or self._is_long
+        return self.observer.blame(self.versions.best, finding, self.versions.original if by_replay else None)
 
     def _as_found(self, finding: Finding, evidence: tuple[SourceEvidence, ...]) -> tuple[SourceEvidence, ...]:
         """The lines as the user has them: those of the original, where it showed the finding already."""

@@ -21,7 +21,16 @@ from intelliperf.project.diff import unified_diff
 from intelliperf.project.merging import rebased
 from intelliperf.project.versions import Version
 from intelliperf.protocols import Proposal, Rewriter, Task
-from intelliperf.records import Attempt, Candidate, Finding, KernelProfile, SourceEvidence, Verdict
+from intelliperf.records import (
+    Attempt,
+    Candidate,
+    Declined,
+    Finding,
+    KernelProfile,
+    OriginKind,
+    SourceEvidence,
+    Verdict,
+)
 from intelliperf.run import Run
 from intelliperf.search import Target, Tried, distinct
 from intelliperf.tuning import Tuning
@@ -89,11 +98,31 @@ def _tried(run: Run, proposal: Proposal, task: Task, target: Target, index: int)
     if candidate is None:
         declined = Attempt(index, None, None, proposal.declined, proposal.usage, "", name, formula)
         return Tried(declined, ())
-    verdict, versions = run.judged(candidate, task, index)
     diff = unified_diff({edit.path: task.sources.get(edit.path, "") for edit in candidate.edits}, candidate.edits)
+    earlier = refused_before(run.attempts, name, diff) if candidate.origin.kind is OriginKind.RULE else None
+    if earlier is not None:
+        told = Declined(candidate.origin, f"the same change of this kernel was refused as attempt {earlier.index}.")
+        return Tried(Attempt(index, None, None, told, proposal.usage, "", name, formula), ())
+    verdict, versions = run.judged(candidate, task, index)
     moved = _moved(run, task.finding, versions, verdict)
     made = Attempt(index, candidate, verdict, None, proposal.usage, diff, name, formula, moved.kernel, moved.lines)
     return Tried(made, tuple(versions), run.pursuit.remeasured)
+
+
+def refused_before(attempts: Sequence[Attempt], kernel: str, diff: str) -> Attempt | None:
+    """The attempt at the kernel, as it still is, that changed the same lines in the same way and was refused."""
+    for earlier in reversed(attempts):
+        if earlier.kernel != kernel or earlier.verdict is None:
+            continue
+        if earlier.accepted:
+            return None
+        if _changed_lines(earlier.diff) == _changed_lines(diff):
+            return earlier
+    return None
+
+
+def _changed_lines(diff: str) -> list[str]:
+    return [line for line in diff.splitlines() if line[:1] in ("-", "+")]
 
 
 def _adopted(run: Run, tried: Tried, target: Target) -> Attempt:

@@ -48,6 +48,7 @@ class RunJudge:
         self._sandbox = sandbox
         self._expected: tuple[KernelProfile, ...] = ()
         self._original_otherwise: tuple[Application | None] | None = None  # built for waves of the other size
+        self._rounded_builds: dict[tuple[Path, str], Application | None] = {}  # by scratch copy and direction
 
     def __call__(
         self,
@@ -80,7 +81,7 @@ class RunJudge:
                 build=lambda: _application_of(*made()),
                 logs=logs,
                 reading=reading_of(baseline.workspace) if reads_compiled(candidate) else None,
-                rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
+                rounded=lambda way: self._rounded(reference, way),
                 other_wave=lambda: self._other_wave(reference, candidates[-1]),
                 standing=baseline.declares,
                 begun=self._begun,
@@ -94,10 +95,10 @@ class RunJudge:
         """See `run.Recordings`, as the next ones."""
         self._expected = tuple(kernels)
 
-    def prepare(self, reference: Version, finding: Finding) -> None:
+    def prepare(self, reference: Version, profile: KernelProfile) -> None:
         logs = self._directory / "replays"
         logs.mkdir(exist_ok=True)
-        self._judge.prepare(reference.application, finding, logs)
+        self._judge.prepare(reference.application, profile, logs)
 
     def stand_in(self, reference: Version, version: Version, kernel: Kernel) -> Application | None:
         logs = self._directory / "replays"
@@ -121,15 +122,28 @@ class RunJudge:
                 build=lambda: final.application,
                 logs=logs,
                 reading=None,
-                rounded=lambda way: rounded_build(self._backend, reference, way, self._options.build_timeout),
+                rounded=lambda way: self._rounded(reference, way),
                 other_wave=lambda: self._other_wave(reference, final),
                 begun=self._begun,
             ),
             [finding.profile.kernel for finding in findings],
         )
+        if verdict.accepted and self._backend.is_long(reference.application) and not self._options.judge_run:
+            return self._without_emulator(verdict)
         for finding in findings if self._backend.name != "emulator" else ():
             verdict = self._emulated.joined(verdict, candidate, finding, reference) if verdict.accepted else verdict
         return verdict
+
+    def _without_emulator(self, verdict: Verdict) -> Verdict:
+        from intelliperf.cli.emulated import without
+
+        return without(verdict, "a run of the application takes long: give a smaller command with --judge-run")
+
+    def _rounded(self, reference: Version, way: str) -> Application | None:
+        key = reference.workspace.root, way
+        if key not in self._rounded_builds:
+            self._rounded_builds[key] = rounded_build(self._backend, reference, way, self._options.build_timeout)
+        return self._rounded_builds[key]
 
     def _other_wave(self, reference: Version, candidate: Version) -> tuple[Application, Application] | None:
         environment = self._backend.other_wave_build()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from intelliperf.emulator.buildenvironment import build_environment, shim_direct
 from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
-from intelliperf.protocols import ApplicationProfile, Memory, Plans, Timing
+from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
 from intelliperf.records import (
     Application,
     Check,
@@ -212,10 +212,16 @@ class EmulatorBackend:
     def run_seconds(self, application: Application) -> float | None:
         return self._tracer.seconds(application)
 
+    def is_long(self, application: Application) -> bool:
+        return False
+
     def replayed(self, application: Application, plan: Path) -> Application:
         """The program itself: its runtime makes the launches where its main would begin."""
         environment = (*application.environment, ("INTELLIPERF_REPLAY", str(plan)))
         return replace(application, environment=environment, exit_status=0)
+
+    def homes(self, recorded: Iterable[tuple[int, int, BufferKey]]) -> Mapping[BufferKey, BufferKey]:
+        return {}
 
     def time_replayed(
         self, reference: Application, candidate: Application, plans: Plans, kernel: Kernel, deadline_s: float

@@ -141,11 +141,13 @@ def _filling(launch: KernelLaunch, module: ModuleFacts) -> dict[Metric, float]:
     resident = max(1.0, launch.occupancy_waves // waves)
     rounds = launch.blocks / (units * resident)
     ratio = min(1.0, launch.occupancy_waves / held)
+    facts = module.kernels.get(launch.kernel)
+    own = min(1.0, facts.elements / threads) if facts is not None and facts.elements else 1.0
     return {
         Metric.OCCUPANCY_RATIO: ratio,
         Metric.OCCUPANCY_LIMIT_RATIO: ratio,
         **{metric: launch.waves_by[name] for name, metric in _WAVES_BY.items()},
-        Metric.LANE_FILL_RATIO: launch.lane_fill(module.wave_size),
+        Metric.LANE_FILL_RATIO: launch.lane_fill(module.wave_size) * own,
         Metric.UNIT_FILL_RATIO: launch.blocks / units / math.ceil(launch.blocks / units),
         Metric.ROUND_FILL_RATIO: rounds / math.ceil(rounds),
     }
@@ -270,7 +272,7 @@ def application_profile(trace: Trace, exit_status: int, project: Path, tolerates
         raise ApplicationFailed(
             f"every launch of {names} fails, which the application does not look at{why}"
             if failed
-            else why_no_kernel(trace.directory)
+            else why_no_kernel(trace.directory, trace.transfers)
         )
     device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]

@@ -98,6 +98,7 @@ class KernelFacts:
     static: StaticFacts | None
     quantities: tuple[Quantity, ...] = ()  # among its arguments
     reads_grid: bool = False  # its code asks for the number of blocks
+    elements: int = 0  # of the largest tensor that a program of it works on; 0 where that is not known
     only_read: tuple[int, ...] = ()  # parameters that are pointers which nothing is stored through
 
 
@@ -178,6 +179,7 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         static=None if static is None else _static(static),
         quantities=tuple(_quantity(one["parameter"], one) for one in row.get("quantities", ())),
         reads_grid=bool(row.get("reads_grid")),
+        elements=int(row.get("elements", 0)),
         only_read=tuple(map(int, row.get("only_read", ()))),
     )
 

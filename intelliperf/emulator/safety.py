@@ -248,5 +248,5 @@ def coverage_of(trace: Trace) -> str:
     seen, done = sum(launch.analyzed_lanes for launch in launches), sum(launch.lanes for launch in launches)
     if traced == total and seen >= done:
         return f"{_ALL} {counted(total, 'block')}, every access"
-    partly = f", {100 * seen / done:.2g} % of their launches' accesses" if seen < done else ""
+    partly = f", {min(99.0, 100 * seen / done):.2g} % of their launches' accesses" if seen < done else ""
     return f"{traced:,} of {total:,} blocks traced{partly}"

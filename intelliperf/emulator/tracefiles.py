@@ -38,6 +38,8 @@ SITE_DTYPE = np.dtype(
 )
 BLOCK_DTYPE = np.dtype([("launch", "<u4"), ("block", "<u4"), ("executions", "<u8"), ("waves", "<u8")])
 
+LIBRARY = "library "  # how the operation of a library's call begins, its function's name behind
+
 Records = npt.NDArray[np.void]
 
 
@@ -223,7 +225,7 @@ class IncompleteTrace(ProtocolError):
 def parse_launch(path: Path, row: Mapping[str, Any]) -> KernelLaunch | Transfer:
     try:
         if row["operation"] != "kernel":
-            name = f"library {row['name']}" if row["operation"] == "library" else str(row["operation"])
+            name = f"{LIBRARY}{row['name']}" if row["operation"] == "library" else str(row["operation"])
             return Transfer(int(row["index"]), name, int(row["bytes"]), float(row["time_ns"]))
         return _kernel_launch(row)
     except (KeyError, TypeError, ValueError) as error:

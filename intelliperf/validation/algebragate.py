@@ -6,7 +6,7 @@ rounding alone decides a branch, it proves nothing and says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from intelliperf.errors import ProtocolError
@@ -22,7 +22,18 @@ from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Sync, follow, follow_planned, record
+from intelliperf.validation.runs.lockstep import (
+    ByWay,
+    Divergence,
+    Effort,
+    Observer,
+    Paused,
+    Rule,
+    Sync,
+    follow,
+    follow_planned,
+    record,
+)
 from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.side import SideFailed, SideRun
@@ -105,6 +116,28 @@ class AlgebraGate:
             return Proof()
         return self._run(trial, Field.drawn(), altered, calibration)
 
+    def on_each_way(
+        self, trial: Trial, ways: Collection[int], altered: Mapping[str, str], calibration: Calibration
+    ) -> Mapping[int, Proof] | None:
+        """The same for several ways to alter launches in one run; None where any of them is to be looked at alone."""
+        if OPTION not in self._reference.backend.honours or self._reference.settings.tolerance.given:
+            return None
+        field_ = Field.drawn()
+        for free_functions in (True, False):
+            observers = {way: AlgebraObserver(calibration, field_) for way in ways}
+            runs = self._runs(trial, _option(field_, calibration, False, free_functions), altered)
+            try:
+                divergence, coverage = self._follow(trial, runs, ByWay(observers), altered, len(ways))
+            except (SideFailed, ProtocolError):
+                return None
+            proofs = {way: Proof(one, None, one.doubtfully(), coverage) for way, one in observers.items()}
+            free = any(one.free for one in observers.values())
+            if divergence is None and (not free or all(proof.all_equal for proof in proofs.values())):
+                return proofs
+            if not free:
+                return None
+        return proofs if divergence is None else None
+
     def allow(self, trial: Trial, proof: Proof) -> bool:
         """Let what was proven replace the tolerance; False where that changes nothing."""
         calibration, _ = self._reference.calibration(trial)
@@ -174,16 +207,8 @@ class AlgebraGate:
         symbolic: bool,
         free_functions: bool,
     ) -> Proof:
-        _, memory = self._reference.calibration(trial)
-        options = {
-            "kernels": self._reference.kernels(trial),
-            "poison": POISON,
-            "memory": memory,
-            OPTION: _option(field_, calibration, symbolic, free_functions),
-            **altered,
-        }
         observer = AlgebraObserver(calibration, field_, symbolic)
-        runs = SideRun(BASE, trial.case.reference, options), SideRun(_CANDIDATE, trial.application, options)
+        runs = self._runs(trial, _option(field_, calibration, symbolic, free_functions), altered)
         try:
             divergence, coverage = self._follow(trial, runs, observer, altered)
         except (SideFailed, ProtocolError) as error:
@@ -192,12 +217,23 @@ class AlgebraGate:
             return Proof(observer, None, observer.doubtfully(), coverage)
         if divergence.outcome is not Outcome.WRONG_OUTPUT:
             return Proof(observer, None, f"the candidate does not run with shadows: {divergence.detail}")
-        if unfaithful := self._unfaithful(trial, options):
+        if unfaithful := self._unfaithful(trial, runs[0].options):
             return Proof(observer, None, unfaithful)
         return Proof(observer, Rejection(divergence.outcome, divergence.detail))
 
+    def _runs(self, trial: Trial, shadow: str, altered: Mapping[str, str]) -> tuple[SideRun, SideRun]:
+        _, memory = self._reference.calibration(trial)
+        options = {
+            "kernels": self._reference.kernels(trial),
+            "poison": POISON,
+            "memory": memory,
+            OPTION: shadow,
+            **altered,
+        }
+        return SideRun(BASE, trial.case.reference, options), SideRun(_CANDIDATE, trial.application, options)
+
     def _follow(
-        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: AlgebraObserver, altered: Mapping[str, str]
+        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: Observer, altered: Mapping[str, str], ways: int = 1
     ) -> tuple[Divergence | None, str]:
         setting = self._reference.setting(trial, 2)
         if trial.declared.kernels:
@@ -212,6 +248,7 @@ class AlgebraGate:
             self._reference.free_geometry(trial),
             after_failures=bool(altered),
             bounded=(_CANDIDATE,),
+            effort=Effort().times(ways),
         )
         followed = follow(setting, runs, rule, observer)
         return followed.divergences.get(_CANDIDATE), followed.coverage(_CANDIDATE)

@@ -18,7 +18,6 @@ from intelliperf.records import (
     STOP_STATUS,
     Application,
     CheckStatus,
-    Finding,
     Kernel,
     KernelProfile,
     Outcome,
@@ -86,7 +85,7 @@ class Judge:
         )
         named: list[tuple[str, Gate]] = [*zip(GATES, gates, strict=True)]
         if self._replays is not None:
-            replays, again = self._replays, self._of_replays()
+            replays, again = self._replays, self._of_replays(case.reference)
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         before = next(number for number, (name, _) in enumerate(named) if name == GATES[8])
         named[before:before] = self._other_commands()
@@ -108,10 +107,10 @@ class Judge:
         if self._replays is not None:
             self._replays.expect(kernels)
 
-    def prepare(self, reference: Application, finding: Finding, logs: Path) -> None:
+    def prepare(self, reference: Application, profile: KernelProfile, logs: Path) -> None:
         """See `ReplayGate.prepare`."""
         if self._replays is not None:
-            self._replays.prepare(reference, finding, logs)
+            self._replays.prepare(reference, profile, logs)
 
     def stand_in(
         self, reference: Application, version: Application, kernel: Kernel, logs: Path, reshaped: bool
@@ -127,16 +126,17 @@ class Judge:
         texts = [(case.sources[edit.path], edit.text) for edit in case.candidate.edits]
         restricted = any(after.count(_RESTRICT) > before.count(_RESTRICT) for before, after in texts)
         trial = Trial(case, case.candidate.declares, StaticVerdict(beyond_target=True, restricted=restricted))
+        is_long = self._backend.is_long(case.reference)
         last: list[tuple[str, Gate]] = [
             (GATES[6], self._checks.strictness),
-            (GATES[7], self._checks.safety),
+            (GATES[7], _safety_of_replays if is_long else self._checks.safety),
             *self._other_commands(),
             (GATES[8], self._unit_tests),
-            (GATES[9], self._time.judge),
+            (GATES[9], lambda trial: self._time.judge(trial, shown=is_long)),
         ]
         rejection = through(trial, [(GATES[1], self._build)])
         if rejection is None and self._whole is not None and self._whole.settles(trial):
-            rejection = through(trial, [*last, (GATES[9], lambda trial: self._time.others(trial, kernels))])
+            rejection = through(trial, [*last, (GATES[9], lambda trial: self._time.others(trial, kernels, is_long))])
         elif rejection is None:
             first = [self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge]
             rejection = through(trial, [*zip(GATES[2:6], first, strict=True), *last])
@@ -158,11 +158,10 @@ class Judge:
         _, proof = shown(trial) if rejection is None else (None, "")
         return Examined(rejection, placed(trial, self._backend.probe()), proof)
 
-    def _of_replays(self) -> tuple[replaygate.Gate, ...]:
-        """Sanitizers of hardware start a process for each of their tools: the whole application is enough for them."""
-        cheap = LOCKSTEP in self._backend.honours
-        if not cheap:
-            return (self._compare.judge,)
+    def _of_replays(self, reference: Application) -> tuple[replaygate.Gate, ...]:
+        """Sanitizers of hardware start a process for each of their tools: once, on the application if that is short."""
+        if LOCKSTEP not in self._backend.honours:
+            return (self._compare.judge, *([self._checks.safety] if self._backend.is_long(reference) else []))
         return (
             self._compare.judge,
             self._orders.judge,
@@ -224,3 +223,8 @@ class Judge:
         environment = {**own, **self._settings.test_environment}  # tests run to their end
         argv = self._sandbox.wrap(self._settings.unit_tests, [application.project], [*environment])
         return run(argv, application.project, self._settings.run_deadline_s, logs, label, environment)
+
+
+def _safety_of_replays(trial: Trial) -> None:
+    told = "a run takes long: the recorded dispatches of each candidate were looked at in place of the application"
+    trial.note(GATES[7], CheckStatus.NOT_RUN, told)

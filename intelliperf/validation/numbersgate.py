@@ -30,6 +30,7 @@ from intelliperf.validation.othernumbers import (
     WIDE,
     WIDTHS,
     Alteration,
+    BesideTwin,
     DoubtingChecker,
     kept_option,
     shapes_option,
@@ -38,7 +39,10 @@ from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import (
+    ByWay,
     Divergence,
+    Effort,
+    Followed,
     Observer,
     Rule,
     failed_dispatch,
@@ -66,6 +70,14 @@ class Told:
     failed: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Wrong:
+    """How a run of several ways went wrong, and in which of them, where that is known."""
+
+    outcome: Outcome
+    alteration: Alteration | None
+
+
 class NumbersGate:
     """Judges candidates against what the original does on other numbers."""
 
@@ -82,16 +94,23 @@ class NumbersGate:
         if trial.declared.kernels and SHAPES not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_REPETITION)
             return None
-        for alteration in self._alterations(trial):
-            unknown = self._unknown_shapes(trial) if alteration.of_arguments else ""
-            if unknown:
-                failed.append(f"plain arguments not altered: {unknown}")
+        alterations = self._alterations(trial)
+        unknown = {one: self._unknown_shapes(trial) for one in alterations if one.of_arguments}
+        told = {one: Told(failed=(f"plain arguments not altered: {why}",)) for one, why in unknown.items() if why}
+        together = [one for one in alterations if not one.own_memory and one not in told]
+        first: Alteration | None = None
+        if len(together) > 1 and ROOM in self._reference.backend.honours:
+            first = self._in_one_run(trial, together, told)
+        for alteration in sorted(alterations, key=lambda one: _later(one, first)):
+            if alteration in told:
                 continue
             found = self._altered(trial, alteration)
             if isinstance(found, Rejection):
                 return found
-            passed += found.passed
-            failed += found.failed
+            told[alteration] = found
+        for alteration in alterations:
+            passed += told[alteration].passed
+            failed += told[alteration].failed
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
         unseen = "; ".join(failed) if passed else ""
         trial.note(NAME, status, "; ".join(passed or failed), unseen=unseen)
@@ -111,6 +130,51 @@ class NumbersGate:
         if trial.declared.geometry and SHAPES not in self._reference.backend.honours:
             return "the grid that goes with them is the candidate's own"
         return ""
+
+    def _in_one_run(
+        self, trial: Trial, alterations: Sequence[Alteration], told: dict[Alteration, Told]
+    ) -> Alteration | None:
+        """Several ways in turn at each launch, into `told` where nothing is wrong in any of them.
+
+        Else nothing is concluded: each is looked at alone, best that first which is returned.
+        """
+        calibration, _ = self._reference.calibration(trial)
+        followed, wrong = self._followed_together(trial, alterations, dict.fromkeys(alterations, calibration))
+        if wrong is not None and wrong.outcome is Outcome.WRONG_OUTPUT:
+            options = self._altered_by(trial, alterations, calibration)
+            ways = [int(one.value) for one in alterations]
+            proofs = self._algebra.on_each_way(trial, ways, options, calibration)
+            if proofs is None:
+                return wrong.alteration
+            allowed = {one: self._algebra.allowed(calibration, proofs[int(one.value)]) for one in alterations}
+            if not any(allowed.values()):
+                return wrong.alteration
+            calibrations = {one: found or calibration for one, found in allowed.items()}
+            followed, wrong = self._followed_together(trial, alterations, calibrations)
+        if wrong is not None:
+            return wrong.alteration
+        if followed is not None:
+            told |= {one: _told(one, followed, True) for one in alterations if _seen_enough(one, followed)}
+        return None
+
+    def _followed_together(
+        self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
+    ) -> tuple[Followed | None, _Wrong | None]:
+        """What came of it, or how it went wrong; neither where the original has no one answer, or does not run."""
+        ways: dict[int, Observer] = {
+            int(one.value): BesideTwin(self._observer(one, calibrations[one])) for one in alterations
+        }
+        observer = ByWay(ways)
+        try:
+            followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
+        except SideFailed:
+            return None, None
+        found = followed.divergences.get(_ALTERED)
+        if found is not None:
+            return None, _Wrong(
+                found.outcome, next((one for one in alterations if int(one.value) == observer.wrong), None)
+            )
+        return (None if TWIN in followed.divergences else followed), None
 
     def _altered(self, trial: Trial, alteration: Alteration) -> Rejection | Told:
         """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
@@ -143,9 +207,7 @@ class NumbersGate:
         """Are they the same real numbers on those numbers?"""
         if trial.declared.kernels:
             return Proof()
-        options = {OPTION: alteration.value, **self._held(trial, calibration), **self._widths(trial, alteration)}
-        if alteration.of_arguments and trial.declared.geometry:
-            options[SHAPES] = shapes_option(trial.compared.shapes) or ""
+        options = self._altered_by(trial, [alteration], calibration)
         return self._algebra.on_other_numbers(trial, options, calibration)
 
     def _held(self, trial: Trial, calibration: Calibration) -> dict[str, str]:
@@ -160,64 +222,65 @@ class NumbersGate:
         widest_first = sorted(trial.compared.widths, reverse=True)
         return {WIDTHS: ",".join(map(str, widest_first))} if alteration is WIDE else {}
 
+    def _altered_by(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> dict[str, str]:
+        """What has both versions' launches altered."""
+        options = {OPTION: ",".join(one.value for one in alterations), **self._held(trial, calibration)}
+        for alteration in alterations:
+            options |= self._widths(trial, alteration)
+            if alteration.of_arguments and trial.declared.geometry:
+                options[SHAPES] = shapes_option(trial.compared.shapes) or ""
+        return options
+
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
-        _, memory = self._reference.calibration(trial)
-        options = {
-            "kernels": self._reference.kernels(trial),
-            "poison": POISON,
-            "memory": memory,
-            OPTION: alteration.value,
-        }
-        options |= {**self._held(trial, calibration), **self._widths(trial, alteration)}
         if trial.declared.kernels:
-            return self._planned_otherwise(trial, alteration, calibration, options)
-        if alteration.of_arguments and trial.declared.geometry:
-            options[SHAPES] = shapes_option(trial.compared.shapes) or ""
+            return self._planned_otherwise(trial, alteration, calibration)
+        try:
+            followed = self._followed(trial, [alteration], calibration, self._observer(alteration, calibration))
+        except SideFailed as error:
+            return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
+        if TWIN in followed.divergences:
+            return Told(failed=(f"{alteration.wrong}: the original has no one answer",))
+        found = followed.divergences.get(_ALTERED)
+        return found if found is not None else _told(alteration, followed, ROOM in self._reference.backend.honours)
+
+    def _observer(self, alteration: Alteration, calibration: Calibration) -> Observer:
+        tolerance = self._reference.settings.tolerance
+        checker = Checker(calibration, tolerance, altered=True)
+        if not self._doubts(alteration):
+            return checker
+        return DoubtingChecker(checker, Checker(calibration, tolerance, altered=True), alteration)
+
+    def _doubts(self, alteration: Alteration) -> bool:
+        return alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER)
+
+    def _followed(
+        self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration, observer: Observer
+    ) -> Followed:
+        """Raises `SideFailed` where the original does not run."""
+        options = self._common(trial) | self._altered_by(trial, alterations, calibration)
         base, others = options, options
         if SECONDS in self._reference.backend.honours:  # a number that makes the original slow is left alone
             base, others = ({**options, SECONDS: str(most)} for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
         runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
-        observer: Observer = Checker(calibration, self._reference.settings.tolerance, altered=True)
-        if alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER):
+        if any(map(self._doubts, alterations)):
             runs.insert(1, SideRun(TWIN, trial.case.reference, {**others, **TWIN_ORDER}))
-            observer = DoubtingChecker(
-                Checker(calibration, self._reference.settings.tolerance, altered=True),
-                Checker(calibration, self._reference.settings.tolerance, altered=True),
-                alteration,
-            )
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
             after_failures=True,
             bounded=(TWIN, _ALTERED),
             beside=(TWIN,),
+            effort=Effort().times(len(alterations)),
         )
-        try:
-            followed = follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
-        except SideFailed as error:
-            return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
-        divergence = followed.divergences.get(_ALTERED)
-        if TWIN in followed.divergences:
-            return Told(failed=(f"{alteration.wrong}: the original has no one answer",))
-        altered = [event.altered for event in followed.events if isinstance(event, Dispatch) and event.target]
-        if divergence is None and altered and not any(count is None or count for count in altered):
-            return Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))
-        if divergence is not None:
-            return divergence
-        if followed.syncs == 0:
-            return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
-        coverage = followed.coverage(_ALTERED)
-        passed = alteration.passed
-        if alteration.with_room and ROOM in self._reference.backend.honours:
-            compared = (event for event in followed.events if isinstance(event, Dispatch) and event.status == 0)
-            raised = any(event.alteration.startswith(LARGER) for event in compared)
-            passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
-        return Told(passed=(passed + (f" ({coverage})" if coverage else ""),))
+        return follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
 
-    def _planned_otherwise(
-        self, trial: Trial, alteration: Alteration, calibration: Calibration, options: Mapping[str, str]
-    ) -> Divergence | Told:
+    def _common(self, trial: Trial) -> dict[str, str]:
+        _, memory = self._reference.calibration(trial)
+        return {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
+
+    def _planned_otherwise(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         """Both programs as a whole, aligned anew: on other numbers they may do other things."""
+        options = self._common(trial) | {OPTION: alteration.value, **self._held(trial, calibration)}
         setting = self._reference.setting(trial, 2)
         base, twin = (
             SideRun(BASE, trial.case.reference, options),
@@ -247,3 +310,34 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))
+
+
+def _later(alteration: Alteration, first: Alteration | None) -> bool:
+    """What was wrong together with other data may be so by itself, which is said rather."""
+    if first is None or not first.of_arguments:
+        return alteration != first
+    return not alteration.of_arguments
+
+
+def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
+    """As much as if it had been alone: a run that was left early may have come to the others only."""
+    launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
+    own = sum(e.way == int(alteration.value) for e in launches)
+    return _ALTERED not in followed.left or own >= Effort().least_syncs
+
+
+def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
+    """Of a run in which nothing went wrong, as far as it was this alteration's."""
+    own = (0, int(alteration.value))  # where only one way was asked for, launches need not say which
+    seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
+    if seen and not any(event.altered is None or event.altered for event in seen):
+        return Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))
+    compared = [event for event in seen if event.status == 0]
+    if not compared:
+        return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+    coverage = followed.coverage(_ALTERED)
+    passed = alteration.passed
+    if alteration.with_room and roomy:
+        raised = any(event.alteration.startswith(LARGER) for event in compared)
+        passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
+    return Told(passed=(passed + (f" ({coverage})" if coverage else ""),))

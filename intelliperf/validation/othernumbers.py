@@ -20,7 +20,7 @@ from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, scalars
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.lockstep import Divergence, Observer, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing, key_of
 
 OPTION = "other_numbers"  # the backend's
@@ -45,6 +45,7 @@ class Alteration:
     with_room: str = ""  # how a pass is put where memory is roomy
     not_raised: str = ""  # and where no larger launch could be compared
     finite: bool = False  # what the original's overflowing results are means nothing
+    own_memory: bool = False  # allocations are laid out otherwise than for the others
 
 
 LARGER = "a larger size"  # what the device tells of such launches
@@ -76,6 +77,7 @@ ALTERATIONS = (
         "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
         doubtful=True,
+        own_memory=True,
         with_room=f"{_EACH} lowered and raised {_BY}",
         not_raised=f"{_EACH} lowered, none raised {_BY}",
     ),
@@ -89,6 +91,7 @@ WIDE = Alteration(
     "sizes, counts and integers raised beyond the narrower types that the candidate has",
     of_arguments=True,
     doubtful=True,
+    own_memory=True,
 )
 
 
@@ -134,6 +137,20 @@ def finite(paused: Paused) -> bool:
 def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
     """All grids and blocks that an altered argument must suit; None where there are too many of them."""
     return ";".join(",".join(map(str, one)) for one in sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
+
+
+@dataclass
+class BesideTwin:
+    """Where the original runs a second time for the sake of other alterations than this observer's."""
+
+    observer: Observer
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        if other.side.label == TWIN and not isinstance(self.observer, DoubtingChecker):
+            return None
+        return self.observer.compare(sync, base, other, pairing, deadline)
 
 
 @dataclass

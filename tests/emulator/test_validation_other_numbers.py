@@ -86,6 +86,23 @@ CHEATS = {
 }
 
 
+def test_alterations_that_leave_memory_alone_share_their_runs(bench, monkeypatch):
+    asked = []
+    environment = bench.backend.intercept_environment
+
+    def noting(socket, kernel, options):
+        asked.append(options.get("other_numbers", ""))
+        return environment(socket, kernel, options)
+
+    monkeypatch.setattr(bench.backend, "intercept_environment", noting)
+    verdict = patched(bench, FAST)
+    assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail
+    assert sorted(filter(None, asked)) == ["1,2,5,7"] * 3 + ["3"] * 3
+    (check,) = (check for check in verdict.checks if check.name == "other numbers")
+    for way in ("floats scaled", "an eighth", "times 128", "plain arguments", "other arguments"):
+        assert way in check.detail
+
+
 @pytest.mark.parametrize("name", CHEATS)
 def test_an_answer_that_is_known_beforehand_is_refused(bench, name):
     body, told = CHEATS[name]

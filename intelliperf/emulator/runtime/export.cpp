@@ -261,7 +261,7 @@ void export_begins(const LaunchRequest& request) {
   wire_wait(s->socket);
 }
 
-void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration) {
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration, OtherNumbersMode way) {
   Session* s = session();
   if (!s) return;
   tell_new_modules(*s);
@@ -271,6 +271,7 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
   s->dispatches += 1;
   s->seen[request.kernel->name] += 1;
   if (*alteration) json.key("alteration").string(alteration);
+  if (way != OtherNumbersMode::kNone) json.key("way").number(uint64_t(way));
   write_reached(json, *s);
   if (target) {
     write_arguments(json, request);

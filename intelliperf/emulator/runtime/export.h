@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 
+#include "alterations.h"
 #include "launch.h"
 
 namespace simt {
@@ -13,8 +14,9 @@ bool exporting();
 bool export_awaits(const Kernel& kernel);
 // Waits before the launch, too, where INTELLIPERF_EXPORT_BEFORE asks for that: the parent keeps what the kernel finds.
 void export_begins(const LaunchRequest& request);
-// Waits only for launches that are `shown`.
-void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration = "");
+// Waits only for launches that are `shown`. `alteration`, for people, and `way`: how its data differ.
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration = "",
+                     OtherNumbersMode way = OtherNumbersMode::kNone);
 void export_transfer(const char* operation, uint64_t bytes);
 void export_end();
 

@@ -7,6 +7,9 @@ namespace simt {
 
 constexpr uint64_t kStackBytes = 256 * 1024;  // fiber_*.cpp has this number as an immediate
 constexpr uint64_t kGuardBytes = 4096;        // at the low end of each guarded stack
+// From one stack to the next: a power of two would let the stacks of a block compete for the same few entries of the
+// translation buffer.
+constexpr uint64_t kStackStride = kStackBytes + 4096;
 
 extern "C" {
 // Saves the current lane and resumes simt_current->next. Returns when somebody resumes it.
@@ -42,7 +45,7 @@ void prepare_fiber(Lane& lane, void (*entry)());
 // Tops are staggered: stacks at equal offsets would compete for the same cache sets. A stack keeps its own top,
 // whose lines the cache then knows.
 inline uintptr_t stack_top(uintptr_t low) {
-  const uint64_t stagger = low / kStackBytes * 5 % 60 * 64;
+  const uint64_t stagger = low / kStackStride * 5 % 60 * 64;
   return (low + kStackBytes - 64 - stagger) & ~uintptr_t(63);
 }
 

@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace simt {
-namespace {
-
-// Beyond these a join costs more than a block's run: first threads of one block are no longer told apart, then blocks.
-constexpr size_t kMaxActors = 2048, kMaxBlocks = 16384;
-
-}  // namespace
-
 OrderClock::Entries& OrderClock::own() {
   if (!entries_) entries_ = std::make_shared<Entries>();
   if (entries_.use_count() > 1) entries_ = std::make_shared<Entries>(*entries_);
@@ -17,7 +10,7 @@ OrderClock::Entries& OrderClock::own() {
 }
 
 void OrderClock::bound() {
-  if (!entries_ || entries_->size() <= kMaxActors) return;
+  if (!entries_ || entries_->size() <= room_) return;
   Entries blocks;
   for (const Entry& entry : *entries_) {
     const uint64_t block = actor_key(uint32_t(entry.actor >> kActorBits), kBlockActor);
@@ -26,6 +19,7 @@ void OrderClock::bound() {
     else
       blocks.push_back({block, entry.stamp});
   }
+  room_ = std::max(kMaxActors, 2 * blocks.size());  // so that this pass is paid for by as many new entries
   if (blocks.size() > kMaxBlocks) {
     entries_.reset();
     everything_ = true;
@@ -51,6 +45,7 @@ void OrderClock::join(const OrderClock& other) {
   if (everything_ || !other.entries_ || entries_ == other.entries_) return;
   if (!entries_) {
     entries_ = other.entries_;
+    room_ = other.room_;
     return;
   }
   if (other.entries_->size() <= 4) {
@@ -73,6 +68,7 @@ void OrderClock::join(const OrderClock& other) {
   merged->insert(merged->end(), a, entries_->cend());
   merged->insert(merged->end(), b, other.entries_->cend());
   entries_ = std::move(merged);
+  room_ = std::max(room_, other.room_);
   bound();
 }
 

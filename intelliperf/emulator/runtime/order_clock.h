@@ -22,6 +22,9 @@ class OrderClock {
   uint32_t before(uint64_t actor) const;
 
  private:
+  // Beyond these a join costs more than a block's run: first threads of one block are no longer told apart, then blocks.
+  static constexpr size_t kMaxActors = 2048, kMaxBlocks = 16384;
+
   struct Entry {
     uint64_t actor;
     uint32_t stamp;
@@ -31,6 +34,7 @@ class OrderClock {
   void bound();
 
   std::shared_ptr<Entries> entries_;
+  size_t room_ = kMaxActors;  // entries beyond which they are told apart less; twice what that has left last time
   bool everything_ = false;  // too many actors to tell apart: nothing is held to be unordered any more
 };
 

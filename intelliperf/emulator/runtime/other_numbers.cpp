@@ -147,8 +147,7 @@ void collect(const Allocation& a, void* into) {
 
 }  // namespace
 
-uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
-  const OtherNumbersMode mode = settings().other_numbers;
+uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
   if (mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies || !worth_repeating(nth)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
@@ -162,7 +161,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth) {
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
 
-OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant) : altered_(request) {
+OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t variant) : altered_(request) {
   altered_.most_seconds = settings().most_seconds;
   std::vector<const Allocation*> live;
   for_each_allocation(collect, &live);
@@ -170,10 +169,9 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t 
     const auto* from = reinterpret_cast<const char*>(a->base);  // NOLINT(performance-no-int-to-ptr)
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
-  const OtherNumbersMode mode = settings().other_numbers;
   const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
   if (mode != OtherNumbersMode::kArguments && !wide && !with_data) {
-    alter_data(request, nth, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
+    alter_data(request, nth, mode, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
     return;
   }
   if (!with_data)
@@ -218,8 +216,7 @@ void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
   told_ = "a pointer moved by one element";
 }
 
-void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which) {
-  const OtherNumbersMode mode = settings().other_numbers;
+void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which) {
   const bool one_list = which > data_kinds();
   const DataKind kind = one_list ? DataKind::kOutOfRange : DataKind(which - 1);
   const Allocation* only = one_list ? lists_of(request)[which - 1 - data_kinds()] : nullptr;

@@ -15,7 +15,7 @@ namespace simt {
 // Alters memory when made and puts back all device memory, the launch's results included, when it goes.
 class OtherNumbers {
  public:
-  OtherNumbers(const LaunchRequest& request, uint64_t nth, uint32_t variant);
+  OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t variant);
   ~OtherNumbers();
   OtherNumbers(const OtherNumbers&) = delete;
   OtherNumbers& operator=(const OtherNumbers&) = delete;
@@ -32,14 +32,14 @@ class OtherNumbers {
   // How often the `nth` launch of a kernel (from 0) is to be repeated: 0 unless that is asked for, it is an early one
   // or one of a thinning row, and there is little enough memory to put back. Equal for all versions of a program with
   // the same allocations and parameters.
-  static uint32_t variants(const LaunchRequest& request, uint64_t nth);
+  static uint32_t variants(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode);
 
  private:
   struct Saved {
     uintptr_t base;
     std::vector<char> content;
   };
-  void alter_data(const LaunchRequest& request, uint64_t nth, uint32_t which);
+  void alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which);
   void alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only);
   void alter_together(const LaunchRequest& request, uint64_t nth, uint32_t which);
   void move_pointer(const LaunchRequest& request, size_t index);

@@ -60,8 +60,9 @@ Settings read_environment() {
   s.trace_launches = uint32_t(unsigned_variable("INTELLIPERF_TRACE_LAUNCHES", s.trace_launches));
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
-  const uint64_t mode = unsigned_variable("INTELLIPERF_OTHER_NUMBERS", 0);
-  if (mode <= uint64_t(OtherNumbersMode::kTogether)) s.other_numbers = OtherNumbersMode(mode);
+  for (const uint64_t mode : numbers_variable("INTELLIPERF_OTHER_NUMBERS"))
+    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kTogether)) s.ways.push_back(OtherNumbersMode(mode));
+  if (!s.ways.empty()) s.other_numbers = s.ways.front();
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));

@@ -27,6 +27,7 @@ struct Settings {
   uint64_t resident = 0;           // most blocks that may be under way at once; 0: what the device has room for
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
+  std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
   std::vector<int64_t> constants;  // values for them that only one of the two versions names
   bool far_constants = false;      // some of them are larger than most launches of small programs

@@ -225,9 +225,15 @@ namespace {
 struct Literal {  // ir/shadow/constants.py writes them
   int64_t numerator, denominator;
   int32_t two, ten;  // times powers of these
-  int32_t unit;      // times 1, ln 2 or 1 / ln 2
+  int32_t unit;      // times 1, ln 2 or 1 / ln 2; from 3 on the unit's logarithm, negative the inverse of that
   int32_t reserved;
 };
+
+// As the shadow of log has it, which knows no law but this: equal for equal arguments.
+uint64_t logarithm_of(const Modulus& m, uint64_t natural) {
+  const uint64_t h = scrambled(natural, 31);
+  return m.reduced(&m == &field.p ? h : scrambled(h, 32));
+}
 
 void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& literal, uint64_t* out) {
   const uint64_t size = literal.numerator < 0 ? uint64_t(-literal.numerator) : uint64_t(literal.numerator);
@@ -237,10 +243,13 @@ void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& 
   value = m.multiply(value, literal.ten < 0 ? m.inverse(tens) : tens);
   if (literal.unit == 1) value = m.multiply(value, ln2);
   if (literal.unit == 2) value = m.multiply(value, m.inverse(ln2));
+  if (literal.unit > 2) value = m.multiply(value, logarithm_of(m, uint64_t(literal.unit)));
+  if (literal.unit < 0) value = m.multiply(value, m.inverse(logarithm_of(m, uint64_t(-literal.unit))));
   *out = literal.numerator < 0 ? m.negative(value) : value;
 }
 
 constexpr double kLn2 = 0.69314718055994530942;
+constexpr int kLargestLogarithm = 100;  // ir/shadow/constants.py
 
 bool same_number(double x, double y, LiteralKind kind) {
   return kind == LiteralKind::kFloat ? float(x) == float(y) : x == y;
@@ -294,6 +303,11 @@ bool meant(double value, LiteralKind kind, Literal* out) {
     *out = {1, 1, power - unit_power, 0, unit, 0};
     return true;
   }
+  for (int natural = 3; value < 5 && natural <= kLargestLogarithm; ++natural) {
+    if ((natural & (natural - 1)) == 0 || !same_number(value, log(double(natural)), kind)) continue;
+    *out = {1, 1, 0, 0, natural, 0};
+    return true;
+  }
   if (value < 0x1p40) {
     nearest_fraction(value, 1000, &out->numerator, &out->denominator);
     if (out->numerator && same_number(double(out->numerator) / double(out->denominator), value, kind)) {
@@ -305,7 +319,10 @@ bool meant(double value, LiteralKind kind, Literal* out) {
 }
 
 long double value_of(const Literal& literal) {
-  const long double unit = literal.unit == 0 ? 1 : literal.unit == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
+  const int times = literal.unit;
+  long double unit = times == 0 ? 1 : times == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
+  if (times > 2) unit = logl(times);
+  if (times < 0) unit = 1 / logl(-times);
   return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) * powl(10, literal.ten) * unit;
 }
 

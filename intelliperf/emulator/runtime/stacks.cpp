@@ -29,16 +29,16 @@ Pool& pool() {
 FreeStacks free_stacks;
 
 bool more_stacks() {
-  void* memory = mmap(nullptr, kSlab * kStackBytes, PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, kSlab * kStackStride, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  madvise(memory, kSlab * kStackBytes, MADV_NOHUGEPAGE);
+  madvise(memory, kSlab * kStackStride, MADV_NOHUGEPAGE);
   const auto base = reinterpret_cast<uintptr_t>(memory);
   pool().slabs.push_back(base);
   pool().free.resize(pool().slabs.size() * kSlab);
   free_stacks.low = pool().free.data();
   for (size_t i = kSlab; i-- > 0;) {
-    const uintptr_t low = base + i * kStackBytes;
+    const uintptr_t low = base + i * kStackStride;
     if (pool().guarded < kGuarded && mprotect(reinterpret_cast<void*>(low), kGuardBytes, PROT_NONE) == 0)
       ++pool().guarded;
     free_stacks.low[free_stacks.count++] = low;
@@ -62,12 +62,12 @@ Lane& home_lane() { return home; }
 void reclaim_all_stacks() {
   free_stacks.count = 0;
   for (uintptr_t base : pool().slabs)
-    for (size_t i = kSlab; i-- > 0;) free_stacks.low[free_stacks.count++] = base + i * kStackBytes;
+    for (size_t i = kSlab; i-- > 0;) free_stacks.low[free_stacks.count++] = base + i * kStackStride;
 }
 
 bool in_stack_guard(uintptr_t address) {
   for (uintptr_t base : pool().slabs)
-    if (address - base < kSlab * kStackBytes) return (address - base) % kStackBytes < kGuardBytes;
+    if (address - base < kSlab * kStackStride) return (address - base) % kStackStride < kGuardBytes;
   return false;
 }
 

@@ -117,6 +117,22 @@ class Observer(Protocol):
     ) -> Divergence | None: ...
 
 
+@dataclass
+class ByWay:
+    """Where launches are altered in several ways, each way's own observer looks at its launches."""
+
+    observers: Mapping[int, Observer]
+    wrong: int = 0  # the way in which the first run diverged
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        found = self.observers[base.dispatch.way].compare(sync, base, other, pairing, deadline)
+        if found is not None:
+            self.wrong = base.dispatch.way
+        return found
+
+
 @dataclass(frozen=True)
 class Followed:
     """What came of a lock-step. `events` are the base's, without arguments and allocations."""
@@ -139,6 +155,10 @@ class Effort:
 
     least_syncs: int = 16
     seconds: float = 15.0
+
+    def times(self, count: int) -> Effort:
+        """For so many runs in one."""
+        return Effort(self.least_syncs * count, self.seconds * count)
 
 
 @dataclass(frozen=True)

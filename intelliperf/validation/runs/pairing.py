@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from intelliperf.interception.messages import Allocation, Argument, Dispatch
+from intelliperf.protocols import BufferKey
 from intelliperf.validation.buffers.elements import Bytes
 
-Key = tuple[str, int, str]  # kind, sequence, symbol name; identity of a reference allocation in every run
+Key = BufferKey  # identity of a reference allocation in every run
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@
 // V12: C a root by bits and three Newton steps
 // V13: C tanh by a rational function
 // V14: C an exponential of a rounded argument
+// V15: B the logarithm of three times that, less that of three
+// V16: C likewise, less four digits of that
 #include "common.h"
 template <int V>
 __global__ void kernel(const float* x, const float* y, float* out, int n, float gain) {
@@ -31,6 +33,8 @@ __global__ void kernel(const float* x, const float* y, float* out, int n, float 
   if (V == 7) r = rsqrtf(a) * rsqrtf(b);
   if (V == 8) root = a * rsqrtf(a);
   if (V == 9) l = log2f(a * b) * 0.69314718f;
+  if (V == 15) l = logf(3.0f * a * b) - logf(3.0f);
+  if (V == 16) l = logf(3.0f * a * b) - 1.0986f;
   if (V == 11) { const float q = b * b; sine = b * (1 - q / 6 * (1 - q / 20 * (1 - q / 42 * (1 - q / 72)))); }
   if (V == 12) {
     const float t = a * b;
@@ -42,4 +46,4 @@ __global__ void kernel(const float* x, const float* y, float* out, int n, float 
   out[i] = V == 3 ? sine * grown + r * l + (gate(0.79788456f * a * (1 + 0.044715f * a * a)) + 1) * a * 0.5f + root
                   : 0.5f * a * (1 + gate(inner)) + sine * grown + l * r + root;
 }
-FAMILY(14)
+FAMILY(16)

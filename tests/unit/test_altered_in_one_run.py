@@ -1,0 +1,36 @@
+"""Several ways to alter launches in one run: what was seen of each, and who looks at what."""
+
+from __future__ import annotations
+
+from intelliperf.interception.messages import Dispatch
+from intelliperf.validation.numbersgate import _seen_enough, _told
+from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
+from intelliperf.validation.runs.lockstep import Effort, Followed
+
+ONCE = (1, 1, 1)
+DATA = ALTERATIONS[1]
+
+
+def launches(way: int, count: int) -> tuple[Dispatch, ...]:
+    return tuple(Dispatch(n, n, "k", ONCE, ONCE, 0, True, 0, (), (), way=way) for n in range(count))
+
+
+def followed(*events: Dispatch, left: bool) -> Followed:
+    return Followed({}, {}, events, len(events), left={"candidate on other numbers": len(events)} if left else {})
+
+
+def test_a_run_that_was_left_early_says_nothing_of_a_way_that_it_hardly_came_to() -> None:
+    events = (*launches(2, 60), *launches(7, 4))
+    assert _seen_enough(TOGETHER, followed(*events, left=False))
+    assert not _seen_enough(TOGETHER, followed(*events, left=True))
+    assert _seen_enough(DATA, followed(*events, left=True))
+
+
+def test_each_way_is_told_by_its_own_launches() -> None:
+    run = followed(*launches(2, 3), left=False)
+    assert _told(DATA, run, True).passed
+    assert "no launch was altered" in _told(TOGETHER, run, True).failed[0]
+
+
+def test_several_ways_in_one_run_have_the_effort_of_each() -> None:
+    assert Effort().times(4) == Effort(4 * Effort().least_syncs, 4 * Effort().seconds)
