@@ -31,7 +31,7 @@ from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks
 from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 _ROOT = Path(__file__).parents[1]
 _FOLDERS = ("examples/*", "tests/zoo/programs", "benchmarks/rules/programs", "benchmarks/rules/fresh")
@@ -115,7 +115,7 @@ def compared(root: Path, original: Application, variant: Application, number: in
     logs = root / f"logs-{number}"
     logs.mkdir()
     setting = Setting(EmulatorBackend(root / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)
-    runs = Run("original", original, options), Run("variant", variant, options)
+    runs = SideRun("original", original, options), SideRun("variant", variant, options)
     followed = follow(setting, runs, Rule(lambda d: d.target), observer)
     return Compared(_wrong(followed, observer), followed.syncs, observer.buffers)
 

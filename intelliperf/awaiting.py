@@ -26,6 +26,7 @@ class Watch:
     limit_s: float  # of the whole run
     clock: Callable[[], float] = time.monotonic
     _begun_s: float = field(init=False)
+    _first_s: float | None = None  # when the first launch began that a look has found
     _looked_s: float = 0.0
     _next_s: float = field(default_factory=lambda: _FIRST_TOLD_S)  # of the run's time
     _now: Standing | None = None
@@ -49,16 +50,18 @@ class Watch:
         self.tell(f"{self.told()}{self._remedy(now_s)}")
 
     def _long(self, now_s: float) -> bool:
-        """One launch that takes long, or many for a long time."""
+        """One launch that takes long, or many for a long time: not what goes before the first, as loading PyTorch."""
         now = self._now
-        return now is not None and (
-            now_s - now.began_s >= _FIRST_TOLD_S if now.running else now_s - self._begun_s >= 2 * _FIRST_TOLD_S
-        )
+        if now is None or self._first_s is None:
+            return False
+        return now_s - now.began_s >= _FIRST_TOLD_S if now.running else now_s - self._first_s >= 2 * _FIRST_TOLD_S
 
     def _read(self, now_s: float) -> None:
         found = standing(self.directory)
         if found is None:
             return
+        if self._first_s is None:
+            self._first_s = found.began_s
         known = self._now
         if known is None or (known.launches, known.began_s) != (found.launches, found.began_s):
             self._readings.clear()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from intelliperf.dropins.compilelog import UNLOGGED
 from intelliperf.errors import BuildFailed, UsageError
 from intelliperf.observer import RunSettings
-from intelliperf.project.builder import Builder
+from intelliperf.processes.process import Completed
+from intelliperf.project.builder import Builder, built_program, library_functions
 from intelliperf.project.journal import Journal
 from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Built
@@ -45,7 +48,8 @@ class Versions:
 
     @property
     def builder(self) -> Builder:
-        return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building)
+        original = None if self._original is None else self._original.workspace.tree
+        return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building, original)
 
     def build_original(self) -> Version:
         """Raises `BuildFailed`, and `UsageError` where a resumed run finds other sources than it began with."""
@@ -56,10 +60,7 @@ class Versions:
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
         if not version.compile_arguments and not self._compiles_at_run_time():
-            raise BuildFailed(
-                "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
-                "absolute path, or is everything up to date? Give the whole build with -b"
-            )
+            raise BuildFailed(nothing_compiled(built.completed, built_program(version)))
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(version)
@@ -67,6 +68,8 @@ class Versions:
             self.stages.note(f"compiler: {compiler}")
         for library in version.libraries:
             self.stages.note(f"library of headers: {library}")
+        for remark in version.remarks:
+            self.stages.note(remark)
         self._original = version
         return version
 
@@ -102,3 +105,16 @@ class Versions:
         if not self.settings.keep_work:
             for version in versions:
                 version.workspace.remove()
+
+
+def nothing_compiled(built: Completed, program: Path | None = None) -> str:
+    for line in built.tail().splitlines():
+        if line.startswith(UNLOGGED):
+            return f"of what the build compiled nothing is known: {line.removeprefix(UNLOGGED)}"
+    called = library_functions(program) if program else ()
+    if called:
+        return f"the program has no kernel of its own to improve: libraries do its work ({', '.join(called)})"
+    return (
+        "the build compiled no GPU source with our hipcc, nvcc or clang++: does it call a compiler by its "
+        "absolute path, or is everything up to date? Give the whole build with -b"
+    )

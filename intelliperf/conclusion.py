@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
 from intelliperf.project.scratch import Workspace
@@ -175,13 +175,13 @@ def _last_accepted(targets: Sequence[Target]) -> list[Attempt]:
 
 
 def lines_of(
-    backend: Backend, version: Version, targets: Sequence[Target], deadline_s: float
+    look: Callable[[Version, Kernel], Sequence[SourceEvidence]], version: Version, targets: Sequence[Target]
 ) -> tuple[SourceEvidence, ...]:
     """All lines of the improved kernels in that version, as the user has them; none where the device has no lines."""
     found: list[SourceEvidence] = []
     kernels = {t.finding.profile.kernel.symbol: t.finding.profile.kernel for t in targets if t.accepted}
     for kernel in kernels.values():
         with contextlib.suppress(ApplicationFailed, MissingMetric, SourceNotFound):  # no reason to lose a report
-            lines = backend.lines(version.application, kernel, deadline_s)
-            found += (evidence_at_home(item, version.workspace) for item in lines[:_MOST_LINES])
+            lines = look(version, kernel)[:_MOST_LINES]
+            found += (evidence_at_home(item, version.workspace) for item in lines)
     return tuple(found)

@@ -84,7 +84,7 @@ class Metric(str, Enum):
     WAVES_BY_LDS = "waves_by_lds"
     WAVES_BY_BLOCKS = "waves_by_blocks"
     # How the launch fills the device, each 0..1 with 1 for full.
-    LANE_FILL_RATIO = "lane_fill_ratio"  # threads of a block to the lanes of its waves
+    LANE_FILL_RATIO = "lane_fill_ratio"  # threads of a block with work of their own to the lanes of its waves
     UNIT_FILL_RATIO = "unit_fill_ratio"  # blocks per compute unit, mean to busiest
     ROUND_FILL_RATIO = "round_fill_ratio"  # blocks to those that the rounds they take could hold
     # Loads and stores of memory private to a thread: spilled registers and arrays that registers cannot hold.

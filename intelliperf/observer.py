@@ -51,7 +51,7 @@ class Recordings(Protocol):
         """Kernels whose launches are worth recording together, as soon as a candidate asks for one of them."""
         ...
 
-    def prepare(self, reference: Version, finding: Finding) -> None:
+    def prepare(self, reference: Version, profile: KernelProfile) -> None:
         """Record them now, where that is worth it, before a candidate is judged."""
         ...
 
@@ -87,8 +87,21 @@ class Observer:
         if not top:
             names = ", ".join(sorted({kernel.kernel.name for kernel in profile.kernels}))
             raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; it ran: {names}")
-        kernels = self.backend.quantities(application, top, deadline)
+        kernels = self._quantities(version, top)
         return dataclasses.replace(profile, kernels=kernels, other_time=without(profile, top))
+
+    def _quantities(self, version: Version, top: Sequence[KernelProfile]) -> tuple[KernelProfile, ...]:
+        """Of the original; where its runs take long, all kernels are recorded in one, and counted by replays."""
+        application, deadline = version.application, self.settings.run_deadline_s
+        if self.recordings is None or not self.backend.is_long(application):
+            return self.backend.quantities(application, top, deadline)
+        self.recordings.expect(top)
+        counted: list[KernelProfile] = []
+        for profile in top:
+            self.recordings.prepare(version, profile)
+            place = self.recordings.stand_in(version, version, profile.kernel) or application
+            counted += self.backend.quantities(place, [profile], deadline)
+        return tuple(counted)
 
     def _wanted(self, profile: KernelProfile) -> bool:
         pattern = self.settings.kernel
@@ -112,10 +125,16 @@ class Observer:
             self.note(f"not diagnosed: {reason}")
         return found
 
+    def lines(self, version: Version, kernel: Kernel, reference: Version | None = None) -> tuple[SourceEvidence, ...]:
+        """`reference`: see `blame`. Raises as `Backend.lines`."""
+        if reference is None and self.backend.is_long(version.application):
+            reference = version
+        stand_in = self.recordings.stand_in(reference, version, kernel) if reference and self.recordings else None
+        return self.backend.lines(stand_in or version.application, kernel, self.settings.run_deadline_s)
+
     def blame(self, version: Version, finding: Finding, reference: Version | None = None) -> tuple[SourceEvidence, ...]:
         """`reference`: the original, where the kernel's recorded launches stand for a run of the application."""
-        application = (self._stand_in(reference, version, finding) if reference else None) or version.application
-        lines = self.backend.lines(application, finding.profile.kernel, self.settings.run_deadline_s)
+        lines = self.lines(version, finding.profile.kernel, reference)
         for note in self.backend.line_notes():
             if note not in self._noted:
                 self._noted.add(note)
@@ -194,7 +213,7 @@ class Observer:
         kernel, deadline = finding.profile.kernel, self.settings.run_deadline_s
         applications = [version.application for version in versions]
         if self.recordings is not None and launches_as_recorded:
-            self.recordings.prepare(reference, finding)
+            self.recordings.prepare(reference, finding.profile)
             stand_ins = [self._stand_in(reference, version, finding) for version in versions]
             applications = [own or version.application for own, version in zip(stand_ins, versions, strict=True)]
         seconds = self.backend.run_seconds(reference.application)

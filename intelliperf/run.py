@@ -235,9 +235,9 @@ class Run:
             series=series(originals, [a for a in self.attempts if a.accepted]),
             process=pursuit.process.findings,
             process_time=pursuit.process.time,
-            after=improved_kernels(targets),
-            lines_before=lines_of(self.backend, versions.original, targets, deadline_s),
-            lines_after=lines_of(self.backend, versions.best, targets, deadline_s),
+            after=improved_kernels(targets) or pursuit.counted_at_last(main),
+            lines_before=lines_of(pursuit.lines, versions.original, targets),
+            lines_after=lines_of(pursuit.lines, versions.best, targets),
         )
         versions.discard(*{id(one): one for one in (versions.original, versions.best)}.values())
         return report

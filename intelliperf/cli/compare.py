@@ -50,5 +50,5 @@ def compare_versions(options: Options, against: Path) -> int:
         device = run.backend.probe()
     out = sys.stderr if options.json_events else sys.stdout
     for measurement in timing.measurements:
-        print(f"{scope(measurement)}: {gain(measurement, device)}", file=out)
+        print(f"{scope(measurement, application)}: {gain(measurement, device)}", file=out)
     return 0

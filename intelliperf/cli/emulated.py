@@ -73,7 +73,7 @@ class EmulatedGates:
             return self._joined(verdict, candidate, finding, baseline)
         except (ApplicationFailed, BuildFailed, ProtocolError, ToolchainError, UsageError) as error:
             hint = "" if self._options.judge_run else _HINT
-            return _without(verdict, f"{error}{hint}")
+            return without(verdict, f"{error}{hint}")
 
     def _joined(self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version) -> Verdict:
         from intelliperf.validation.judge import Judge
@@ -82,7 +82,7 @@ class EmulatedGates:
         version, kernels = self._reference(baseline.workspace.original)
         kernel = _namesake(finding.profile.kernel, kernels)
         if kernel is None:
-            return _without(verdict, f"the command launches no kernel {finding.profile.kernel.name} there")
+            return without(verdict, f"the command launches no kernel {finding.profile.kernel.name} there")
         builder = self._builder(baseline.workspace.original)
         edits = builder.stacked(baseline, candidate)
         judge = self._judges.setdefault(kernel.kernel.symbol, Judge(self._backend, self._sandbox, self._settings))
@@ -158,6 +158,7 @@ def _namesake(kernel: Kernel, known: tuple[KernelProfile, ...]) -> KernelProfile
     return same[0] if same else named[0] if len(named) == 1 else None
 
 
-def _without(verdict: Verdict, why: str) -> Verdict:
+def without(verdict: Verdict, why: str) -> Verdict:
+    """The verdict, with the reason why the emulator says nothing to it."""
     check = Check(f"{EMULATED}all gates", CheckStatus.NOT_RUN, " ".join(why.split()))
     return dataclasses.replace(verdict, checks=(*verdict.checks, check))

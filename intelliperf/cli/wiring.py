@@ -70,8 +70,8 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     manner = manner_of(options, lambda text: journal.event("note", text=text))
     backend, why = open_backend(options.backend, device, options.target, sandbox, application, manner)
     journal.event("note", text=f"backend: {why}")
-    if backend.name == "emulator":
-        _announce_runtime(journal)
+    if first_use := _first_use(backend.name):
+        journal.event("note", text=first_use)
     application = with_gpu(application, backend.name, options.target)
     judge = RunJudge(options, backend, sandbox, journal)
     return Run(
@@ -173,11 +173,20 @@ def _parallel(options: Options) -> int:
     return options.parallel or max(1, min(_MOST_AT_A_TIME, (os.cpu_count() or 1) // 2))
 
 
-def _announce_runtime(journal: Journal) -> None:
-    from intelliperf.emulator.native import FIRST_USE, runtime_is_ready
-
-    if not runtime_is_ready():
-        journal.event("note", text=FIRST_USE)
+def _first_use(backend: str) -> str:
+    """What the run compiles before anything else, where it is the first one; empty where all is ready."""
+    if backend == "cuda":
+        from intelliperf.cuda.native import FIRST_USE as told
+        from intelliperf.cuda.native import is_ready
+    elif backend == "rocm":
+        from intelliperf.rocm.native import FIRST_USE as told
+        from intelliperf.rocm.native import is_ready
+    else:
+        from intelliperf.emulator.native import FIRST_USE as told
+        from intelliperf.emulator.native import runtime_is_ready as is_ready
+    with contextlib.suppress(IntelliPerfError):  # whoever needs it meets the same error
+        return "" if is_ready() else told
+    return ""
 
 
 def _preparation(sandbox: Sandbox) -> Callable[[], None]:

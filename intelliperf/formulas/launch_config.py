@@ -87,13 +87,18 @@ def _lanes(profile: KernelProfile, device: Device) -> Symptom | None:
         Metric.LATENCY_TIME_NS: waiting_ns(profile) * fill,
     }
     excess_ns, left_ns = shrunk(profile, after)
-    block = "x".join(str(size) for size in profile.geometries[0].block)
+    sizes = profile.geometries[0].block
+    block, threads = "x".join(map(str, sizes)), math.prod(sizes)
+    filled = threads / (math.ceil(threads / device.wave_size) * device.wave_size)
+    fills = f"fill {percent(fill)} of the lanes of their waves of {device.wave_size}"
+    if fill < filled * FULL_LANES.value:
+        fills = f"have work of their own for {percent(fill)} of their lanes, and the others repeat it"
     return Symptom(
         value=fill,
         ideal=1.0,
         excess_ns=excess_ns,
         left_ns=left_ns,
-        sentence=f"blocks of {block} threads fill {percent(fill)} of the lanes of their waves of {device.wave_size}",
+        sentence=f"blocks of {block} threads {fills}",
         metric=Metric.LANE_FILL_RATIO,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from intelliperf.records import Device, Finding, Measurement, Metric, SourceEvidence
+from intelliperf.records import Application, Device, Finding, Measurement, Metric, SourceEvidence
 from intelliperf.report import wording
 from intelliperf.sentences import duration, main_reading, percent
 
@@ -22,7 +22,7 @@ def bar(share: float, kind: str, label: str) -> str:
     )
 
 
-def gain_bars(measurement: Measurement, device: Device) -> str:
+def gain_bars(measurement: Measurement, device: Device, application: Application) -> str:
     """Before and after on one scale, that of the longer."""
     longer = max(measurement.baseline_ns, measurement.candidate_ns) or 1.0
     rows = []
@@ -30,7 +30,7 @@ def gain_bars(measurement: Measurement, device: Device) -> str:
         told = duration(ns)
         rows.append(f'<span class="muted">{name}</span>{bar(ns / longer, name, f"{name}: {told}")}')
         rows.append(f'<span class="figure">{escape(told)}</span>')
-    title = f"{wording.scope(measurement)}: {wording.gain(measurement, device)}"
+    title = f"{wording.scope(measurement, application)}: {wording.gain(measurement, device)}"
     return f'<figure><figcaption>{escape(title)}</figcaption><div class="bars">{"".join(rows)}</div></figure>'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from intelliperf.records import KernelProfile, Measurement, Metric
+from intelliperf.records import Application, KernelProfile, Measurement, Metric
 from intelliperf.report import wording
 from intelliperf.report.plaintext import visible
 from intelliperf.sentences import duration, number
@@ -15,23 +15,23 @@ _MOST_PAIRS = 200
 _NOT_COUNTED = frozenset({Metric.TIME_SHARE})
 
 
-def gain_table(measurements: Sequence[Measurement], where: str) -> str:
+def gain_table(measurements: Sequence[Measurement], where: str, application: Application | None) -> str:
     """Each measurement with its interval on a scale that all of them share; the thin line is 1×."""
     if not measurements:
         return ""
     top = max(1.0, *(m.high for m in measurements))
-    rows = "".join(_row(m, 100 / top) for m in measurements[:_MOST])
+    rows = "".join(_row(m, 100 / top, application) for m in measurements[:_MOST])
     titles = "".join(
         f'<th scope="col">{title}</th>' for title in ("scope", "before", "after", "gain, with its interval", "interval")
     )
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="Measurements at {escape(where)}">'
         f"<table><thead><tr>{titles}</tr></thead>{rows}</table></div>"
-        + "".join(_pairs(m) for m in measurements[:_MOST])
+        + "".join(_pairs(m, application) for m in measurements[:_MOST])
     )
 
 
-def _row(m: Measurement, scale: float) -> str:
+def _row(m: Measurement, scale: float, application: Application | None) -> str:
     told = f"{interval(m)}, {m.samples} {'sample' if m.samples == 1 else 'samples'}"
     low, width = m.low * scale, max((m.high - m.low) * scale, 0.8)
     drawn = (
@@ -42,11 +42,13 @@ def _row(m: Measurement, scale: float) -> str:
         f'<rect class="after" x="{low:.2f}" y="2" width="{width:.2f}" height="6"/></svg>'
     )
     before, after = duration(m.baseline_ns), duration(m.candidate_ns)
-    cells = "".join(f"<td>{escape(text)}</td>" for text in (visible(wording.scope(m), 120), before, after, told))
+    cells = "".join(
+        f"<td>{escape(text)}</td>" for text in (visible(wording.scope(m, application), 120), before, after, told)
+    )
     return f"<tr>{cells}<td>{drawn}</td></tr>"
 
 
-def _pairs(m: Measurement) -> str:
+def _pairs(m: Measurement, application: Application | None) -> str:
     """Every pair's ratio as a dot, in the order in which they were measured from left to right."""
     if len(m.pairs) < 2:
         return ""
@@ -67,7 +69,7 @@ def _pairs(m: Measurement) -> str:
         for kind, value in (("one", 1.0), ("median", m.ratio))
     )
     told = (
-        f"{len(m.pairs)} pairs of {visible(wording.scope(m), 120)}: "
+        f"{len(m.pairs)} pairs of {visible(wording.scope(m, application), 120)}: "
         f"{number(min(m.pairs))}× to {number(max(m.pairs))}×, median {number(m.ratio)}×; "
         f"{sum(r > 1 for r in m.pairs)} of them faster"
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from intelliperf.records import Check, CheckStatus, Report
+from intelliperf.records import Application, Check, CheckStatus, Report
 from intelliperf.report import attempttree, gainfigures, heat, reproduce, wording
 from intelliperf.report.drawings import gain_bars
 from intelliperf.report.findings import device_time, facts, findings, process
@@ -119,7 +119,7 @@ def _sections(content: Content) -> Iterator[str]:
         none = "<p>Every gate ran, with a measured gain and no tolerance.</p>"
         yield "<h2>What is left to you</h2>" + (f'<ul class="risks">{items}</ul>' if items else none)
     if report is not None and report.measurements:
-        yield "<h2>Gain</h2>" + "".join(gain_bars(m, report.device) for m in report.measurements)
+        yield "<h2>Gain</h2>" + "".join(gain_bars(m, report.device, report.application) for m in report.measurements)
     if report is not None:
         yield from findings(report, content.sources)
         yield from process(report)
@@ -210,11 +210,12 @@ def _why(content: Content) -> Iterator[str]:
     report = content.report
     if content.judged:
         title = "Why it is right, and faster" if content.judged[-1].accepted else "Gates"
-        yield f"<h2>{title}</h2>" + "".join(_place(one, not n) for n, one in enumerate(content.judged))
+        places = (_place(one, not n, report.application if report else None) for n, one in enumerate(content.judged))
+        yield f"<h2>{title}</h2>" + "".join(places)
     if report is None:
         return
     if report.measurements and not any(one.measurements for one in content.judged):
-        yield gainfigures.gain_table(report.measurements, report.device.name)
+        yield gainfigures.gain_table(report.measurements, report.device.name, report.application)
     before = {profile.kernel.symbol: profile for profile in report.profiles}
     for kernel in report.after:
         was = before.get(kernel.kernel.symbol)
@@ -222,12 +223,12 @@ def _why(content: Content) -> Iterator[str]:
             yield roofline(was, kernel, report.device.limits) + gainfigures.counters(was, kernel)
 
 
-def _place(one: Judged, unfolded: bool) -> str:
+def _place(one: Judged, unfolded: bool, application: Application | None) -> str:
     tag = "good" if one.accepted else "bad"
     return (
         f'<h3>{_shown(one.place)}: <span class="{tag}">{escape(one.outcome)}</span></h3>'
         f"<p>{_shown(one.detail)} <small>{escape(one.at)}</small></p>"
-        f"{gainfigures.gain_table(one.measurements, one.place)}{gates(one.checks, one.place, unfolded)}"
+        f"{gainfigures.gain_table(one.measurements, one.place, application)}{gates(one.checks, one.place, unfolded)}"
     )
 
 

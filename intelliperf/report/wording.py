@@ -80,10 +80,12 @@ _SCOPES = {
 }
 
 
-def scope(measurement: Measurement, application: Application | None = None) -> str:
-    """ "the kernel", by its name where it is one of several."""
+def scope(measurement: Measurement, application: Application | None) -> str:
+    """ "the kernel", by its name where it is one of several. Without the application nothing is said of its end."""
     if application is not None and application.stop_after is not None and measurement.scope is not Scope.KERNEL:
         return f"all device time until --stop-after-launches {application.stop_after}"
+    if application is None and measurement.scope is Scope.APPLICATION:
+        return "all device time of the run"
     return measurement.kernel or _SCOPES[measurement.scope]
 
 
@@ -284,8 +286,11 @@ def opened(report: Report) -> str:
 
 
 def shown_first(report: Report) -> Iterator[tuple[str, str]]:
-    """What must be read before anything else, by title: what was shown, and what was not checked."""
-    verdicts = judged(report)
+    """What must be read before anything else, by title: what was shown, and what was not checked.
+
+    What the whole application shows is of all changes; those that led to it are told further below.
+    """
+    verdicts = judged(report) if report.whole is None else (report.whole,)
     if not verdicts:
         return
     for verdict in verdicts:

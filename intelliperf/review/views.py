@@ -100,7 +100,7 @@ def pull_request(patch: Patch, shown: Content, decisions: Sequence[Decision]) ->
     for place in shown.judged:
         lines.append(f"- {visible(place.place, 200)}: {place.outcome}, {place.at}")
         lines += [
-            f"  - {visible(wording.scope(m), 120)}: {duration(m.baseline_ns)} → "
+            f"  - {visible(wording.scope(m, None), 120)}: {duration(m.baseline_ns)} → "
             f"{duration(m.candidate_ns)}, {gainfigures.interval(m)}"
             for m in place.measurements
         ]

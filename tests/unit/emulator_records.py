@@ -57,6 +57,7 @@ class Recording:
     target: str = "mi300x"
     static: dict[str, Any] | None = field(default_factory=lambda: dict(STATIC))
     kernels: tuple[str, ...] = (KERNEL,)
+    elements: int = 0
 
     def launch(self, **other: Any) -> int:
         """A dispatch of 100 blocks, wholly traced unless told otherwise; returns its index."""
@@ -115,10 +116,9 @@ class Recording:
         )
         return index
 
-    def copy(self, time_ns: float) -> None:
-        self.launches.append(
-            {"index": len(self.launches), "operation": "memcpy_htod", "bytes": 1000, "time_ns": time_ns}
-        )
+    def copy(self, time_ns: float, operation: str = "memcpy_htod", **more: str) -> None:
+        row = {"index": len(self.launches), "operation": operation, "bytes": 1000, "time_ns": time_ns}
+        self.launches.append({**row, **more})
 
     def count(self, launch: int, number: int, errors: Mapping[str, float] | None = None, **counts: Any) -> None:
         """Counts of one site in one launch, and half-widths of their errors; those not named are 0."""
@@ -135,6 +135,7 @@ class Recording:
             "parameters": [],
             "static_lds": 0,
             "static": self.static,
+            "elements": self.elements,
         }
         return {
             "abi": 5,

@@ -125,6 +125,12 @@ class TextBackend:
     def strictness(self, application: Application, candidate: Application) -> Check:
         return Check("compile", CheckStatus.PASSED)
 
+    def homes(self, recording: object) -> dict[object, object]:
+        return {}
+
+    def is_long(self, application: Application) -> bool:
+        return False
+
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing:
         before, after = (self.profile(a, deadline_s).device_time_ns for a in (reference, candidate))
         return Timing((measurement(before, after),))

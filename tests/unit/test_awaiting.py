@@ -110,6 +110,13 @@ def test_between_launches_their_number_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_what_goes_before_the_first_launch_is_no_reason_to_advise_fewer(tmp_path: Path) -> None:
+    run = _Run(tmp_path)
+    for second in range(160, 170):
+        run.at(float(second), _page(1, 4, began_s=159.5, running=False))
+    assert not run.told
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(5.2, "5 s"), (119, "119 s"), (150, "2.5 min"), (9000, "2.5 h"), (2e6, "23 days")]
 )

@@ -14,6 +14,7 @@ from intelliperf.emulator import collect
 from intelliperf.emulator.modulefacts import ABI_VERSION
 from intelliperf.emulator.tracefiles import BLOCK_DTYPE, SHAPES, SITE_DTYPE, IncompleteTrace, Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
+from intelliperf.project.builder import library_functions
 from intelliperf.records import Metric, Provenance, Quantity
 
 ABI_HEADER = Path(intelliperf.emulator.__file__).parent / "runtime" / "abi.h"
@@ -213,6 +214,13 @@ def test_instructions_come_from_basic_blocks(recording: Recording, tmp_path: Pat
     assert kernel.quantity(Metric.ACTIVE_LANE_RATIO).value == 0.5
 
 
+def test_threads_beyond_the_largest_tensor_have_no_work_of_their_own(recording: Recording, tmp_path: Path) -> None:
+    recording.launch(blocks=380, traced_blocks=380, block=[512, 1, 1])
+    recording.elements = 32
+    (kernel,) = _profile(recording, tmp_path).kernels
+    assert kernel.quantity(Metric.LANE_FILL_RATIO).value == 32 / 512
+
+
 def test_a_launch_tells_how_it_fills_the_device(recording: Recording, tmp_path: Path) -> None:
     """380 blocks of 96 threads on 304 compute units that hold 6 of them at a time: 12 of 32 waves, for LDS."""
     recording.launch(blocks=380, traced_blocks=380, block=[96, 1, 1], occupancy_waves=12, waves_by_lds=12)
@@ -235,6 +243,22 @@ def test_an_application_without_kernels_is_an_error(recording: Recording, tmp_pa
     recording.copy(1.0)
     with pytest.raises(ApplicationFailed, match="launched no GPU kernel"):
         _profile(recording, tmp_path)
+
+
+def test_an_application_of_library_calls_alone_is_told_which(recording: Recording, tmp_path: Path) -> None:
+    recording.copy(1.0)
+    for name in ("cublasSgemm", "cublasSgemm", "cublasSaxpy"):
+        recording.copy(1.0, operation="library", name=name)
+    with pytest.raises(ApplicationFailed, match=r"3 calls \(cublasSgemm ×2, cublasSaxpy ×1\)"):
+        _profile(recording, tmp_path)
+
+
+def test_library_functions_are_read_from_a_programs_symbols(tmp_path: Path) -> None:
+    program = tmp_path / "app"
+    program.write_bytes(b"\x7fELF\0cublasCreate\0cublasDgemm\0mycublasSgemm\0rocblas_saxpy\0cublasSetStream\0")
+    assert library_functions(program) == ("cublasDgemm", "rocblas_saxpy")
+    program.write_bytes(b"\x7fELF\0cudaMalloc\0")
+    assert library_functions(program) == ()
 
 
 def test_faults_of_the_program_as_it_is_are_noted(recording: Recording, tmp_path: Path) -> None:

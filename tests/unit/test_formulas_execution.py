@@ -62,12 +62,19 @@ def test_without_a_model_of_waiting_low_occupancy_is_bounded_by_the_whole_time_a
 
 
 def test_half_empty_waves_can_save_half_of_issuing() -> None:
-    finding = FORMULAS["launchConfig"].diagnose(profile(HALF_EMPTY, share=1.0), DEVICE)
+    seen = profile(HALF_EMPTY, 1.0, Geometry((30400, 1, 1), (32, 1, 1)))
+    finding = FORMULAS["launchConfig"].diagnose(seen, DEVICE)
     assert finding is not None
-    assert "blocks of 256x1x1 threads fill 50 % of the lanes of their waves of 64" in finding.sentence
-    seen = profile(HALF_EMPTY, share=1.0)
+    assert "blocks of 32x1x1 threads fill 50 % of the lanes of their waves of 64" in finding.sentence
     assert ceiling_ns("launchConfig", seen) == pytest.approx(saved_ns(seen, {Metric.ISSUE_TIME_NS: 12000}))
     assert finding.metric is Metric.LANE_FILL_RATIO
+
+
+def test_lanes_that_repeat_what_others_do_are_lanes_without_work() -> None:
+    finding = FORMULAS["launchConfig"].diagnose(profile(HALF_EMPTY, share=1.0), DEVICE)
+    assert finding is not None
+    told = "blocks of 256x1x1 threads have work of their own for 50 % of their lanes, and the others repeat it"
+    assert told in finding.sentence
 
 
 FEW_BLOCKS = {

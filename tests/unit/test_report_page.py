@@ -11,7 +11,7 @@ from reported import accepted_report
 from rewrite_task import counted
 
 from intelliperf.metrics import Metric
-from intelliperf.records import Candidate, FileEdit, Origin, OriginKind, Report, Verdict
+from intelliperf.records import STOP_AFTER, Candidate, FileEdit, Origin, OriginKind, Report, Verdict
 from intelliperf.report import attempttree, gainfigures, roofline
 from intelliperf.report.html import page
 
@@ -30,6 +30,15 @@ def test_every_pair_is_a_dot_and_the_sentence_counts_those_that_are_faster(repor
     assert shown.count('class="dot"') == 3
     assert "3 pairs of the kernel: 0.9× to 1.3×, median 1.2×; 2 of them faster" in shown
     assert 'class="pairs"' not in page(report), "a model's ratio has no pairs"
+
+
+def test_a_run_that_was_ended_early_is_not_called_the_whole_application(report: Report) -> None:
+    assert "all device time of the application" in page(report)
+    application = dataclasses.replace(report.application, environment=((STOP_AFTER, "7"),))
+    shown = page(dataclasses.replace(report, application=application))
+    assert (
+        "all device time until --stop-after-launches 7" in shown and "all device time of the application" not in shown
+    )
 
 
 def test_the_roofline_places_both_states_by_instructions_bytes_and_time(report: Report) -> None:

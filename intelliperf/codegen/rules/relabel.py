@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, initializer, requests
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_stored, root_variable
@@ -39,18 +40,25 @@ def kernel_place(problem: Problem) -> Place:
     """The definition of the finding's kernel.
 
     Its line may be that of an earlier version, if another kernel's accepted change has moved it: the name decides then.
-    Raises `NotApplicable` where it is not known.
+    So it does where a profiler tells names alone. Raises `NotApplicable` where it is not known.
     """
     kernel = problem.task.finding.profile.kernel
-    if not problem.task.evidence or kernel.file is None or kernel.line is None:
+    if not problem.task.evidence:
         raise NotApplicable("it is not known where the kernel is defined")
-    line = kernel.line
     name = re.split(r"[(<]", kernel.name, maxsplit=1)[0].rpartition("::")[2].split()[-1:]
-    text = problem.task.sources[problem.relative(kernel.file)]
-    defined = [region for region in outline.functions(text) if region.is_kernel and [region.name] == name]
-    if len(defined) == 1 and not defined[0].first_line <= line <= defined[0].last_line:
-        line = defined[0].last_line
-    return problem.place(dataclasses.replace(problem.task.evidence[0], file=kernel.file, line=line))
+    paths = [*problem.task.sources] if kernel.file is None else [problem.relative(kernel.file)]
+    defined = [
+        (path, region)
+        for path in paths
+        for region in outline.functions(problem.task.sources[path])
+        if region.is_kernel and [region.name] == name
+    ]
+    path, line = paths[0] if paths else "", kernel.line if kernel.file is not None else None
+    if len(defined) == 1 and (line is None or not defined[0][1].first_line <= line <= defined[0][1].last_line):
+        path, line = defined[0][0], defined[0][1].last_line
+    if line is None:
+        raise NotApplicable("it is not known where the kernel is defined")
+    return problem.place(dataclasses.replace(problem.task.evidence[0], file=Path(path), line=line))
 
 
 def kernel_of(place: Place) -> Node:
