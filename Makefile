@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
+# Natives that run on the host: what programs include and device code keep the shape of what they stand for.
+NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native tests/gfx90a/native tests/gfx90a/tritonhip \
+	| grep '\.\(c\|cpp\|h\)$$' | grep -v '^intelliperf/dropins/\(include\|standins\)/')
 
 .PHONY: help setup demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
@@ -39,6 +42,7 @@ sample: $(STAMP) ## a sample of the zoo, for CI
 check: $(STAMP) prose ## formatting, lints, types, import layers and prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run -Werror $(NATIVES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -65,6 +69,7 @@ sanitize: $(STAMP) ## tests of the natives, built with -Werror and traps on unde
 format: $(STAMP) ## format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $(NATIVES)
 
 wheel: $(STAMP) ## wheel and sdist in dist/
 	$(BIN)/python -m build --outdir dist .

@@ -46,9 +46,9 @@ static void add_name(char** more, char* const* variables, const char* path, char
   more[n] = NULL;
 }
 
-#define WITH_NAME(path, variables)             \
-  char named[PATH_MAX];                        \
-  char* more[count(variables) + 2];            \
+#define WITH_NAME(path, variables)  \
+  char named[PATH_MAX];             \
+  char* more[count(variables) + 2]; \
   add_name(more, variables, path, named)
 
 int execve(const char* path, char* const argv[], char* const envp[]) {

@@ -31,7 +31,7 @@ class LdsBanks {
 
   bool amd_ = true;
   uint32_t wave_size_ = 64, bank_mask_ = 31, stamp_ = 0;  // the number of banks is a power of two
-  std::vector<uint32_t> word_stamp_;  // the last set in which a word was seen
+  std::vector<uint32_t> word_stamp_;                      // the last set in which a word was seen
 };
 
 }  // namespace simt

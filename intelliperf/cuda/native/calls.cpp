@@ -7,7 +7,8 @@ namespace intelliperf {
 namespace {
 
 bool take_suffix(std::string& name, const std::string& suffix) {
-  if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return false;
   name.resize(name.size() - suffix.size());
   return true;
 }

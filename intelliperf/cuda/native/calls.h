@@ -6,13 +6,13 @@ namespace intelliperf {
 
 enum class Call {
   kOther,
-  kAllocate,        // cuMemAlloc
+  kAllocate,  // cuMemAlloc
   kAllocatePitch,
   kAllocateManaged,
-  kAllocateAsync,   // from a pool
-  kAllocateHost,    // pinned
-  kHostAllocate,    // pinned, with flags
-  kMap,             // addresses become usable: cuMemSetAccess
+  kAllocateAsync,  // from a pool
+  kAllocateHost,   // pinned
+  kHostAllocate,   // pinned, with flags
+  kMap,            // addresses become usable: cuMemSetAccess
   kFree,
   kFreeAsync,
   kFreeHost,
@@ -21,13 +21,13 @@ enum class Call {
   kLaunchCooperative,
   kGraphLaunch,
   kGraphInstantiate,
-  kGraphChanged,    // an executable one, whose handle comes first
-  kCopy,            // of a number of bytes: destination, source, count
+  kGraphChanged,  // an executable one, whose handle comes first
+  kCopy,          // of a number of bytes: destination, source, count
   kCopy2d,
   kCopy3d,
-  kFill,            // destination, value, count
+  kFill,  // destination, value, count
   kFill2d,
-  kUncovered,       // what is not compared: `operation` says it
+  kUncovered,  // what is not compared: `operation` says it
 };
 
 struct CallFacts {

@@ -50,7 +50,7 @@ done:
 }
 )";
 
-struct Writer {  // of one context
+struct Writer {                   // of one context
   CUfunction function = nullptr;  // null where it cannot be had
   CUdeviceptr base = 0;
   uint64_t bytes = 0;

@@ -31,9 +31,9 @@ struct State {
   int poison = -1;
   simt::OtherNumbersMode other_numbers = simt::OtherNumbersMode::kNone;
   pid_t owner = 0;
-  std::vector<CallFacts> calls;               // by callback id
-  std::set<std::string> variables;            // names in the loaded binaries
-  std::map<void*, size_t> searched;           // module or library → how many names were looked up in it
+  std::vector<CallFacts> calls;      // by callback id
+  std::set<std::string> variables;   // names in the loaded binaries
+  std::map<void*, size_t> searched;  // module or library → how many names were looked up in it
   std::map<CUgraphExec, KeptGraph> graphs;
 };
 
@@ -103,13 +103,15 @@ void on_free(const CUpti_CallbackData* info) {
 
 // ---- device variables ------------------------------------------------------------------------
 
-void look_up(void* owner, const std::vector<std::string>& names, CUresult (*get)(CUdeviceptr*, size_t*, void*, const char*)) {
+void look_up(void* owner, const std::vector<std::string>& names,
+             CUresult (*get)(CUdeviceptr*, size_t*, void*, const char*)) {
   for (const std::string& name : names) {
     CUdeviceptr base = 0;
     size_t bytes = 0;
     if (get(&base, &bytes, owner, name.c_str()) != CUDA_SUCCESS || bytes == 0) continue;
     const Buffer* known = state->session.allocations().find(base);
-    if (!known || known->base != base) state->session.allocations().add(base, bytes, MemoryKind::kSymbol, canonical(name));
+    if (!known || known->base != base)
+      state->session.allocations().add(base, bytes, MemoryKind::kSymbol, canonical(name));
   }
 }
 
@@ -193,8 +195,10 @@ bool shown_on_other_numbers(Request& request) {
   const bool fixed_grid = request.call == Call::kLaunchCooperative || has_attributes(request);
   std::vector<Launch> launches;
   std::vector<AlteredBuffer> buffers;
-  if (!arguments) buffers = altered_buffers(request.launch, state->session.allocations());
-  else if (!fixed_grid) launches = with_other_arguments(request.launch);
+  if (!arguments)
+    buffers = altered_buffers(request.launch, state->session.allocations());
+  else if (!fixed_grid)
+    launches = with_other_arguments(request.launch);
   if (!buffers.empty()) launches = {request.launch};
   Snapshot snapshot(kMover);
   if (launches.empty() || !keep(snapshot)) return false;
@@ -371,9 +375,12 @@ void on_call_begins(const CallFacts& facts, const CUpti_CallbackData* info) {
   switch (facts.call) {
     case Call::kFree:
     case Call::kFreeAsync:
-    case Call::kFreeHost: return on_free(info);
-    case Call::kGraphLaunch: return on_graph_launch_begins(facts, info);
-    default: return launches(facts.call) ? on_launch_begins(facts, info) : void();
+    case Call::kFreeHost:
+      return on_free(info);
+    case Call::kGraphLaunch:
+      return on_graph_launch_begins(facts, info);
+    default:
+      return launches(facts.call) ? on_launch_begins(facts, info) : void();
   }
 }
 
@@ -390,14 +397,20 @@ void on_call(const CallFacts& facts, const CUpti_CallbackData* info) {
     case Call::kAllocateAsync:
     case Call::kAllocateHost:
     case Call::kHostAllocate:
-    case Call::kMap: return on_allocation(facts, info);
+    case Call::kMap:
+      return on_allocation(facts, info);
     case Call::kFree:
     case Call::kFreeAsync:
-    case Call::kFreeHost: return;
-    case Call::kGraphInstantiate: return on_instantiate(info);
-    case Call::kGraphChanged: return on_graph_changed(info);
-    case Call::kUncovered: return state->session.cannot_compare(facts.operation);
-    default: return on_transfer(facts, info);
+    case Call::kFreeHost:
+      return;
+    case Call::kGraphInstantiate:
+      return on_instantiate(info);
+    case Call::kGraphChanged:
+      return on_graph_changed(info);
+    case Call::kUncovered:
+      return state->session.cannot_compare(facts.operation);
+    default:
+      return on_transfer(facts, info);
   }
 }
 
@@ -426,7 +439,8 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
 std::string device_name() {
   char name[256] = "";
   CUdevice device = 0;
-  if (cuCtxGetDevice(&device) != CUDA_SUCCESS || cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS) return "CUDA";
+  if (cuCtxGetDevice(&device) != CUDA_SUCCESS || cuDeviceGetName(name, sizeof name, device) != CUDA_SUCCESS)
+    return "CUDA";
   return name;
 }
 

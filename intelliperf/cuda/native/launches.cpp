@@ -51,7 +51,9 @@ bool is_kernel(CUfunction function) {
   return cuFuncGetParamInfo(function, 0, &offset, &bytes) == CUDA_ERROR_INVALID_HANDLE;
 }
 
-bool launches(Call call) { return call == Call::kLaunch || call == Call::kLaunchEx || call == Call::kLaunchCooperative; }
+bool launches(Call call) {
+  return call == Call::kLaunch || call == Call::kLaunchEx || call == Call::kLaunchCooperative;
+}
 
 CUstream stream_of(CUstream given, bool per_thread) { return given || !per_thread ? given : CU_STREAM_PER_THREAD; }
 

@@ -42,9 +42,7 @@ void complain(const char* what, CUptiResult result) {
   std::fprintf(stderr, "intelliperf: %s: %s\n", what, why ? why : "unknown error");
 }
 
-void write_line(simt::JsonWriter& json) {
-  std::fprintf(out, "%s\n", json.text().c_str());
-}
+void write_line(simt::JsonWriter& json) { std::fprintf(out, "%s\n", json.text().c_str()); }
 
 void write_shape(simt::JsonWriter& json, const char* name, int x, int y, int z) {
   json.key(name).begin_array().integer(x).integer(y).integer(z).end_array();
@@ -67,13 +65,20 @@ void write_kernel(const KernelRecord& record) {
 
 const char* operation_of(uint8_t kind) {
   switch (kind) {
-    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return "memcpy_htod";
-    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return "memcpy_dtoh";
-    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD: return "memcpy_dtod";
-    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return "memcpy_peer";
-    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA: return "memcpy_htod";
-    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH: return "memcpy_dtoh";
-    default: return "memcpy_dtod";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+      return "memcpy_htod";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+      return "memcpy_dtoh";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+      return "memcpy_dtod";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return "memcpy_peer";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+      return "memcpy_htod";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+      return "memcpy_dtoh";
+    default:
+      return "memcpy_dtod";
   }
 }
 
@@ -99,10 +104,17 @@ void write_fill(const FillRecord& record) {
 void write_record(const CUpti_Activity& record) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: write_kernel(reinterpret_cast<const KernelRecord&>(record)); break;
-    case CUPTI_ACTIVITY_KIND_MEMCPY: write_copy(reinterpret_cast<const CopyRecord&>(record)); break;
-    case CUPTI_ACTIVITY_KIND_MEMSET: write_fill(reinterpret_cast<const FillRecord&>(record)); break;
-    default: break;
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      write_kernel(reinterpret_cast<const KernelRecord&>(record));
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      write_copy(reinterpret_cast<const CopyRecord&>(record));
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      write_fill(reinterpret_cast<const FillRecord&>(record));
+      break;
+    default:
+      break;
   }
 }
 

@@ -3,12 +3,15 @@
 namespace machine {
 namespace {
 
-template <class T> struct Layout;
-template <> struct Layout<float> {
+template <class T>
+struct Layout;
+template <>
+struct Layout<float> {
   using Word = uint32_t;
   static constexpr int kFractionBits = 23, kExponentMask = 255, kBias = 127, kNear = 96, kScale = 64, kTiny = 23;
 };
-template <> struct Layout<double> {
+template <>
+struct Layout<double> {
   using Word = uint64_t;
   static constexpr int kFractionBits = 52, kExponentMask = 2047, kBias = 1023, kNear = 768, kScale = 128, kTiny = 53;
 };
@@ -19,7 +22,9 @@ int biased_exponent(T value) {
 }
 
 template <class T>
-bool subnormal(T value) { return std::fpclassify(value) == FP_SUBNORMAL; }
+bool subnormal(T value) {
+  return std::fpclassify(value) == FP_SUBNORMAL;
+}
 
 template <class T>
 bool subnormal_quotient(T a, T b) {
@@ -72,10 +77,14 @@ template <class T>
 uint32_t number_class(T value, bool signalling) {
   const bool minus = negative(value);
   switch (std::fpclassify(double(value))) {
-    case FP_NAN: return signalling ? 1 : 2;
-    case FP_INFINITE: return minus ? 1u << 2 : 1u << 9;
-    case FP_ZERO: return minus ? 1u << 5 : 1u << 6;
-    default: return 0;
+    case FP_NAN:
+      return signalling ? 1 : 2;
+    case FP_INFINITE:
+      return minus ? 1u << 2 : 1u << 9;
+    case FP_ZERO:
+      return minus ? 1u << 5 : 1u << 6;
+    default:
+      return 0;
   }
 }
 
@@ -87,10 +96,14 @@ uint32_t permuted_bytes(uint32_t high, uint32_t low, uint32_t selector) {
   for (uint32_t n = 0; n < 4; ++n) {
     const uint32_t choice = byte_of(selector, n);
     uint32_t byte;
-    if (choice >= 13) byte = 0xFF;
-    else if (choice == 12) byte = 0;
-    else if (choice >= 8) byte = byte_of(bytes, 2 * (choice - 8) + 1) & 0x80 ? 0xFF : 0;
-    else byte = byte_of(bytes, choice);
+    if (choice >= 13)
+      byte = 0xFF;
+    else if (choice == 12)
+      byte = 0;
+    else if (choice >= 8)
+      byte = byte_of(bytes, 2 * (choice - 8) + 1) & 0x80 ? 0xFF : 0;
+    else
+      byte = byte_of(bytes, choice);
     result |= byte << 8 * n;
   }
   return result;
@@ -133,11 +146,11 @@ double fused_with_rescale(double a, double b, double c, bool scaled) { return re
 // 53 bits of 2/pi from bit 53 * segment on, further on for large values (V_TRIG_PREOP_F64).
 double two_over_pi_piece(double value, uint32_t segment) {
   static constexpr uint32_t kBits[] = {
-      0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561, 0xB7246E3A,
-      0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E, 0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41,
-      0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B, 0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF,
-      0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08,
-      0x56033046, 0xFC7B6BAB};
+      0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561,
+      0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E, 0xE88235F5, 0x2EBB4484,
+      0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B, 0x1FF897FF, 0xDE05980F,
+      0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7, 0xEBE5F17B,
+      0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046, 0xFC7B6BAB};
   const int exponent = biased_exponent(value);
   int shift = int(segment & 31) * 53;
   if (exponent > 1077) shift += exponent - 1077;

@@ -26,7 +26,7 @@ inline T to_even(T value) {
 }
 
 double half_to_double(uint16_t half);
-uint16_t double_to_half(double value);       // nearest, ties to even
+uint16_t double_to_half(double value);  // nearest, ties to even
 uint16_t double_to_half_toward_zero(double value);
 double fused_for_rounding(double product, double addend);  // product exact; rounds to odd: safe to round again
 

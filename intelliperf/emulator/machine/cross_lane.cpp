@@ -27,9 +27,15 @@ void select_by_mask(Wave& wave, Instruction& i) {
   write_result(wave, i, Kind::kB32, out);
 }
 
-struct Add { static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return a + b + carry; } };
-struct Subtract { static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return a - b - carry; } };
-struct SubtractReversed { static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return b - a - carry; } };
+struct Add {
+  static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return a + b + carry; }
+};
+struct Subtract {
+  static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return a - b - carry; }
+};
+struct SubtractReversed {
+  static uint64_t of(uint64_t a, uint64_t b, uint64_t carry) { return b - a - carry; }
+};
 
 template <class Operation, bool kCarriesIn>
 void with_carry(Wave& wave, Instruction& i) {
@@ -54,8 +60,7 @@ template <class T>
 void scale_for_division(Wave& wave, Instruction& i) {
   LaneValues buffer[3], out;
   const T* source[3];
-  for (uint32_t n = 0; n < 3; ++n)
-    source[n] = static_cast<const T*>(fetch(wave, i, n, KindOf<T>::value, buffer[n]));
+  for (uint32_t n = 0; n < 3; ++n) source[n] = static_cast<const T*>(fetch(wave, i, n, KindOf<T>::value, buffer[n]));
   uint64_t mask = 0;
   for (uint32_t lane = 0; lane < kWave; ++lane) {
     bool scaled = false;
@@ -71,8 +76,7 @@ template <class T>
 void fuse_with_rescale(Wave& wave, Instruction& i) {
   LaneValues buffer[3], out;
   const T* source[3];
-  for (uint32_t n = 0; n < 3; ++n)
-    source[n] = static_cast<const T*>(fetch(wave, i, n, KindOf<T>::value, buffer[n]));
+  for (uint32_t n = 0; n < 3; ++n) source[n] = static_cast<const T*>(fetch(wave, i, n, KindOf<T>::value, buffer[n]));
   const uint64_t scaled = wave.vcc();
   for (uint32_t lane = 0; lane < kWave; ++lane)
     reinterpret_cast<T*>(out.bytes)[lane] =

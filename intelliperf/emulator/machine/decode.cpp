@@ -76,8 +76,10 @@ void read_vop_short(Instruction& i) {
   i.scalar_destination = kVcc;
   if (i.format != Format::kVop1) i.source[1] = vector_source(field(word, 9, 16));
   if (i.format == Format::kVop2) i.source[2] = any_source(kVcc);
-  if (i.source[0].code == kSdwa) read_sdwa(i);
-  else if (i.source[0].code == kDpp) read_dpp(i);
+  if (i.source[0].code == kSdwa)
+    read_sdwa(i);
+  else if (i.source[0].code == kDpp)
+    read_dpp(i);
 }
 
 void read_vop_long(Instruction& i) {
@@ -128,8 +130,10 @@ void read_scalar_memory(Instruction& i) {
   const bool immediate = bit(word, 17), register_too = bit(word, 14);
   i.immediate = immediate ? sign_extended(field(more, 0, 20), 21) : 0;
   i.source[1] = any_source(kFirstConstant);  // zero
-  if (register_too) i.source[1] = any_source(field(more, 25, 31));
-  else if (!immediate) i.source[1] = any_source(field(more, 0, 6));
+  if (register_too)
+    i.source[1] = any_source(field(more, 25, 31));
+  else if (!immediate)
+    i.source[1] = any_source(field(more, 0, 6));
 }
 
 uint16_t data_register(uint32_t number, bool accumulator) {
@@ -158,7 +162,8 @@ void read_flat(Instruction& i, Family family) {
   i.source[0] = vector_source(field(more, 0, 7));
   i.source[1] = vector_source(data_register(field(more, 8, 15), accumulator));
   i.source[2] = any_source(field(more, 16, 22));  // scalar address; 0x7F: none
-  if (i.op_sel == 1) i.vector_address = family == Family::kGfx90a ? i.source[2].code == kNoScalarAddress : bit(word, 13);
+  if (i.op_sel == 1)
+    i.vector_address = family == Family::kGfx90a ? i.source[2].code == kNoScalarAddress : bit(word, 13);
   i.destination = data_register(field(more, 24, 31), accumulator);
 }
 
@@ -181,18 +186,25 @@ void read_buffer(Instruction& i, Family family) {
 uint8_t length_of(const Instruction& i) {
   const uint32_t word = i.words[0], vector_code = field(word, 0, 8), scalar_code = field(word, 0, 7);
   switch (i.format) {
-    case Format::kSop1: return scalar_code == kLiteral ? 8 : 4;
-    case Format::kSop2: case Format::kSopc:
+    case Format::kSop1:
+      return scalar_code == kLiteral ? 8 : 4;
+    case Format::kSop2:
+    case Format::kSopc:
       return scalar_code == kLiteral || field(word, 8, 15) == kLiteral ? 8 : 4;
-    case Format::kSopk: return i.text == "s_setreg_imm32_b32" ? 8 : 4;
-    case Format::kSopp: return 4;
-    case Format::kVop1: case Format::kVop2: case Format::kVopc: {
+    case Format::kSopk:
+      return i.text == "s_setreg_imm32_b32" ? 8 : 4;
+    case Format::kSopp:
+      return 4;
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc: {
       const bool constant = i.text.compare(0, 6, "v_fmaa") == 0 || i.text.compare(0, 6, "v_fmam") == 0 ||
                             i.text.compare(0, 6, "v_mada") == 0 || i.text.compare(0, 6, "v_madm") == 0;
       const bool more = vector_code == kLiteral || vector_code == kSdwa || vector_code == kDpp;
       return constant || more ? 8 : 4;
     }
-    default: return 8;
+    default:
+      return 8;
   }
 }
 
@@ -210,7 +222,8 @@ std::string range_name(uint16_t first, uint32_t count) {
   if (count < 2 || first == kVcc || first == kExec) return operand_name(first);
   const uint16_t space = first >= kFirstAccumulator ? kFirstAccumulator : first >= kFirstVector ? kFirstVector : 0;
   const uint32_t number = first - space;
-  return operand_name(first).substr(0, 1) + "[" + std::to_string(number) + ":" + std::to_string(number + count - 1) + "]";
+  return operand_name(first).substr(0, 1) + "[" + std::to_string(number) + ":" + std::to_string(number + count - 1) +
+         "]";
 }
 
 std::string offset_text(const Instruction& i) {
@@ -232,17 +245,24 @@ std::string memory_operands(const Instruction& i) {
   }
   const bool loads = i.access == Access::kLoad, returns = loads || (i.access == Access::kAtomic && i.glc);
   if (i.format == Format::kBuffer) return " " + result + ", " + address + base + offset_text(i);
-  return " " + (returns ? result + ", " : std::string()) + address + (loads ? std::string() : ", " + data) + base + offset_text(i);
+  return " " + (returns ? result + ", " : std::string()) + address + (loads ? std::string() : ", " + data) + base +
+         offset_text(i);
 }
 
 // For people: not all modifiers.
 std::string operands_of(const Instruction& i) {
   switch (i.format) {
-    case Format::kSop1: case Format::kSop2: case Format::kSopk: case Format::kSmem:
+    case Format::kSop1:
+    case Format::kSop2:
+    case Format::kSopk:
+    case Format::kSmem:
       return " " + operand_name(i.scalar_destination) + ", " + operand_name(i.source[0].code);
-    case Format::kSopc: return " " + operand_name(i.source[0].code) + ", " + operand_name(i.source[1].code);
-    case Format::kSopp: return " " + std::to_string(i.immediate);
-    default: break;
+    case Format::kSopc:
+      return " " + operand_name(i.source[0].code) + ", " + operand_name(i.source[1].code);
+    case Format::kSopp:
+      return " " + std::to_string(i.immediate);
+    default:
+      break;
   }
   std::string text = " " + operand_name(uint16_t(kFirstVector + i.destination));
   for (uint32_t n = 0; n < 3; ++n)
@@ -253,34 +273,64 @@ std::string operands_of(const Instruction& i) {
 void read_fields(Instruction& i, Family family) {
   const bool matrix = i.text.compare(0, 7, "v_mfma_") == 0 || i.text.compare(0, 10, "v_accvgpr_") == 0;
   switch (i.format) {
-    case Format::kSop1: case Format::kSop2: case Format::kSopk: case Format::kSopc: case Format::kSopp:
+    case Format::kSop1:
+    case Format::kSop2:
+    case Format::kSopk:
+    case Format::kSopc:
+    case Format::kSopp:
       read_scalar(i);
       break;
-    case Format::kSmem: read_scalar_memory(i); break;
-    case Format::kVop1: case Format::kVop2: case Format::kVopc: read_vop_short(i); break;
+    case Format::kSmem:
+      read_scalar_memory(i);
+      break;
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVopc:
+      read_vop_short(i);
+      break;
     case Format::kVop3p:
       if (matrix) i.format = Format::kMfma;
       read_vop_long(i);
       break;
-    case Format::kVop3: case Format::kMfma: read_vop_long(i); break;
-    case Format::kDs: read_lds(i); break;
-    case Format::kFlat: read_flat(i, family); break;
-    case Format::kBuffer: read_buffer(i, family); break;
-    case Format::kFormats: break;
+    case Format::kVop3:
+    case Format::kMfma:
+      read_vop_long(i);
+      break;
+    case Format::kDs:
+      read_lds(i);
+      break;
+    case Format::kFlat:
+      read_flat(i, family);
+      break;
+    case Format::kBuffer:
+      read_buffer(i, family);
+      break;
+    case Format::kFormats:
+      break;
   }
   if (i.bytes > 4) i.literal = i.words[i.bytes / 4 - 1];
 }
 
 bool bind(const std::string& mnemonic, Instruction& i) {
   switch (i.format) {
-    case Format::kSop1: case Format::kSop2: case Format::kSopk: case Format::kSopc: case Format::kSopp:
+    case Format::kSop1:
+    case Format::kSop2:
+    case Format::kSopk:
+    case Format::kSopc:
+    case Format::kSopp:
     case Format::kSmem:
       return bind_scalar(mnemonic, i);
-    case Format::kDs: return bind_lds(mnemonic, i);
-    case Format::kFlat: case Format::kBuffer: return bind_memory(mnemonic, i);
-    case Format::kMfma: return bind_matrix(mnemonic, i);
-    case Format::kVop3p: return bind_packed(mnemonic, i);
-    default: break;
+    case Format::kDs:
+      return bind_lds(mnemonic, i);
+    case Format::kFlat:
+    case Format::kBuffer:
+      return bind_memory(mnemonic, i);
+    case Format::kMfma:
+      return bind_matrix(mnemonic, i);
+    case Format::kVop3p:
+      return bind_packed(mnemonic, i);
+    default:
+      break;
   }
   return bind_compare(mnemonic, i) || bind_cross_lane(mnemonic, i) || bind_matrix(mnemonic, i) ||
          bind_vector(mnemonic, i);

@@ -16,29 +16,48 @@ template <class Integer>
 Integer changed(AtomicKind kind, Integer old, Integer value, Integer comparand) {
   using Signed = std::make_signed_t<Integer>;
   switch (kind) {
-    case AtomicKind::kSwap: return value;
-    case AtomicKind::kCompareSwap: return old == comparand ? value : old;
-    case AtomicKind::kAdd: return old + value;
-    case AtomicKind::kSub: return old - value;
-    case AtomicKind::kReverseSub: return value - old;
-    case AtomicKind::kMinSigned: return Integer(std::min(Signed(old), Signed(value)));
-    case AtomicKind::kMaxSigned: return Integer(std::max(Signed(old), Signed(value)));
-    case AtomicKind::kMinUnsigned: return std::min(old, value);
-    case AtomicKind::kMaxUnsigned: return std::max(old, value);
-    case AtomicKind::kAnd: return old & value;
-    case AtomicKind::kOr: return old | value;
-    case AtomicKind::kXor: return old ^ value;
-    case AtomicKind::kIncrement: return old >= value ? 0 : old + 1;
-    case AtomicKind::kDecrement: return old == 0 || old > value ? value : old - 1;
-    default: break;
+    case AtomicKind::kSwap:
+      return value;
+    case AtomicKind::kCompareSwap:
+      return old == comparand ? value : old;
+    case AtomicKind::kAdd:
+      return old + value;
+    case AtomicKind::kSub:
+      return old - value;
+    case AtomicKind::kReverseSub:
+      return value - old;
+    case AtomicKind::kMinSigned:
+      return Integer(std::min(Signed(old), Signed(value)));
+    case AtomicKind::kMaxSigned:
+      return Integer(std::max(Signed(old), Signed(value)));
+    case AtomicKind::kMinUnsigned:
+      return std::min(old, value);
+    case AtomicKind::kMaxUnsigned:
+      return std::max(old, value);
+    case AtomicKind::kAnd:
+      return old & value;
+    case AtomicKind::kOr:
+      return old | value;
+    case AtomicKind::kXor:
+      return old ^ value;
+    case AtomicKind::kIncrement:
+      return old >= value ? 0 : old + 1;
+    case AtomicKind::kDecrement:
+      return old == 0 || old > value ? value : old - 1;
+    default:
+      break;
   }
   using Float = std::conditional_t<sizeof(Integer) == 4, float, double>;
   const Float a = bits_as<Float>(old), b = bits_as<Float>(value);
   switch (kind) {
-    case AtomicKind::kAddFloat: return bits_as<Integer>(a + b);
-    case AtomicKind::kMinFloat: return bits_as<Integer>(least(a, b));
-    case AtomicKind::kMaxFloat: return bits_as<Integer>(greatest(a, b));
-    default: break;
+    case AtomicKind::kAddFloat:
+      return bits_as<Integer>(a + b);
+    case AtomicKind::kMinFloat:
+      return bits_as<Integer>(least(a, b));
+    case AtomicKind::kMaxFloat:
+      return bits_as<Integer>(greatest(a, b));
+    default:
+      break;
   }
   const auto half_sum = [&](uint32_t shift) {
     return Integer(double_to_half(half_to_double(uint16_t(old >> shift)) + half_to_double(uint16_t(value >> shift))));

@@ -36,7 +36,8 @@ enum class Order : uint8_t {
 
 class Observer {
  public:
-  virtual void request(Wave& wave, Instruction& instruction, Space space, const LaneAddresses& lanes, uint32_t bytes) = 0;
+  virtual void request(Wave& wave, Instruction& instruction, Space space, const LaneAddresses& lanes,
+                       uint32_t bytes) = 0;
 
   // What orders a wave's accesses; `wide`: not only within its group.
   virtual void order(Wave& wave, Order what, bool wide) = 0;
@@ -55,8 +56,26 @@ inline void observe_order(Wave& wave, Order what, bool wide) {
 }
 
 // Read-modify-write of 4 or 8 bytes; answers what was there.
-enum class AtomicKind : uint8_t { kSwap, kCompareSwap, kAdd, kSub, kReverseSub, kMinSigned, kMinUnsigned, kMaxSigned, kMaxUnsigned, kAnd,
-                                  kOr, kXor, kIncrement, kDecrement, kAddFloat, kMinFloat, kMaxFloat, kAddPackedHalf };
+enum class AtomicKind : uint8_t {
+  kSwap,
+  kCompareSwap,
+  kAdd,
+  kSub,
+  kReverseSub,
+  kMinSigned,
+  kMinUnsigned,
+  kMaxSigned,
+  kMaxUnsigned,
+  kAnd,
+  kOr,
+  kXor,
+  kIncrement,
+  kDecrement,
+  kAddFloat,
+  kMinFloat,
+  kMaxFloat,
+  kAddPackedHalf
+};
 uint64_t run_atomic(AtomicKind kind, uint32_t bytes, void* where, uint64_t value, uint64_t comparand);
 
 }  // namespace machine

@@ -6,10 +6,22 @@
 namespace machine {
 namespace {
 
-enum Property : uint16_t { kPrivateBuffer = 1, kDispatchPointer = 2, kQueuePointer = 4, kKernelArguments = 8,
-                           kDispatchNumber = 16, kFlatScratchInit = 32, kPrivateBytes = 64 };
-enum Resource2 : uint32_t { kWaveScratchOffset = 1, kGroupX = 1 << 7, kGroupY = 1 << 8, kGroupZ = 1 << 9,
-                            kGroupInfo = 1 << 10 };
+enum Property : uint16_t {
+  kPrivateBuffer = 1,
+  kDispatchPointer = 2,
+  kQueuePointer = 4,
+  kKernelArguments = 8,
+  kDispatchNumber = 16,
+  kFlatScratchInit = 32,
+  kPrivateBytes = 64
+};
+enum Resource2 : uint32_t {
+  kWaveScratchOffset = 1,
+  kGroupX = 1 << 7,
+  kGroupY = 1 << 8,
+  kGroupZ = 1 << 9,
+  kGroupInfo = 1 << 10
+};
 constexpr uint32_t kSwizzled = 1u << 31;
 
 struct Place {
@@ -81,7 +93,8 @@ void begin_wave(Wave& wave, const Dispatch& dispatch, const Place& place, uint32
   wave.set_pair(kExec, items == kWave ? ~0ull : (1ull << items) - 1);
   for (uint32_t lane = 0; lane < items; ++lane) {
     const uint32_t item = first_item + lane;
-    if (place.size[1] == 1 && place.size[2] == 1) {  // as Triton's groups are: divisions would take longer than all else
+    if (place.size[1] == 1 &&
+        place.size[2] == 1) {  // as Triton's groups are: divisions would take longer than all else
       wave.v(0)[lane] = item;
       continue;
     }

@@ -12,8 +12,8 @@ struct Dispatch {
   uint32_t grid[3] = {}, group[3] = {};  // work-items
   uint32_t group_bytes = 0, private_bytes = 0;
   uint64_t number = 0;
-  bool packed_items = true;         // of a work-item's three numbers in one register: from gfx90a on
-  bool architected_scratch = false; // no flat scratch among the scalars: from gfx940 on
+  bool packed_items = true;          // of a work-item's three numbers in one register: from gfx90a on
+  bool architected_scratch = false;  // no flat scratch among the scalars: from gfx940 on
 
   uint64_t groups() const;
 };
@@ -29,7 +29,7 @@ struct KernelDescriptor {
 
   uint64_t entry() const { return reinterpret_cast<uint64_t>(this) + uint64_t(entry_offset); }
   uint32_t all_vector_registers() const { return ((resources1 & 63) + 1) * 8; }
-  uint32_t vector_registers() const;   // as allocated
+  uint32_t vector_registers() const;  // as allocated
   uint32_t accumulators() const { return all_vector_registers() - vector_registers(); }
   uint32_t scalar_registers() const { return ((resources1 >> 6 & 15) / 2 + 1) * 16; }
 };

@@ -7,8 +7,24 @@
 
 namespace machine {
 
-enum class Format : uint8_t { kSop1, kSop2, kSopk, kSopc, kSopp, kSmem, kVop1, kVop2, kVopc, kVop3, kVop3p, kMfma,
-                              kDs, kFlat, kBuffer, kFormats };
+enum class Format : uint8_t {
+  kSop1,
+  kSop2,
+  kSopk,
+  kSopc,
+  kSopp,
+  kSmem,
+  kVop1,
+  kVop2,
+  kVopc,
+  kVop3,
+  kVop3p,
+  kMfma,
+  kDs,
+  kFlat,
+  kBuffer,
+  kFormats
+};
 enum class Family : uint8_t { kGfx90a, kGfx942 };  // chips with one encoding
 enum class Space : uint8_t { kNone, kGlobal, kLds, kScratch };
 enum class Access : uint8_t { kNone, kLoad, kStore, kAtomic };
@@ -45,32 +61,32 @@ struct Instruction {
   Execute execute = nullptr;
   const void* semantics = nullptr;  // a table entry that `execute` knows
   uint64_t address = 0;
-  uint64_t dispatch = 0;            // the one that the counts belong to
-  uint32_t words[3] = {};           // as encoded, literal included
+  uint64_t dispatch = 0;   // the one that the counts belong to
+  uint32_t words[3] = {};  // as encoded, literal included
   uint8_t bytes = 0;
   Format format = Format::kSopp;
-  uint8_t operation = 0;            // what a family's table says: width, kind of atomic, ...
-  uint16_t destination = 0;         // scalar or vector register, accumulator from 256 on
+  uint8_t operation = 0;     // what a family's table says: width, kind of atomic, ...
+  uint16_t destination = 0;  // scalar or vector register, accumulator from 256 on
   uint16_t scalar_destination = 0;
   Source source[3];
   uint32_t literal = 0;
-  int32_t immediate = 0;            // SIMM16, memory offset
+  int32_t immediate = 0;  // SIMM16, memory offset
   bool clamp = false, glc = false, sdwa = false, dpp = false;
-  bool system = false;              // gfx942's SC1: seen by other groups
-  bool vector_address = true;       // scratch: the address has a part in a vector register
-  uint8_t output_modifier = 0;      // 1: times 2, 2: times 4, 3: half
+  bool system = false;          // gfx942's SC1: seen by other groups
+  bool vector_address = true;   // scratch: the address has a part in a vector register
+  uint8_t output_modifier = 0;  // 1: times 2, 2: times 4, 3: half
   uint8_t op_sel = 0, op_sel_high = 7, negate_high = 0;
   uint8_t destination_select = kDword, destination_unused = 0;
   Dpp lanes;
   Space space = Space::kNone;
   Access access = Access::kNone;
-  uint8_t access_bytes = 0;         // per lane
-  uint8_t scalar_bytes = 0;         // of a scalar load
-  uint8_t passes = 0;               // of a matrix product: how many vector instructions last as long
-  uint8_t addresses = 1;            // of a lane, each with its part of the bytes: two of ds_read2
+  uint8_t access_bytes = 0;  // per lane
+  uint8_t scalar_bytes = 0;  // of a scalar load
+  uint8_t passes = 0;        // of a matrix product: how many vector instructions last as long
+  uint8_t addresses = 1;     // of a lane, each with its part of the bytes: two of ds_read2
   Counts counts;
   uint64_t range_begin = 0, range_end = 0;  // the allocation that it touched last
-  uint32_t site = ~0u, block = ~0u;  // its numbers in a module's metadata; ~0: none
+  uint32_t site = ~0u, block = ~0u;         // its numbers in a module's metadata; ~0: none
   std::string text;
 };
 

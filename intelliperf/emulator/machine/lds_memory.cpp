@@ -121,11 +121,14 @@ void run_lds(Wave& wave, Instruction& i) {
     addresses.mask = wave.exec();
     for (uint32_t lane = 0; lane < kWave; ++lane) addresses.at[lane] = uint32_t(base.words()[lane] + offset);
     observe(wave, i, Space::kLds, addresses, operation.bytes);
-    const bool moved = operation.width == Width::kWords && extent_of(addresses).most + operation.bytes <= wave.lds_bytes;
+    const bool moved =
+        operation.width == Width::kWords && extent_of(addresses).most + operation.bytes <= wave.lds_bytes;
     const uint32_t words = operation.bytes / 4u;
     const auto lds = reinterpret_cast<uint64_t>(wave.lds);
-    if (moved && operation.access == Access::kLoad) load_words(wave, i.destination + n * words, words, addresses, lds);
-    else if (moved) store_words(wave, i.source[1 + n].row(), words, addresses, lds);
+    if (moved && operation.access == Access::kLoad)
+      load_words(wave, i.destination + n * words, words, addresses, lds);
+    else if (moved)
+      store_words(wave, i.source[1 + n].row(), words, addresses, lds);
     for (uint64_t rest = moved ? 0 : addresses.mask; rest; rest &= rest - 1) {
       const uint32_t lane = uint32_t(__builtin_ctzll(rest));
       uint8_t* const where = lds_at(wave, addresses.at[lane], operation.bytes);

@@ -57,14 +57,17 @@ std::map<std::string, Shape> all_shapes() {
     const size_t end = name.find("_1k");
     Shape newer = shape;
     if (shape.element != Element::kFloat && shape.element != Element::kDouble) newer.rate = 1024;
-    if (!older) all[name.substr(0, type) + blocks + name.substr(type, end == std::string::npos ? end : end - type)] = newer;
+    if (!older)
+      all[name.substr(0, type) + blocks + name.substr(type, end == std::string::npos ? end : end - type)] = newer;
   }
   all["v_mfma_i32_32x32x16_i8"] = {32, 16, 1, 8, Element::kByte, 2048};
   all["v_mfma_i32_16x16x32_i8"] = {16, 32, 1, 8, Element::kByte, 2048};
   all["v_mfma_f32_16x16x8_xf32"] = {16, 8, 1, 2, Element::kShortened, 512};
   all["v_mfma_f32_32x32x4_xf32"] = {32, 4, 1, 2, Element::kShortened, 512};
-  const std::pair<const char*, Element> minis[] = {{"fp8_fp8", Element::kMini44}, {"fp8_bf8", Element::kMini45},
-                                                   {"bf8_fp8", Element::kMini54}, {"bf8_bf8", Element::kMini55}};
+  const std::pair<const char*, Element> minis[] = {{"fp8_fp8", Element::kMini44},
+                                                   {"fp8_bf8", Element::kMini45},
+                                                   {"bf8_fp8", Element::kMini54},
+                                                   {"bf8_bf8", Element::kMini55}};
   for (const auto& [name, element] : minis) {
     all[std::string("v_mfma_f32_16x16x32_") + name] = {16, 32, 1, 8, element, 2048};
     all[std::string("v_mfma_f32_32x32x16_") + name] = {32, 16, 1, 8, element, 2048};
@@ -88,10 +91,12 @@ float half_to_float(uint32_t half) {
 
 float mini_to_float(uint32_t byte, uint32_t mantissa_bits) {
   if (byte == 0x80) return NAN;
-  const uint32_t mantissa = byte & ((1u << mantissa_bits) - 1), exponent = byte >> mantissa_bits & (0x7Fu >> mantissa_bits);
+  const uint32_t mantissa = byte & ((1u << mantissa_bits) - 1),
+                 exponent = byte >> mantissa_bits & (0x7Fu >> mantissa_bits);
   const int bias = mantissa_bits == 3 ? 8 : 16;
-  const float value = exponent ? std::ldexp(float(mantissa | 1u << mantissa_bits), int(exponent) - bias - int(mantissa_bits))
-                               : std::ldexp(float(mantissa), 1 - bias - int(mantissa_bits));
+  const float value = exponent
+                          ? std::ldexp(float(mantissa | 1u << mantissa_bits), int(exponent) - bias - int(mantissa_bits))
+                          : std::ldexp(float(mantissa), 1 - bias - int(mantissa_bits));
   return byte & 0x80 ? -value : value;
 }
 
@@ -108,7 +113,8 @@ const float* minis(uint32_t mantissa_bits) {
 
 // Item by item what each lane holds of a factor. `first` of the two factors.
 void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
-  const bool long_mantissa = s.element == Element::kMini44 || s.element == (first ? Element::kMini45 : Element::kMini54);
+  const bool long_mantissa =
+      s.element == Element::kMini44 || s.element == (first ? Element::kMini45 : Element::kMini54);
   const float* const table = s.element >= Element::kMini44 ? minis(long_mantissa ? 3 : 2) : nullptr;
   for (uint32_t item = 0; item < s.together; ++item) {
     float* const to = out[item];
@@ -132,7 +138,8 @@ void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
 
 void unpack(Wave& wave, uint32_t row, const Shape& s, bool, int32_t (*out)[kWave]) {
   for (uint32_t item = 0; item < s.together; ++item)
-    for (uint32_t lane = 0; lane < kWave; ++lane) out[item][lane] = int8_t(wave.v(row + item / 4)[lane] >> 8 * (item % 4));
+    for (uint32_t lane = 0; lane < kWave; ++lane)
+      out[item][lane] = int8_t(wave.v(row + item / 4)[lane] >> 8 * (item % 4));
 }
 
 float sum_with(float x, float y, float sum) { return __builtin_fmaf(x, y, sum); }  // rounded once
@@ -140,7 +147,8 @@ int32_t sum_with(int32_t x, int32_t y, int32_t sum) { return int32_t(uint32_t(su
 
 // Adds a row's products to its sums: of each k one factor and a row of others.
 template <class Number, uint32_t kSide>
-void add_products(const Number* const* factors, const Number* const* others, uint32_t row, uint32_t depth, Number* sums) {
+void add_products(const Number* const* factors, const Number* const* others, uint32_t row, uint32_t depth,
+                  Number* sums) {
   for (uint32_t k = 0; k < depth; ++k)
     for (uint32_t n = 0; n < kSide; ++n) sums[n] = sum_with(factors[k][row], others[k][n], sums[n]);
 }
@@ -159,12 +167,14 @@ void add_sixteen(const float* const* factors, const float* const* others, uint32
 }
 
 template <>
-void add_products<float, 16>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
+void add_products<float, 16>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth,
+                             float* sums) {
   add_sixteen(factors, others, row, depth, sums);
 }
 
 template <>
-void add_products<float, 32>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
+void add_products<float, 32>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth,
+                             float* sums) {
   add_sixteen(factors, others, row, depth, sums);
   const float* right[kMostDepth];
   for (uint32_t k = 0; k < depth; ++k) right[k] = others[k] + 16;
@@ -194,14 +204,17 @@ void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
     }
     for (uint32_t row = 0; row < kSide; ++row) {
       const Place to = result_place(s, block, row, 0);
-      if (source.is_vector()) std::memcpy(sums, &wave.v(source.row() + to.item)[to.lane], sizeof sums);
-      else for (uint32_t n = 0; n < kSide; ++n) sums[n] = bits_as<Number>(constant);
+      if (source.is_vector())
+        std::memcpy(sums, &wave.v(source.row() + to.item)[to.lane], sizeof sums);
+      else
+        for (uint32_t n = 0; n < kSide; ++n) sums[n] = bits_as<Number>(constant);
       add_products<Number, kSide>(factors, others, row, s.depth, sums);
       std::memcpy(&out.words[to.item][to.lane], sums, sizeof sums);
     }
   }
   const uint32_t items = s.side * s.side * s.blocks / kWave;
-  for (uint32_t n = 0; n < items; ++n) std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));  // whatever EXEC says
+  for (uint32_t n = 0; n < items; ++n)
+    std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));  // whatever EXEC says
 }
 
 template <class Number>

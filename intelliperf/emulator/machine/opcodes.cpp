@@ -277,17 +277,31 @@ uint32_t field(uint32_t word, uint32_t first, uint32_t last) {
 
 uint32_t number_of(Format format, uint32_t word) {
   switch (format) {
-    case Format::kSop1: return field(word, 8, 15);
-    case Format::kSop2: return field(word, 23, 29);
-    case Format::kSopk: return field(word, 23, 27);
-    case Format::kSopc: case Format::kSopp: return field(word, 16, 22);
-    case Format::kVop1: return field(word, 9, 16);
-    case Format::kVop2: return field(word, 25, 30);
-    case Format::kVopc: case Format::kDs: return field(word, 17, 24);
-    case Format::kVop3: return field(word, 16, 25);
-    case Format::kVop3p: case Format::kMfma: return field(word, 16, 22);
-    case Format::kSmem: return field(word, 18, 25);
-    default: return field(word, 18, 24);
+    case Format::kSop1:
+      return field(word, 8, 15);
+    case Format::kSop2:
+      return field(word, 23, 29);
+    case Format::kSopk:
+      return field(word, 23, 27);
+    case Format::kSopc:
+    case Format::kSopp:
+      return field(word, 16, 22);
+    case Format::kVop1:
+      return field(word, 9, 16);
+    case Format::kVop2:
+      return field(word, 25, 30);
+    case Format::kVopc:
+    case Format::kDs:
+      return field(word, 17, 24);
+    case Format::kVop3:
+      return field(word, 16, 25);
+    case Format::kVop3p:
+    case Format::kMfma:
+      return field(word, 16, 22);
+    case Format::kSmem:
+      return field(word, 18, 25);
+    default:
+      return field(word, 18, 24);
   }
 }
 

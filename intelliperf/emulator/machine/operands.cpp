@@ -6,9 +6,19 @@
 namespace machine {
 namespace {
 
-enum : uint16_t { kLastPositive = 192, kLastNegative = 208, kSharedLimit = 236, kPrivateBase = 237,
-                  kPrivateLimit = 238, kFirstFloat = 240, kLastFloat = 248, kVccZero = 251, kExecZero = 252,
-                  kScc = 253, kLiteral = 255 };
+enum : uint16_t {
+  kLastPositive = 192,
+  kLastNegative = 208,
+  kSharedLimit = 236,
+  kPrivateBase = 237,
+  kPrivateLimit = 238,
+  kFirstFloat = 240,
+  kLastFloat = 248,
+  kVccZero = 251,
+  kExecZero = 252,
+  kScc = 253,
+  kLiteral = 255
+};
 
 constexpr double kFloats[] = {0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 0.15915494309189532};
 constexpr uint16_t kHalfOfInverseTwoPi = 0x3118;
@@ -25,10 +35,14 @@ int64_t integer_constant(uint16_t code) {
 
 uint64_t aperture(uint16_t code) {
   switch (code) {
-    case kSharedBase: return kSharedAperture;
-    case kSharedLimit: return kSharedAperture + kApertureBytes - 1;
-    case kPrivateBase: return kPrivateAperture;
-    default: return kPrivateAperture + kApertureBytes - 1;
+    case kSharedBase:
+      return kSharedAperture;
+    case kSharedLimit:
+      return kSharedAperture + kApertureBytes - 1;
+    case kPrivateBase:
+      return kPrivateAperture;
+    default:
+      return kPrivateAperture + kApertureBytes - 1;
   }
 }
 
@@ -38,8 +52,10 @@ uint16_t half_constant(uint16_t code) {
 
 uint32_t selected(uint32_t word, const Source& source) {
   switch (source.select) {
-    case kDword: return word;
-    case kWord0: case kWord1: {
+    case kDword:
+      return word;
+    case kWord0:
+    case kWord1: {
       const uint16_t part = uint16_t(word >> (source.select == kWord1 ? 16 : 0));
       return source.sign_extend ? uint32_t(int32_t(int16_t(part))) : part;
     }
@@ -63,20 +79,34 @@ void dpp_sources(uint16_t control, int8_t* from) {
   for (int lane = 0; lane < int(kWave); ++lane) {
     const int row = lane & ~15, place = lane & 15, amount = control & 15;
     int source = -1;
-    if (control <= 0xFF) source = (lane & ~3) | (control >> 2 * (lane & 3) & 3);
-    else if (control >= 0x101 && control <= 0x10F) source = place + amount < 16 ? lane + amount : -1;
-    else if (control >= 0x111 && control <= 0x11F) source = place - amount >= 0 ? lane - amount : -1;
-    else if (control >= 0x121 && control <= 0x12F) source = row + ((place - amount) & 15);
-    else if (control == 0x130) source = lane < 63 ? lane + 1 : -1;
-    else if (control == 0x134) source = (lane + 1) & 63;
-    else if (control == 0x138) source = lane - 1;
-    else if (control == 0x13C) source = (lane - 1) & 63;
-    else if (control == 0x140) source = row + 15 - place;
-    else if (control == 0x141) source = (lane & ~7) + 7 - (lane & 7);
-    else if (control == 0x142) source = row - 1;
-    else if (control == 0x143) source = lane >= 32 ? 31 : -1;
-    else if (control >= 0x150 && control <= 0x15F) source = row + amount;
-    else throw Stop("this DPP control");
+    if (control <= 0xFF)
+      source = (lane & ~3) | (control >> 2 * (lane & 3) & 3);
+    else if (control >= 0x101 && control <= 0x10F)
+      source = place + amount < 16 ? lane + amount : -1;
+    else if (control >= 0x111 && control <= 0x11F)
+      source = place - amount >= 0 ? lane - amount : -1;
+    else if (control >= 0x121 && control <= 0x12F)
+      source = row + ((place - amount) & 15);
+    else if (control == 0x130)
+      source = lane < 63 ? lane + 1 : -1;
+    else if (control == 0x134)
+      source = (lane + 1) & 63;
+    else if (control == 0x138)
+      source = lane - 1;
+    else if (control == 0x13C)
+      source = (lane - 1) & 63;
+    else if (control == 0x140)
+      source = row + 15 - place;
+    else if (control == 0x141)
+      source = (lane & ~7) + 7 - (lane & 7);
+    else if (control == 0x142)
+      source = row - 1;
+    else if (control == 0x143)
+      source = lane >= 32 ? 31 : -1;
+    else if (control >= 0x150 && control <= 0x15F)
+      source = row + amount;
+    else
+      throw Stop("this DPP control");
     from[lane] = int8_t(source);
   }
 }
@@ -222,8 +252,10 @@ void write_part(Wave& wave, const Instruction& i, uint32_t* values, uint64_t mas
   for (uint32_t lane = 0; lane < kWave; ++lane) {
     const uint32_t moved = (values[lane] << shift) & part;
     uint32_t rest = 0;
-    if (i.destination_unused == 2) rest = before[lane] & ~part;
-    else if (i.destination_unused == 1 && (moved & part & ~(part >> 1))) rest = ~part & ~((1u << shift) - 1);
+    if (i.destination_unused == 2)
+      rest = before[lane] & ~part;
+    else if (i.destination_unused == 1 && (moved & part & ~(part >> 1)))
+      rest = ~part & ~((1u << shift) - 1);
     values[lane] = moved | rest;
   }
   write_words(wave, i.destination, values, mask);
@@ -249,12 +281,21 @@ uint32_t scalar_word(const Wave& wave, const Instruction& i, uint16_t code) {
   if (is_integer_constant(code)) return uint32_t(integer_constant(code));
   if (code >= kFirstFloat && code <= kLastFloat) return bits_as<uint32_t>(float(kFloats[code - kFirstFloat]));
   switch (code) {
-    case kSharedBase: case kSharedLimit: case kPrivateBase: case kPrivateLimit: return high_half(aperture(code));
-    case kVccZero: return wave.vcc() == 0;
-    case kExecZero: return wave.exec() == 0;
-    case kScc: return wave.scc;
-    case kLiteral: return i.literal;
-    default: throw Stop("scalar operand " + std::to_string(code));
+    case kSharedBase:
+    case kSharedLimit:
+    case kPrivateBase:
+    case kPrivateLimit:
+      return high_half(aperture(code));
+    case kVccZero:
+      return wave.vcc() == 0;
+    case kExecZero:
+      return wave.exec() == 0;
+    case kScc:
+      return wave.scc;
+    case kLiteral:
+      return i.literal;
+    default:
+      throw Stop("scalar operand " + std::to_string(code));
   }
 }
 
@@ -339,8 +380,10 @@ void write_result(Wave& wave, Instruction& i, Kind kind, LaneValues& result, Hig
       words[lane] = rest | (to_high ? half << 16 : half);
     }
   }
-  if (i.sdwa && i.destination_select != kDword) write_part(wave, i, words, mask);
-  else write_words(wave, i.destination, words, mask);
+  if (i.sdwa && i.destination_select != kDword)
+    write_part(wave, i, words, mask);
+  else
+    write_words(wave, i.destination, words, mask);
 }
 
 void flush_denormals(Kind kind, void* values) {

@@ -7,16 +7,44 @@ namespace machine {
 // How wide an operand is, and whether "negative" and "absolute" mean its sign bit.
 enum class Kind : uint8_t { kB16, kF16, kB32, kF32, kB64, kF64 };
 
-template <class T> struct KindOf;
-template <> struct KindOf<uint16_t> { static constexpr Kind value = Kind::kB16; };
-template <> struct KindOf<int16_t> { static constexpr Kind value = Kind::kB16; };
-template <> struct KindOf<Half> { static constexpr Kind value = Kind::kF16; };
-template <> struct KindOf<uint32_t> { static constexpr Kind value = Kind::kB32; };
-template <> struct KindOf<int32_t> { static constexpr Kind value = Kind::kB32; };
-template <> struct KindOf<float> { static constexpr Kind value = Kind::kF32; };
-template <> struct KindOf<uint64_t> { static constexpr Kind value = Kind::kB64; };
-template <> struct KindOf<int64_t> { static constexpr Kind value = Kind::kB64; };
-template <> struct KindOf<double> { static constexpr Kind value = Kind::kF64; };
+template <class T>
+struct KindOf;
+template <>
+struct KindOf<uint16_t> {
+  static constexpr Kind value = Kind::kB16;
+};
+template <>
+struct KindOf<int16_t> {
+  static constexpr Kind value = Kind::kB16;
+};
+template <>
+struct KindOf<Half> {
+  static constexpr Kind value = Kind::kF16;
+};
+template <>
+struct KindOf<uint32_t> {
+  static constexpr Kind value = Kind::kB32;
+};
+template <>
+struct KindOf<int32_t> {
+  static constexpr Kind value = Kind::kB32;
+};
+template <>
+struct KindOf<float> {
+  static constexpr Kind value = Kind::kF32;
+};
+template <>
+struct KindOf<uint64_t> {
+  static constexpr Kind value = Kind::kB64;
+};
+template <>
+struct KindOf<int64_t> {
+  static constexpr Kind value = Kind::kB64;
+};
+template <>
+struct KindOf<double> {
+  static constexpr Kind value = Kind::kF64;
+};
 
 struct alignas(64) LaneValues {
   uint8_t bytes[8 * kWave];

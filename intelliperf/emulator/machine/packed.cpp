@@ -24,16 +24,47 @@ Half h(uint16_t bits) {
   return half;
 }
 template <class Integer>
-uint16_t saturated16(int64_t value) { return uint16_t(saturated_integer<Integer>(value)); }
+uint16_t saturated16(int64_t value) {
+  return uint16_t(saturated_integer<Integer>(value));
+}
 int64_t i(uint16_t value) { return int16_t(value); }
 
-#define INTEGER(NAME, EXPRESSION) \
-  {NAME, {[](uint16_t a, uint16_t b, uint16_t c) { (void)a; (void)b; (void)c; return uint16_t(EXPRESSION); }, nullptr, false}}
-#define SATURATING(NAME, TYPE, EXPRESSION) \
-  {NAME, {[](uint16_t a, uint16_t b, uint16_t c) { (void)c; return uint16_t(EXPRESSION); }, \
-          [](uint16_t a, uint16_t b, uint16_t c) { (void)c; return saturated16<TYPE>(EXPRESSION); }, false}}
-#define FLOATING(NAME, EXPRESSION) \
-  {NAME, {[](uint16_t a, uint16_t b, uint16_t c) { (void)c; return Half(EXPRESSION).bits; }, nullptr, true}}
+#define INTEGER(NAME, EXPRESSION)              \
+  {                                            \
+    NAME, {                                    \
+      [](uint16_t a, uint16_t b, uint16_t c) { \
+        (void)a;                               \
+        (void)b;                               \
+        (void)c;                               \
+        return uint16_t(EXPRESSION);           \
+      },                                       \
+          nullptr, false                       \
+    }                                          \
+  }
+#define SATURATING(NAME, TYPE, EXPRESSION)         \
+  {                                                \
+    NAME, {                                        \
+      [](uint16_t a, uint16_t b, uint16_t c) {     \
+        (void)c;                                   \
+        return uint16_t(EXPRESSION);               \
+      },                                           \
+          [](uint16_t a, uint16_t b, uint16_t c) { \
+            (void)c;                               \
+            return saturated16<TYPE>(EXPRESSION);  \
+          },                                       \
+          false                                    \
+    }                                              \
+  }
+#define FLOATING(NAME, EXPRESSION)             \
+  {                                            \
+    NAME, {                                    \
+      [](uint16_t a, uint16_t b, uint16_t c) { \
+        (void)c;                               \
+        return Half(EXPRESSION).bits;          \
+      },                                       \
+          nullptr, true                        \
+    }                                          \
+  }
 
 const std::map<std::string, HalfOperation>& half_operations() {
   static const std::map<std::string, HalfOperation> table = {
@@ -73,9 +104,7 @@ constexpr bool chooses_high(const Instruction& i, uint32_t n, bool high) {
   return (high ? i.op_sel_high : i.op_sel) >> n & 1;
 }
 
-bool negates(const Instruction& i, uint32_t n, bool high) {
-  return high ? i.negate_high >> n & 1 : i.source[n].negate;
-}
+bool negates(const Instruction& i, uint32_t n, bool high) { return high ? i.negate_high >> n & 1 : i.source[n].negate; }
 
 uint32_t bounded_half(uint16_t half) {
   const double value = half_to_double(half);
@@ -121,9 +150,12 @@ void float_pair(Wave& wave, Instruction& i, uint32_t n, uint32_t lane, float* va
   const Source& source = i.source[n];
   uint32_t words[2];
   for (uint32_t part = 0; part < 2; ++part) {
-    if (source.is_vector()) words[part] = wave.v(source.row() + part)[lane];
-    else if (source.code < kFirstConstant) words[part] = wave.s[source.code + part];
-    else words[part] = part == 0 ? scalar_word(wave, i, source.code) : 0;
+    if (source.is_vector())
+      words[part] = wave.v(source.row() + part)[lane];
+    else if (source.code < kFirstConstant)
+      words[part] = wave.s[source.code + part];
+    else
+      words[part] = part == 0 ? scalar_word(wave, i, source.code) : 0;
   }
   for (uint32_t part = 0; part < 2; ++part) {
     const float value = bits_as<float>(words[chooses_high(i, n, part)]);
@@ -155,13 +187,15 @@ void move_pair(Wave& wave, Instruction& i) {
     const uint32_t chosen = chooses_high(i, part, false);
     for (uint32_t lane = 0; lane < kWave; ++lane) {
       uint32_t& word = out[part].words()[lane];
-      if (source.is_vector()) word = wave.v(source.row() + chosen)[lane];
-      else if (source.code < kFirstConstant) word = wave.s[source.code + chosen];
-      else word = scalar_word(wave, i, source.code);
+      if (source.is_vector())
+        word = wave.v(source.row() + chosen)[lane];
+      else if (source.code < kFirstConstant)
+        word = wave.s[source.code + chosen];
+      else
+        word = scalar_word(wave, i, source.code);
     }
   }
-  for (uint32_t part = 0; part < 2; ++part)
-    write_words(wave, i.destination + part, out[part].words(), wave.exec());
+  for (uint32_t part = 0; part < 2; ++part) write_words(wave, i.destination + part, out[part].words(), wave.exec());
 }
 
 enum class MixTo : uint8_t { kFloat, kLow, kHigh };
@@ -184,7 +218,8 @@ void run_mixed(Wave& wave, Instruction& i) {
   const uint32_t* source[3];
   Instruction plain = i;
   for (Source& operand : plain.source) operand.negate = operand.absolute = false;
-  for (uint32_t n = 0; n < 3; ++n) source[n] = static_cast<const uint32_t*>(fetch(wave, plain, n, Kind::kB32, buffer[n]));
+  for (uint32_t n = 0; n < 3; ++n)
+    source[n] = static_cast<const uint32_t*>(fetch(wave, plain, n, Kind::kB32, buffer[n]));
   const uint32_t* before = wave.v(i.destination);
   for (uint32_t lane = 0; lane < kWave; ++lane) {
     float value[3];

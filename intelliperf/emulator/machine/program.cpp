@@ -16,7 +16,8 @@ Program::Program(Family family, uint64_t begin, uint64_t bytes) : begin_(begin),
   instructions_.reserve(bytes / 6);
   for (uint64_t word = 0; word < by_word_.size();) {
     uint32_t words[3] = {};  // decoding looks at three
-    std::memcpy(words, reinterpret_cast<const uint32_t*>(begin) + word, 4 * std::min<uint64_t>(3, by_word_.size() - word));
+    std::memcpy(words, reinterpret_cast<const uint32_t*>(begin) + word,
+                4 * std::min<uint64_t>(3, by_word_.size() - word));
     Instruction& made = instructions_.emplace_back();
     try {
       decode(reinterpret_cast<uint64_t>(words), family, made);
@@ -34,7 +35,8 @@ Program::Program(Family family, uint64_t begin, uint64_t bytes) : begin_(begin),
 }
 
 void Program::stray(uint64_t address) const {
-  throw Stop(address % 4 ? "the program counter is not a multiple of 4" : "the program counter leads out of the kernel's code");
+  throw Stop(address % 4 ? "the program counter is not a multiple of 4"
+                         : "the program counter leads out of the kernel's code");
 }
 
 bool tried(Wave& wave, Instruction& i) {

@@ -16,14 +16,18 @@ using i32 = int32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-template <class T> T read(const Wave& wave, const Instruction& i, u32 n) {
+template <class T>
+T read(const Wave& wave, const Instruction& i, u32 n) {
   if (sizeof(T) == 8) return T(scalar_long(wave, i, i.source[n].code));
   return T(scalar_word(wave, i, i.source[n].code));
 }
 
-template <class T> void write(Wave& wave, const Instruction& i, T value) {
-  if (sizeof(T) == 8) wave.set_pair(i.scalar_destination, u64(value));
-  else wave.s[i.scalar_destination] = u32(value);
+template <class T>
+void write(Wave& wave, const Instruction& i, T value) {
+  if (sizeof(T) == 8)
+    wave.set_pair(i.scalar_destination, u64(value));
+  else
+    wave.s[i.scalar_destination] = u32(value);
 }
 
 std::unordered_map<std::string, Execute>& table() {
@@ -35,61 +39,61 @@ struct Entry {
   Entry(const char* name, Execute execute) { table()[name] = execute; }
 };
 
-#define SCALAR(NAME) \
-  void NAME(Wave& w, Instruction& i); \
+#define SCALAR(NAME)                     \
+  void NAME(Wave& w, Instruction& i);    \
   const Entry NAME##_entry(#NAME, NAME); \
   void NAME([[maybe_unused]] Wave& w, [[maybe_unused]] Instruction& i)
 
 // The result goes to the destination; SCC tells whether it is not zero.
-#define LOGIC2(NAME, T, ...) \
-  SCALAR(NAME) { \
+#define LOGIC2(NAME, T, ...)                            \
+  SCALAR(NAME) {                                        \
     const T a = read<T>(w, i, 0), b = read<T>(w, i, 1); \
-    const T d = T(__VA_ARGS__); \
-    write<T>(w, i, d); \
-    w.scc = d != 0; \
+    const T d = T(__VA_ARGS__);                         \
+    write<T>(w, i, d);                                  \
+    w.scc = d != 0;                                     \
   }
-#define LOGIC1(NAME, T, ...) \
-  SCALAR(NAME) { \
+#define LOGIC1(NAME, T, ...)      \
+  SCALAR(NAME) {                  \
     const T a = read<T>(w, i, 0); \
-    const T d = T(__VA_ARGS__); \
-    write<T>(w, i, d); \
-    w.scc = d != 0; \
+    const T d = T(__VA_ARGS__);   \
+    write<T>(w, i, d);            \
+    w.scc = d != 0;               \
   }
 // SCC as the second expression says.
-#define FLAGGED2(NAME, T, FLAG, ...) \
-  SCALAR(NAME) { \
+#define FLAGGED2(NAME, T, FLAG, ...)                    \
+  SCALAR(NAME) {                                        \
     const T a = read<T>(w, i, 0), b = read<T>(w, i, 1); \
-    const bool flag = FLAG; \
-    write<T>(w, i, T(__VA_ARGS__)); \
-    w.scc = flag; \
+    const bool flag = FLAG;                             \
+    write<T>(w, i, T(__VA_ARGS__));                     \
+    w.scc = flag;                                       \
   }
-#define PLAIN2(NAME, D, T, ...) \
-  SCALAR(NAME) { \
+#define PLAIN2(NAME, D, T, ...)                         \
+  SCALAR(NAME) {                                        \
     const T a = read<T>(w, i, 0), b = read<T>(w, i, 1); \
+    write<D>(w, i, D(__VA_ARGS__));                     \
+  }
+#define PLAIN1(NAME, D, T, ...)     \
+  SCALAR(NAME) {                    \
+    const T a = read<T>(w, i, 0);   \
     write<D>(w, i, D(__VA_ARGS__)); \
   }
-#define PLAIN1(NAME, D, T, ...) \
-  SCALAR(NAME) { \
-    const T a = read<T>(w, i, 0); \
-    write<D>(w, i, D(__VA_ARGS__)); \
-  }
-#define SHIFT(NAME, T, ...) \
-  SCALAR(NAME) { \
-    const T a = read<T>(w, i, 0); \
+#define SHIFT(NAME, T, ...)                                 \
+  SCALAR(NAME) {                                            \
+    const T a = read<T>(w, i, 0);                           \
     const u32 b = read<u32>(w, i, 1) & (8 * sizeof(T) - 1); \
-    const T d = T(__VA_ARGS__); \
-    write<T>(w, i, d); \
-    w.scc = d != 0; \
+    const T d = T(__VA_ARGS__);                             \
+    write<T>(w, i, d);                                      \
+    w.scc = d != 0;                                         \
   }
-#define COMPARE(NAME, T, ...) \
-  SCALAR(NAME) { \
+#define COMPARE(NAME, T, ...)                           \
+  SCALAR(NAME) {                                        \
     const T a = read<T>(w, i, 0), b = read<T>(w, i, 1); \
-    w.scc = __VA_ARGS__; \
+    w.scc = __VA_ARGS__;                                \
   }
-#define COMPAREK(NAME, T, CONSTANT, ...) \
-  SCALAR(NAME) { \
+#define COMPAREK(NAME, T, CONSTANT, ...)                                    \
+  SCALAR(NAME) {                                                            \
     const T a = T(w.s[i.scalar_destination]), b = T(CONSTANT(i.immediate)); \
-    w.scc = __VA_ARGS__; \
+    w.scc = __VA_ARGS__;                                                    \
   }
 
 FLAGGED2(s_add_u32, u32, a + b < a, a + b)
@@ -114,8 +118,8 @@ LOGIC2(s_andn2_b32, u32, a & ~b)
 LOGIC2(s_andn2_b64, u64, a & ~b)
 LOGIC2(s_orn2_b32, u32, a | ~b)
 LOGIC2(s_orn2_b64, u64, a | ~b)
-LOGIC2(s_nand_b32, u32, ~(a & b))
-LOGIC2(s_nand_b64, u64, ~(a & b))
+LOGIC2(s_nand_b32, u32, ~(a& b))
+LOGIC2(s_nand_b64, u64, ~(a& b))
 LOGIC2(s_nor_b32, u32, ~(a | b))
 LOGIC2(s_nor_b64, u64, ~(a | b))
 LOGIC2(s_xnor_b32, u32, ~(a ^ b))
@@ -165,8 +169,12 @@ SCALAR(s_bfe_i64) {
 
 PLAIN1(s_mov_b32, u32, u32, a)
 PLAIN1(s_mov_b64, u64, u64, a)
-SCALAR(s_cmov_b32) { if (w.scc) write<u32>(w, i, read<u32>(w, i, 0)); }
-SCALAR(s_cmov_b64) { if (w.scc) write<u64>(w, i, read<u64>(w, i, 0)); }
+SCALAR(s_cmov_b32) {
+  if (w.scc) write<u32>(w, i, read<u32>(w, i, 0));
+}
+SCALAR(s_cmov_b64) {
+  if (w.scc) write<u64>(w, i, read<u64>(w, i, 0));
+}
 LOGIC1(s_not_b32, u32, ~a)
 LOGIC1(s_not_b64, u64, ~a)
 PLAIN1(s_brev_b32, u32, u32, reversed(a))
@@ -199,9 +207,7 @@ PLAIN1(s_sext_i32_i16, i32, u32, int16_t(a))
 LOGIC1(s_abs_i32, i32, a < 0 ? i32(0u - u32(a)) : a)
 SCALAR(s_bitset0_b32) { w.s[i.scalar_destination] &= ~(1u << (read<u32>(w, i, 0) & 31)); }
 SCALAR(s_bitset1_b32) { w.s[i.scalar_destination] |= 1u << (read<u32>(w, i, 0) & 31); }
-SCALAR(s_bitset0_b64) {
-  write<u64>(w, i, w.pair(i.scalar_destination) & ~(1ull << (read<u32>(w, i, 0) & 63)));
-}
+SCALAR(s_bitset0_b64) { write<u64>(w, i, w.pair(i.scalar_destination) & ~(1ull << (read<u32>(w, i, 0) & 63))); }
 SCALAR(s_bitset1_b64) { write<u64>(w, i, w.pair(i.scalar_destination) | 1ull << (read<u32>(w, i, 0) & 63)); }
 
 u32 any_in_groups(u32 value, u32 group) {
@@ -215,22 +221,22 @@ LOGIC1(s_wqm_b32, u32, any_in_groups(a, 4))
 LOGIC1(s_wqm_b64, u64, joined(any_in_groups(low_half(a), 4), any_in_groups(high_half(a), 4)))
 
 // D = EXEC, then EXEC as computed from the source and the former EXEC.
-#define SAVES_EXEC(NAME, ...) \
-  SCALAR(NAME) { \
+#define SAVES_EXEC(NAME, ...)                          \
+  SCALAR(NAME) {                                       \
     const u64 a = read<u64>(w, i, 0), exec = w.exec(); \
-    const u64 d = __VA_ARGS__; \
-    write<u64>(w, i, exec); \
-    w.set_pair(kExec, d); \
-    w.scc = d != 0; \
+    const u64 d = __VA_ARGS__;                         \
+    write<u64>(w, i, exec);                            \
+    w.set_pair(kExec, d);                              \
+    w.scc = d != 0;                                    \
   }
 SAVES_EXEC(s_and_saveexec_b64, a& exec)
 SAVES_EXEC(s_or_saveexec_b64, a | exec)
 SAVES_EXEC(s_xor_saveexec_b64, a ^ exec)
 SAVES_EXEC(s_andn2_saveexec_b64, a & ~exec)
 SAVES_EXEC(s_orn2_saveexec_b64, a | ~exec)
-SAVES_EXEC(s_andn1_saveexec_b64, ~a & exec)
+SAVES_EXEC(s_andn1_saveexec_b64, ~a& exec)
 SAVES_EXEC(s_orn1_saveexec_b64, ~a | exec)
-SAVES_EXEC(s_nand_saveexec_b64, ~(a & exec))
+SAVES_EXEC(s_nand_saveexec_b64, ~(a& exec))
 SAVES_EXEC(s_nor_saveexec_b64, ~(a | exec))
 SAVES_EXEC(s_xnor_saveexec_b64, ~(a ^ exec))
 SCALAR(s_andn2_wrexec_b64) {
@@ -278,7 +284,9 @@ COMPAREK(s_cmpk_ge_u32, u32, uint16_t, a >= b)
 COMPAREK(s_cmpk_lt_u32, u32, uint16_t, a < b)
 COMPAREK(s_cmpk_le_u32, u32, uint16_t, a <= b)
 SCALAR(s_movk_i32) { write<i32>(w, i, i.immediate); }
-SCALAR(s_cmovk_i32) { if (w.scc) write<i32>(w, i, i.immediate); }
+SCALAR(s_cmovk_i32) {
+  if (w.scc) write<i32>(w, i, i.immediate);
+}
 SCALAR(s_addk_i32) {
   const u32 a = w.s[i.scalar_destination], b = u32(i.immediate), d = a + b;
   write<u32>(w, i, d);
@@ -290,10 +298,14 @@ enum : u32 { kHardwareMode = 1, kHardwareId = 4, kShMemBases = 15 };
 
 u32 hardware_register(const Wave& w, u32 number) {
   switch (number) {
-    case kHardwareMode: return w.mode;
-    case kHardwareId: return w.number_in_group;
-    case kShMemBases: return u32(kSharedAperture >> 48) << 16 | u32(kPrivateAperture >> 48);
-    default: throw Stop("hardware register " + std::to_string(number));
+    case kHardwareMode:
+      return w.mode;
+    case kHardwareId:
+      return w.number_in_group;
+    case kShMemBases:
+      return u32(kSharedAperture >> 48) << 16 | u32(kPrivateAperture >> 48);
+    default:
+      throw Stop("hardware register " + std::to_string(number));
   }
 }
 
@@ -314,12 +326,24 @@ SCALAR(s_setreg_imm32_b32) { set_hardware_register(w, uint16_t(i.immediate), i.l
 
 void jump(Wave& w, const Instruction& i) { w.pc += u64(i64(i.immediate) * 4); }  // from the next instruction
 SCALAR(s_branch) { jump(w, i); }
-SCALAR(s_cbranch_scc0) { if (!w.scc) jump(w, i); }
-SCALAR(s_cbranch_scc1) { if (w.scc) jump(w, i); }
-SCALAR(s_cbranch_vccz) { if (!w.vcc()) jump(w, i); }
-SCALAR(s_cbranch_vccnz) { if (w.vcc()) jump(w, i); }
-SCALAR(s_cbranch_execz) { if (!w.exec()) jump(w, i); }
-SCALAR(s_cbranch_execnz) { if (w.exec()) jump(w, i); }
+SCALAR(s_cbranch_scc0) {
+  if (!w.scc) jump(w, i);
+}
+SCALAR(s_cbranch_scc1) {
+  if (w.scc) jump(w, i);
+}
+SCALAR(s_cbranch_vccz) {
+  if (!w.vcc()) jump(w, i);
+}
+SCALAR(s_cbranch_vccnz) {
+  if (w.vcc()) jump(w, i);
+}
+SCALAR(s_cbranch_execz) {
+  if (!w.exec()) jump(w, i);
+}
+SCALAR(s_cbranch_execnz) {
+  if (w.exec()) jump(w, i);
+}
 SCALAR(s_getpc_b64) { write<u64>(w, i, w.pc); }
 SCALAR(s_setpc_b64) { w.pc = read<u64>(w, i, 0); }
 SCALAR(s_swappc_b64) {
@@ -333,11 +357,14 @@ SCALAR(s_call_b64) {
 }
 SCALAR(s_endpgm) { w.state = State::kEnded; }
 SCALAR(s_barrier) { w.state = State::kAtBarrier; }
-SCALAR(s_trap) { throw Stop("s_trap " + std::to_string(i.immediate) + ": the kernel gave up (abort or assert), which"); }
+SCALAR(s_trap) {
+  throw Stop("s_trap " + std::to_string(i.immediate) + ": the kernel gave up (abort or assert), which");
+}
 
 SCALAR(s_sendmsg) {
   constexpr int64_t kInterrupt = 1, kMessage = 0xF;
-  if ((i.immediate & kMessage) != kInterrupt) throw Stop("message " + std::to_string(i.immediate) + " is not implemented");
+  if ((i.immediate & kMessage) != kInterrupt)
+    throw Stop("message " + std::to_string(i.immediate) + " is not implemented");
   raise_interrupt();
 }
 // A wave sleeps where it waits for another or for the host, whose thread may need this very processor.
@@ -350,10 +377,18 @@ SCALAR(s_waitcnt) {
 
 void nothing(Wave&, Instruction&) {}
 const Entry kIgnored[] = {
-    {"s_nop", nothing},          {"s_setprio", nothing},
-    {"s_sethalt", nothing},     {"s_icache_inv", nothing},    {"s_dcache_wb", nothing},
-    {"s_dcache_inv", nothing},   {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing}, {"s_ttracedata", nothing},
-    {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
+    {"s_nop", nothing},
+    {"s_setprio", nothing},
+    {"s_sethalt", nothing},
+    {"s_icache_inv", nothing},
+    {"s_dcache_wb", nothing},
+    {"s_dcache_inv", nothing},
+    {"s_dcache_inv_vol", nothing},
+    {"s_dcache_wb_vol", nothing},
+    {"s_ttracedata", nothing},
+    {"s_incperflevel", nothing},
+    {"s_decperflevel", nothing},
+    {"s_wakeup", nothing},
     {"s_set_gpr_idx_off", nothing},
 };
 

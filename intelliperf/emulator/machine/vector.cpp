@@ -14,8 +14,10 @@ std::unordered_map<std::string, VectorOperation>& operations() {
 
 const void* literal_values(Kind kind, uint32_t literal, LaneValues& buffer) {
   for (uint32_t lane = 0; lane < kWave; ++lane) {
-    if (kind == Kind::kF16) buffer.halves()[lane] = uint16_t(literal);
-    else buffer.words()[lane] = literal;
+    if (kind == Kind::kF16)
+      buffer.halves()[lane] = uint16_t(literal);
+    else
+      buffer.words()[lane] = literal;
   }
   return buffer.bytes;
 }
@@ -24,8 +26,10 @@ const void* destination_values(Wave& wave, Instruction& i, Kind kind, LaneValues
   const uint32_t* row = wave.v(i.destination);
   if (kind == Kind::kF32 || kind == Kind::kB32) return row;
   for (uint32_t lane = 0; lane < kWave; ++lane) {
-    if (kind == Kind::kF64) buffer.longs()[lane] = joined(row[lane], wave.v(i.destination + 1u)[lane]);
-    else buffer.halves()[lane] = uint16_t(row[lane]);
+    if (kind == Kind::kF64)
+      buffer.longs()[lane] = joined(row[lane], wave.v(i.destination + 1u)[lane]);
+    else
+      buffer.halves()[lane] = uint16_t(row[lane]);
   }
   return buffer.bytes;
 }

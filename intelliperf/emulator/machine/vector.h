@@ -8,8 +8,8 @@ using LaneFunction = void (*)(const void* a, const void* b, const void* c, void*
 
 enum VectorTrait : uint8_t {
   kPlain = 0,
-  kAccumulates = 1,    // the third source is the destination
-  kFlushes = 2,        // denormals are flushed whatever MODE says
+  kAccumulates = 1,  // the third source is the destination
+  kFlushes = 2,      // denormals are flushed whatever MODE says
   kKeepsHighHalf = 4,
   kLiteralSecond = 8,  // sources: first, literal, second
   kLiteralThird = 16,
@@ -30,37 +30,37 @@ struct Registered {
 
 const VectorOperation* find_vector_operation(const std::string& name);
 
-#define MACHINE_UNARY(NAME, D, A, TRAITS, ...)                                                    \
-  static void NAME##_lanes(const void* x, const void*, const void*, void* out) {                 \
-    for (uint32_t lane = 0; lane < kWave; ++lane) {                                              \
-      const A a = static_cast<const A*>(x)[lane];                                                \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                               \
-    }                                                                                            \
-  }                                                                                              \
-  static const Registered NAME##_registered({#NAME, NAME##_lanes, KindOf<D>::value,              \
-                                             {KindOf<A>::value, Kind::kB32, Kind::kB32}, 1, TRAITS});
+#define MACHINE_UNARY(NAME, D, A, TRAITS, ...)                                   \
+  static void NAME##_lanes(const void* x, const void*, const void*, void* out) { \
+    for (uint32_t lane = 0; lane < kWave; ++lane) {                              \
+      const A a = static_cast<const A*>(x)[lane];                                \
+      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                               \
+    }                                                                            \
+  }                                                                              \
+  static const Registered NAME##_registered(                                     \
+      {#NAME, NAME##_lanes, KindOf<D>::value, {KindOf<A>::value, Kind::kB32, Kind::kB32}, 1, TRAITS});
 
-#define MACHINE_BINARY(NAME, D, A, B, TRAITS, ...)                                                \
-  static void NAME##_lanes(const void* x, const void* y, const void*, void* out) {               \
-    for (uint32_t lane = 0; lane < kWave; ++lane) {                                              \
-      const A a = static_cast<const A*>(x)[lane];                                                \
-      const B b = static_cast<const B*>(y)[lane];                                                \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                               \
-    }                                                                                            \
-  }                                                                                              \
-  static const Registered NAME##_registered({#NAME, NAME##_lanes, KindOf<D>::value,              \
-                                             {KindOf<A>::value, KindOf<B>::value, Kind::kB32}, 2, TRAITS});
+#define MACHINE_BINARY(NAME, D, A, B, TRAITS, ...)                                 \
+  static void NAME##_lanes(const void* x, const void* y, const void*, void* out) { \
+    for (uint32_t lane = 0; lane < kWave; ++lane) {                                \
+      const A a = static_cast<const A*>(x)[lane];                                  \
+      const B b = static_cast<const B*>(y)[lane];                                  \
+      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                 \
+    }                                                                              \
+  }                                                                                \
+  static const Registered NAME##_registered(                                       \
+      {#NAME, NAME##_lanes, KindOf<D>::value, {KindOf<A>::value, KindOf<B>::value, Kind::kB32}, 2, TRAITS});
 
-#define MACHINE_TERNARY(NAME, D, A, B, C, TRAITS, ...)                                            \
-  static void NAME##_lanes(const void* x, const void* y, const void* z, void* out) {             \
-    for (uint32_t lane = 0; lane < kWave; ++lane) {                                              \
-      const A a = static_cast<const A*>(x)[lane];                                                \
-      const B b = static_cast<const B*>(y)[lane];                                                \
-      const C c = static_cast<const C*>(z)[lane];                                                \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                               \
-    }                                                                                            \
-  }                                                                                              \
-  static const Registered NAME##_registered({#NAME, NAME##_lanes, KindOf<D>::value,              \
-                                             {KindOf<A>::value, KindOf<B>::value, KindOf<C>::value}, 3, TRAITS});
+#define MACHINE_TERNARY(NAME, D, A, B, C, TRAITS, ...)                               \
+  static void NAME##_lanes(const void* x, const void* y, const void* z, void* out) { \
+    for (uint32_t lane = 0; lane < kWave; ++lane) {                                  \
+      const A a = static_cast<const A*>(x)[lane];                                    \
+      const B b = static_cast<const B*>(y)[lane];                                    \
+      const C c = static_cast<const C*>(z)[lane];                                    \
+      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                   \
+    }                                                                                \
+  }                                                                                  \
+  static const Registered NAME##_registered(                                         \
+      {#NAME, NAME##_lanes, KindOf<D>::value, {KindOf<A>::value, KindOf<B>::value, KindOf<C>::value}, 3, TRAITS});
 
 }  // namespace machine

@@ -14,19 +14,67 @@ struct Comparison {
   Kind first, second;
 };
 
-template <class T> T plain(T value) { return value; }
+template <class T>
+T plain(T value) {
+  return value;
+}
 double plain(Half value) { return double(value); }
 
-struct Never { template <class T> static bool holds(T, T) { return false; } };
-struct Less { template <class T> static bool holds(T a, T b) { return a < b; } };
-struct Equal { template <class T> static bool holds(T a, T b) { return a == b; } };
-struct LessEqual { template <class T> static bool holds(T a, T b) { return a <= b; } };
-struct Greater { template <class T> static bool holds(T a, T b) { return a > b; } };
-struct Different { template <class T> static bool holds(T a, T b) { return a < b || a > b; } };
-struct GreaterEqual { template <class T> static bool holds(T a, T b) { return a >= b; } };
-struct Ordered { template <class T> static bool holds(T a, T b) { return a == a && b == b; } };
+struct Never {
+  template <class T>
+  static bool holds(T, T) {
+    return false;
+  }
+};
+struct Less {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a < b;
+  }
+};
+struct Equal {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a == b;
+  }
+};
+struct LessEqual {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a <= b;
+  }
+};
+struct Greater {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a > b;
+  }
+};
+struct Different {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a < b || a > b;
+  }
+};
+struct GreaterEqual {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a >= b;
+  }
+};
+struct Ordered {
+  template <class T>
+  static bool holds(T a, T b) {
+    return a == a && b == b;
+  }
+};
 template <class Condition>
-struct Not { template <class T> static bool holds(T a, T b) { return !Condition::holds(a, b); } };
+struct Not {
+  template <class T>
+  static bool holds(T a, T b) {
+    return !Condition::holds(a, b);
+  }
+};
 
 // One bit per byte of 0 or 1.
 uint64_t gathered(const uint8_t* bytes) {

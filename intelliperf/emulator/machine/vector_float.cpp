@@ -142,14 +142,14 @@ MACHINE_UNARY(v_cvt_i16_f16, int16_t, Half, kPlain, saturated<int16_t>(a))
 MACHINE_UNARY(v_cvt_norm_i16_f16, uint16_t, Half, kPlain, normalized(float(double(a)), -1, 32767))
 MACHINE_UNARY(v_cvt_norm_u16_f16, uint16_t, Half, kPlain, normalized(float(double(a)), 0, 65535))
 MACHINE_BINARY(v_cvt_pkrtz_f16_f32, uint32_t, float, float, kPlain,
-              pair_of_halves(double_to_half_toward_zero(a), double_to_half_toward_zero(b)))
+               pair_of_halves(double_to_half_toward_zero(a), double_to_half_toward_zero(b)))
 MACHINE_BINARY(v_cvt_pknorm_i16_f32, uint32_t, float, float, kPlain,
-              normalized(a, -1, 32767) | normalized(b, -1, 32767) << 16)
+               normalized(a, -1, 32767) | normalized(b, -1, 32767) << 16)
 MACHINE_BINARY(v_cvt_pknorm_u16_f32, uint32_t, float, float, kPlain,
-              normalized(a, 0, 65535) | normalized(b, 0, 65535) << 16)
+               normalized(a, 0, 65535) | normalized(b, 0, 65535) << 16)
 MACHINE_BINARY(v_pack_b32_f16, uint32_t, Half, Half, kPlain, pair_of_halves(a.bits, b.bits))
 MACHINE_TERNARY(v_cvt_pk_u8_f32, uint32_t, float, uint32_t, uint32_t, kPlain,
-               replaced_byte(c, b, saturated<uint8_t>(a)))
+                replaced_byte(c, b, saturated<uint8_t>(a)))
 
 }  // namespace
 }  // namespace machine

@@ -23,7 +23,7 @@ UNARY(v_ffbh_u32, u32, first_one_from_top(a))
 UNARY(v_ffbl_b32, u32, first_one_from_bottom(a))
 MACHINE_UNARY(v_ffbh_i32, u32, i32, kPlain, sign_run(a))
 MACHINE_UNARY(v_sat_pk_u8_i16, u32, u32, kPlain,
-             u32(saturated_integer<uint8_t>(i16(a))) | u32(saturated_integer<uint8_t>(i16(a >> 16))) << 8)
+              u32(saturated_integer<uint8_t>(i16(a))) | u32(saturated_integer<uint8_t>(i16(a >> 16))) << 8)
 
 BINARY(v_and_b32, u32, a& b)
 BINARY(v_or_b32, u32, a | b)
@@ -62,7 +62,7 @@ BINARY(v_bcnt_u32_b32, u32, u32(__builtin_popcount(a)) + b)
 BINARY(v_bfm_b32, u32, ((1u << (a & 31)) - 1) << (b & 31))
 BINARY(v_cvt_pk_u16_u32, u32, std::min(a, 0xFFFFu) | std::min(b, 0xFFFFu) << 16)
 MACHINE_BINARY(v_cvt_pk_i16_i32, u32, i32, i32, kPlain,
-              u32(u16(saturated_integer<i16>(a))) | u32(u16(saturated_integer<i16>(b))) << 16)
+               u32(u16(saturated_integer<i16>(a))) | u32(u16(saturated_integer<i16>(b))) << 16)
 
 TERNARY(v_bfe_u32, u32, field_of(a, b, c))
 TERNARY(v_bfe_i32, u32, signed_field_of(a, b, c))

@@ -45,10 +45,12 @@ Table make_operations() {
     table["store_dword" + suffix] = MemoryOperation{Access::kStore, Width::kWords, uint8_t(4 * words)};
   }
   const std::pair<const char*, AtomicKind> integers[] = {
-      {"swap", AtomicKind::kSwap},        {"cmpswap", AtomicKind::kCompareSwap}, {"add", AtomicKind::kAdd},
-      {"sub", AtomicKind::kSub},          {"smin", AtomicKind::kMinSigned},      {"umin", AtomicKind::kMinUnsigned},
-      {"smax", AtomicKind::kMaxSigned},   {"umax", AtomicKind::kMaxUnsigned},    {"and", AtomicKind::kAnd},
-      {"or", AtomicKind::kOr},            {"xor", AtomicKind::kXor},             {"inc", AtomicKind::kIncrement},
+      {"swap", AtomicKind::kSwap},      {"cmpswap", AtomicKind::kCompareSwap},
+      {"add", AtomicKind::kAdd},        {"sub", AtomicKind::kSub},
+      {"smin", AtomicKind::kMinSigned}, {"umin", AtomicKind::kMinUnsigned},
+      {"smax", AtomicKind::kMaxSigned}, {"umax", AtomicKind::kMaxUnsigned},
+      {"and", AtomicKind::kAnd},        {"or", AtomicKind::kOr},
+      {"xor", AtomicKind::kXor},        {"inc", AtomicKind::kIncrement},
       {"dec", AtomicKind::kDecrement}};
   for (const auto& [name, kind] : integers) {
     add_atomic(name, kind, 4);
@@ -70,7 +72,8 @@ uint64_t flat_address(Wave& wave, const Instruction& i, uint32_t lane) {
   const uint32_t row = i.source[0].row(), scalar = i.source[2].code;
   const uint64_t offset = uint64_t(int64_t(i.immediate));
   if (i.op_sel == kScratchSegment)
-    return uint32_t((i.vector_address ? wave.v(row)[lane] : 0) + (scalar == kNoScalarAddress ? 0 : wave.s[scalar]) + offset);
+    return uint32_t((i.vector_address ? wave.v(row)[lane] : 0) + (scalar == kNoScalarAddress ? 0 : wave.s[scalar]) +
+                    offset);
   if (i.op_sel == kFlatSegment || scalar == kNoScalarAddress)
     return joined(wave.v(row)[lane], wave.v(row + 1)[lane]) + offset;
   return wave.pair(scalar) + wave.v(row)[lane] + offset;
@@ -115,8 +118,8 @@ Parts scratch_parts(Wave& wave, const Instruction& i) {
 // Lanes of a buffer access (ISA, "Buffer Addressing" and "Range Checking", linear buffers): words beyond the descriptor's
 // bound read as zero and are not written.
 struct Bounded {
-  Parts parts;           // lanes that are within whole
-  uint64_t partly = 0;   // lanes of which only the first `bytes` are
+  Parts parts;          // lanes that are within whole
+  uint64_t partly = 0;  // lanes of which only the first `bytes` are
   uint64_t at[kWave];
   uint8_t bytes[kWave];
 };
@@ -135,7 +138,8 @@ void find_lanes(Wave& wave, const Instruction& i, Bounded& found) {
   const uint32_t bytes = i.access_bytes, word = bytes < 4 ? bytes : 4;
   for (uint64_t rest = wave.exec(); rest; rest &= rest - 1) {
     const uint32_t lane = uint32_t(__builtin_ctzll(rest));
-    const uint64_t at = scalar + uint64_t(i.immediate) + (offset ? second[lane] : 0) + (indexed ? row[lane] * stride : 0);
+    const uint64_t at =
+        scalar + uint64_t(i.immediate) + (offset ? second[lane] : 0) + (indexed ? row[lane] * stride : 0);
     const uint64_t left = at < records ? records - at : 0;
     if (left >= bytes) {
       found.parts.global.mask |= 1ull << lane;
@@ -172,8 +176,10 @@ bool touch_words(Wave& wave, Instruction& i, const MemoryOperation& operation, c
   if (operation.width != Width::kWords || operation.access == Access::kAtomic || !lanes.mask) return false;
   const Extent extent = extent_of(lanes);
   if (extent.least < i.range_begin || extent.most + operation.bytes > i.range_end) return false;
-  if (operation.access == Access::kLoad) load_words(wave, i.destination, operation.bytes / 4u, lanes, 0);
-  else store_words(wave, i.source[1].row(), operation.bytes / 4u, lanes, 0);
+  if (operation.access == Access::kLoad)
+    load_words(wave, i.destination, operation.bytes / 4u, lanes, 0);
+  else
+    store_words(wave, i.source[1].row(), operation.bytes / 4u, lanes, 0);
   return true;
 }
 
@@ -278,13 +284,30 @@ void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from
   const uint32_t low = word & 0xFFFF, high = word & 0xFFFF0000u;
   const uint16_t extended = uint16_t(int16_t(int8_t(raw)));
   switch (operation.width) {
-    case Width::kU8: case Width::kU16: word = raw; break;
-    case Width::kI8: word = uint32_t(int32_t(int8_t(raw))); break;
-    case Width::kI16: word = uint32_t(int32_t(int16_t(raw))); break;
-    case Width::kU8Low: case Width::kLow: word = high | raw; break;
-    case Width::kU8High: case Width::kHigh: word = low | uint32_t(raw) << 16; break;
-    case Width::kI8Low: word = high | extended; break;
-    default: word = low | uint32_t(extended) << 16; break;
+    case Width::kU8:
+    case Width::kU16:
+      word = raw;
+      break;
+    case Width::kI8:
+      word = uint32_t(int32_t(int8_t(raw)));
+      break;
+    case Width::kI16:
+      word = uint32_t(int32_t(int16_t(raw)));
+      break;
+    case Width::kU8Low:
+    case Width::kLow:
+      word = high | raw;
+      break;
+    case Width::kU8High:
+    case Width::kHigh:
+      word = low | uint32_t(raw) << 16;
+      break;
+    case Width::kI8Low:
+      word = high | extended;
+      break;
+    default:
+      word = low | uint32_t(extended) << 16;
+      break;
   }
 }
 

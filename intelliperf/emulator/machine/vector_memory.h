@@ -13,9 +13,9 @@ struct MemoryOperation {
   Width width = Width::kWords;
   uint8_t bytes = 4;  // at one address
   AtomicKind atomic = AtomicKind::kSwap;
-  bool returns = false;    // LDS; elsewhere the instruction's GLC bit tells
-  uint8_t addresses = 1;   // two for ds_read2 and ds_write2
-  uint16_t stride = 1;     // what their offsets count
+  bool returns = false;   // LDS; elsewhere the instruction's GLC bit tells
+  uint8_t addresses = 1;  // two for ds_read2 and ds_write2
+  uint16_t stride = 1;    // what their offsets count
 };
 
 void load_lane(Wave& wave, uint32_t destination, uint32_t lane, const void* from, const MemoryOperation& operation);

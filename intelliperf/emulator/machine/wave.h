@@ -57,11 +57,11 @@ struct Wave {
   uint32_t s[128] = {};
   bool scc = false;
   uint64_t pc = 0;
-  uint32_t mode = 0;  // as the hardware's MODE register: rounding, denormals, DX10 clamp, IEEE
+  uint32_t mode = 0;                        // as the hardware's MODE register: rounding, denormals, DX10 clamp, IEEE
   std::unique_ptr<Row[], Freed> registers;  // vector registers, then accumulators
   State state = State::kRunning;
-  bool turn = true;              // see run_wave
-  uint8_t* lds = nullptr;        // of its group
+  bool turn = true;        // see run_wave
+  uint8_t* lds = nullptr;  // of its group
   uint64_t lds_bytes = 0;
   std::vector<uint8_t> scratch;  // lane by lane
   uint32_t scratch_bytes = 0;    // per lane

@@ -21,7 +21,15 @@ struct Grid {  // the variable __simt_grid, one per process: blocks run one afte
 };
 
 enum class Collective : uint32_t {
-  kShuffle = 0, kShuffleUp, kShuffleDown, kShuffleXor, kBallot, kSyncWave, kMatchAny, kMatchAll, kActiveMask,
+  kShuffle = 0,
+  kShuffleUp,
+  kShuffleDown,
+  kShuffleXor,
+  kBallot,
+  kSyncWave,
+  kMatchAny,
+  kMatchAll,
+  kActiveMask,
   kYield,   // the lane has nothing to do until others have: they go first
   kMatrix,  // the value points to the lane's MatrixOperands
 };
@@ -33,12 +41,12 @@ extern Grid __simt_grid;
 // Traced version only; before every access to memory that is not provably private:
 void __simt_access(const void* address, uint32_t site);
 void __simt_access_range(const void* address, uint32_t site, uint64_t bytes);  // memcpy, memset
-void __simt_block(uint32_t block);  // on entry to a basic block without an event
+void __simt_block(uint32_t block);                               // on entry to a basic block without an event
 void __simt_turn(uint32_t loop, uint32_t depth, uint32_t turn);  // at a loop's head, `depth` counted from 1
-void __simt_fence(uint32_t code);  // kFence…; also where the source has one
+void __simt_fence(uint32_t code);                                // kFence…; also where the source has one
 void __simt_leave(uint32_t depth);  // where a loop has ended: how many there still are round the lane
 // Both versions:
-void __simt_at(uint32_t site);  // before a barrier or collective: where it is
+void __simt_at(uint32_t site);    // before a barrier or collective: where it is
 void __simt_call(uint32_t site);  // around calls that were not inlined
 void __simt_return();
 void __simt_barrier();
@@ -55,7 +63,7 @@ void __simt_assert_fail(const char* expression, const char* file, uint32_t line,
 int __simt_printf(const char* format, ...);
 void* __simt_device_malloc(uint64_t bytes);
 void __simt_device_free(void* pointer);
-void* __simt_dynamic_shared();       // base of dynamic LDS
+void* __simt_dynamic_shared();  // base of dynamic LDS
 uint32_t __simt_dynamic_shared_size();
 uint32_t __simt_is_shared(const void* address);
 void __simt_ptx_mma(uint32_t type, uint32_t depth, uint32_t halves, uint32_t* d, const uint32_t* a, const uint32_t* b,
@@ -74,20 +82,27 @@ struct ContainerHeader {
 
 // ---- symbols that every instrumented shared object defines ------------------------------------
 enum class SiteKind : uint16_t {
-  kLoad = 0, kStore = 1, kAtomic = 2, kReduction = 3, kRangeLoad = 4, kRangeStore = 5,
-  kBarrier = 6, kCollective = 7, kCall = 8,
+  kLoad = 0,
+  kStore = 1,
+  kAtomic = 2,
+  kReduction = 3,
+  kRangeLoad = 4,
+  kRangeStore = 5,
+  kBarrier = 6,
+  kCollective = 7,
+  kCall = 8,
 };
 enum SiteFlags : uint16_t {
-  kSiteVolatile = 1,      // volatile or atomic-ordered: part of warp-synchronous idioms
-  kSiteFloat = 2,         // floating-point value
+  kSiteVolatile = 1,  // volatile or atomic-ordered: part of warp-synchronous idioms
+  kSiteFloat = 2,     // floating-point value
   kSiteCompareExchange = 4,
-  kSiteUniform = 8,       // address provably equal for all lanes of a wave
+  kSiteUniform = 8,  // address provably equal for all lanes of a wave
   // What the real target's compiler makes of an atomic; in the metadata only, see modules.cpp:
-  kSiteCombined = 16,     // one lane acts for all of its wave that are on one address
-  kSiteCounted = 32,      // in LDS: the lanes on one address are one access
-  kSiteSpins = 64,        // in LDS: a loop round a compare-and-swap, one lane of an address at a time
-  kSiteWaits = 128,       // of a load: those before it cannot be under way together with it, see ir/waits.py
-  kSiteFollows = 256,     // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
+  kSiteCombined = 16,  // one lane acts for all of its wave that are on one address
+  kSiteCounted = 32,   // in LDS: the lanes on one address are one access
+  kSiteSpins = 64,     // in LDS: a loop round a compare-and-swap, one lane of an address at a time
+  kSiteWaits = 128,    // of a load: those before it cannot be under way together with it, see ir/waits.py
+  kSiteFollows = 256,  // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
 };
 enum SiteOrder : uint32_t {
   kSiteAtomic = 1,      // an atomic load or store
@@ -95,9 +110,9 @@ enum SiteOrder : uint32_t {
   kSiteWaveScope = 4,   // or of a wave
   kSiteAcquire = 8,
   kSiteRelease = 16,
-  kSiteReadOnly = 32,   // a load that need not see stores of the launch
-  kSiteUpdate = 64,     // a store of what was computed from a load of the same place
-  kSiteLoop = 128,      // an atomic or volatile access within a loop
+  kSiteReadOnly = 32,      // a load that need not see stores of the launch
+  kSiteUpdate = 64,        // a store of what was computed from a load of the same place
+  kSiteLoop = 128,         // an atomic or volatile access within a loop
   kSiteMaybeAtomic = 256,  // a store of machine code, which does not say whether it is atomic
 };
 // In the same word: log2 of the bytes that the address is a multiple of, at most 128; of ranges no more than their width.
@@ -105,7 +120,7 @@ constexpr uint32_t kSiteAlignmentShift = 13;
 enum FenceCode : uint32_t { kFenceBlock = 1, kFenceWave = 2, kFenceAcquire = 4, kFenceRelease = 8 };
 constexpr uint16_t kSiteCopyWidthMask = 31;
 constexpr uint16_t kSiteCopyWidthShift = 8;  // of a range: bytes of each of its accesses; 0: not known
-struct Site {  // __simt_sites[__simt_site_count]
+struct Site {                                // __simt_sites[__simt_site_count]
   uint16_t kind, flags;
   uint32_t bytes;  // of one lane's access; 0 for ranges
   uint32_t order;  // SiteOrder and alignment
@@ -129,27 +144,27 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // end.json          written last: {"abi":5,"complete":true|false,"exit":...}; absent = the process was killed
 constexpr uint32_t kShapeFields = 16;  // of SiteRecord, from `requests` to `distinct_addresses`
 struct SiteRecord {  // of all blocks; where only some requests were analysed, estimates with their errors
-  uint32_t launch;  // index into launches.jsonl
+  uint32_t launch;   // index into launches.jsonl
   uint32_t site;
-  uint64_t requests;        // wave-level instructions
-  uint64_t lanes;           // active lanes, summed over requests
-  uint64_t bytes;           // asked for by active lanes
+  uint64_t requests;  // wave-level instructions
+  uint64_t lanes;     // active lanes, summed over requests
+  uint64_t bytes;     // asked for by active lanes
   uint64_t global_requests, shared_requests;
-  uint64_t sectors;         // distinct 32 B sectors per request, summed
-  uint64_t sectors_ideal;   // if the active lanes' accesses lay side by side, but no more than the actual ones
-  uint64_t lines64, lines128;   // distinct lines per request, summed
-  uint64_t lines128_ideal;  // likewise
-  uint64_t quad_lines64;    // distinct 64 B lines per quad of lanes = AMD TCP_TOTAL_ACCESSES
-  uint64_t line_runs128;    // runs of equal 128 B lines over consecutive lanes = AMD TCP_TOTAL_CACHE_ACCESSES
+  uint64_t sectors;            // distinct 32 B sectors per request, summed
+  uint64_t sectors_ideal;      // if the active lanes' accesses lay side by side, but no more than the actual ones
+  uint64_t lines64, lines128;  // distinct lines per request, summed
+  uint64_t lines128_ideal;     // likewise
+  uint64_t quad_lines64;       // distinct 64 B lines per quad of lanes = AMD TCP_TOTAL_ACCESSES
+  uint64_t line_runs128;       // runs of equal 128 B lines over consecutive lanes = AMD TCP_TOTAL_CACHE_ACCESSES
   uint64_t lds_phases, lds_phases_ideal;
-  uint64_t same_address;    // largest number of lanes on one address, summed over requests
+  uint64_t same_address;        // largest number of lanes on one address, summed over requests
   uint64_t distinct_addresses;  // summed over requests
   uint64_t l1_hits, l1_misses;  // sectors (NVIDIA) or 64/128 B lines (AMD), reuse model
   uint64_t l2_hits, l2_misses;
-  uint64_t read_again;      // sectors that came from memory though they had before
+  uint64_t read_again;                    // sectors that came from memory though they had before
   uint64_t out_of_bounds, uninitialized;  // lanes; these and races of analysed requests only
   uint64_t races_inter, races_intra;      // conflicting pairs seen
-  double error[kShapeFields];  // 95 % half-widths of the first counts; 0: exact
+  double error[kShapeFields];             // 95 % half-widths of the first counts; 0: exact
 };
 struct BlockRecord {
   uint32_t launch, block;

@@ -15,7 +15,7 @@ namespace simt {
 
 struct Numbers {  // what a parameter says that an allocation holds
   BufferNumbers of;
-  bool mixed = false;  // two parameters disagree
+  bool mixed = false;                  // two parameters disagree
   const Parameter* members = nullptr;  // of elements of several numbers
 };
 

@@ -10,7 +10,7 @@
 namespace simt {
 namespace {
 
-constexpr uint32_t kRangePiece = 16;        // a memcpy of unknown length is counted as accesses of this width
+constexpr uint32_t kRangePiece = 16;  // a memcpy of unknown length is counted as accesses of this width
 constexpr uint32_t kMaxRangePieces = 65536;
 constexpr uint64_t kLargestStep = uint64_t(1) << 40;  // of a request whose ends tell where it goes
 
@@ -44,7 +44,8 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
   first_by_block_.clear();
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
-  races_.begin_launch(device_.wave_size, device_.amd(), kernel.code != nullptr, ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
+  races_.begin_launch(device_.wave_size, device_.amd(), kernel.code != nullptr,
+                      ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
   races_.begin_in_stream(place, module.id);
 
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
@@ -73,7 +74,9 @@ void Analysis::begin_block(const Block& block) {
 }
 
 void Analysis::fence(uint32_t thread, uint32_t code) {
-  const OrderScope scope = code & kFenceWave ? OrderScope::kWave : code & kFenceBlock ? OrderScope::kBlock : OrderScope::kDevice;
+  const OrderScope scope = code & kFenceWave    ? OrderScope::kWave
+                           : code & kFenceBlock ? OrderScope::kBlock
+                                                : OrderScope::kDevice;
   races_.fence(thread, scope, code & kFenceAcquire, code & kFenceRelease);
 }
 
@@ -82,8 +85,7 @@ void Analysis::end_block(bool done) {
   totals_.blocks += done;
   first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines, totals_.events});
   const auto passed = [](const FirstTouches& so_far, uint64_t events) { return 2 * so_far.events < events; };
-  const FirstTouches& half =
-      *std::lower_bound(first_by_block_.begin(), first_by_block_.end(), totals_.events, passed);
+  const FirstTouches& half = *std::lower_bound(first_by_block_.begin(), first_by_block_.end(), totals_.events, passed);
   totals_.late_events = totals_.events - half.events;
   totals_.read_cold_late = totals_.read_cold_lines - half.cold;
   totals_.read_new_late = totals_.read_new_lines - half.fresh;
@@ -179,7 +181,8 @@ void Analysis::begin_part(Request& request, const Part& part) {
 // A range is gone through in accesses of all its lanes side by side.
 void Analysis::pieces(const Request& request, const uint64_t* bytes) {
   const uint64_t longest = *std::max_element(bytes, bytes + request.count);
-  const uint32_t known = request.site->flags >> kSiteCopyWidthShift & kSiteCopyWidthMask, width = known ? known : kRangePiece;
+  const uint32_t known = request.site->flags >> kSiteCopyWidthShift & kSiteCopyWidthMask,
+                 width = known ? known : kRangePiece;
   for (uint64_t at = 0; at < longest && at < uint64_t(kMaxRangePieces) * width; at += width) {
     Part part;
     for (uint32_t i = 0; i < request.count; ++i)
@@ -322,12 +325,25 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
 
 RaceDetector::Access Analysis::access_of(const Request& request) {
   const auto kind = SiteKind(request.site->kind);
-  RaceDetector::Access access{request.index, Manner::kPlain, is_load(kind) || is_atomic(kind), !is_load(kind),
-                              request.shared, false, OrderScope::kDevice, false, false, false, false, false};
+  RaceDetector::Access access{request.index,
+                              Manner::kPlain,
+                              is_load(kind) || is_atomic(kind),
+                              !is_load(kind),
+                              request.shared,
+                              false,
+                              OrderScope::kDevice,
+                              false,
+                              false,
+                              false,
+                              false,
+                              false};
   const uint32_t flags = request.site->order;
-  if (is_atomic(kind) || flags & kSiteAtomic) access.manner = Manner::kAtomic;
-  else if (request.site->flags & kSiteVolatile) access.manner = Manner::kVolatile;
-  else if (flags & kSiteMaybeAtomic && request.count == 1) access.manner = Manner::kMaybe;
+  if (is_atomic(kind) || flags & kSiteAtomic)
+    access.manner = Manner::kAtomic;
+  else if (request.site->flags & kSiteVolatile)
+    access.manner = Manner::kVolatile;
+  else if (flags & kSiteMaybeAtomic && request.count == 1)
+    access.manner = Manner::kMaybe;
   access.result = access.reads && kind != SiteKind::kReduction;
   if (flags & kSiteBlockScope) access.scope = OrderScope::kBlock;
   if (flags & kSiteWaveScope) access.scope = OrderScope::kWave;
@@ -487,7 +503,10 @@ void Analysis::check_races(const Request& request, const uint64_t* offset, SiteR
   const uint32_t lanes = request.acted_for ? request.acted_for : request.count;
   uint64_t alike[kMaxWave];
   if (request.acted_for) std::fill(alike, alike + lanes, offset[0]);
-  races_.check(access, {request.acted_for ? alike : offset, request.address, request.thread, lanes, request.bytes, request.extent, request.extents}, found);
+  races_.check(access,
+               {request.acted_for ? alike : offset, request.address, request.thread, lanes, request.bytes,
+                request.extent, request.extents},
+               found);
   record.races_inter += found.others;
   record.races_intra += found.wave;
 }

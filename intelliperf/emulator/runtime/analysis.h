@@ -22,16 +22,16 @@ struct TracedTotals {
   uint64_t blocks = 0, events = 0;  // events: lane accesses
   uint64_t requests = 0, request_lanes = 0;
   uint64_t lds_requests = 0;
-  uint64_t l1_bank_passes = 0;          // of global loads, see bank_passes()
-  uint64_t l2_bytes = 0;                // moved between L1 and L2
+  uint64_t l1_bank_passes = 0;  // of global loads, see bank_passes()
+  uint64_t l2_bytes = 0;        // moved between L1 and L2
   Served served;
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
-  uint64_t late_events = 0;             // of the traced blocks so far those by which half of the events had passed
-  uint64_t read_cold_late = 0;          // first touches in the later ones
+  uint64_t late_events = 0;     // of the traced blocks so far those by which half of the events had passed
+  uint64_t read_cold_late = 0;  // first touches in the later ones
   uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
   uint64_t write_sectors = 0;
-  uint64_t partial_sectors = 0;         // stored to but not filled by one request
-  uint64_t atomic_lanes = 0;            // on global memory
+  uint64_t partial_sectors = 0;           // stored to but not filled by one request
+  uint64_t atomic_lanes = 0;              // on global memory
   uint64_t touched_allocation_bytes = 0;  // allocations that were read
 };
 // How much of what a site did was analysed: wave-level events, whatever requests came of each, and their lanes.
@@ -82,10 +82,10 @@ class Analysis {
     const Site* site;
     uint32_t index, wave, count, bytes;  // bytes of each lane
     bool shared, consecutive, uniform;
-    bool stepwise;  // one step from each lane to the next, larger than the access, in aligned accesses
-    uint64_t step;  // then
+    bool stepwise;             // one step from each lane to the next, larger than the access, in aligned accesses
+    uint64_t step;             // then
     uint64_t lowest, highest;  // addresses
-    uint32_t acted_for;  // lanes, where the first acts for all that stand at its address; else 0
+    uint32_t acted_for;        // lanes, where the first acts for all that stand at its address; else 0
     Extent extent[kMaxWave];
     uint32_t extents;  // 0: every lane has its own
   };

@@ -53,13 +53,27 @@ T rounded(uint32_t operation, uint32_t mode, T a, T b, T c) {
   fesetround(kModes[mode]);
   volatile T x = a, y = b, z = c, made = 0;
   switch (operation) {
-    case 0: made = x + y; break;
-    case 1: made = x - y; break;
-    case 2: made = x * y; break;
-    case 3: made = x / y; break;
-    case 4: made = std::fma(T(x), T(y), T(z)); break;
-    case 5: made = std::sqrt(T(x)); break;
-    default: made = T(1) / x; break;
+    case 0:
+      made = x + y;
+      break;
+    case 1:
+      made = x - y;
+      break;
+    case 2:
+      made = x * y;
+      break;
+    case 3:
+      made = x / y;
+      break;
+    case 4:
+      made = std::fma(T(x), T(y), T(z));
+      break;
+    case 5:
+      made = std::sqrt(T(x));
+      break;
+    default:
+      made = T(1) / x;
+      break;
   }
   fesetround(before);
   return made;
@@ -91,14 +105,19 @@ uint32_t accumulate(uint32_t type, uint32_t sum, uint32_t a, uint32_t b) {
   switch (type) {
     case 0: {
       float total = as<float>(sum);
-      for (uint32_t i = 0; i < 32; i += 16) total += __simt_ptx_from_f16(uint16_t(a >> i)) * __simt_ptx_from_f16(uint16_t(b >> i));
+      for (uint32_t i = 0; i < 32; i += 16)
+        total += __simt_ptx_from_f16(uint16_t(a >> i)) * __simt_ptx_from_f16(uint16_t(b >> i));
       return as<uint32_t>(total);
     }
-    case 1: return as<uint32_t>(as<float>(sum) + as<float>(a << 16) * as<float>(b << 16) +
-                                as<float>(a & 0xFFFF0000u) * as<float>(b & 0xFFFF0000u));
-    case 2: return as<uint32_t>(as<float>(sum) + as<float>(a & ~0x1FFFu) * as<float>(b & ~0x1FFFu));
-    case 3: return dot(a, b, sum, signed_byte, signed_byte);
-    default: return dot(a, b, sum, unsigned_byte, unsigned_byte);
+    case 1:
+      return as<uint32_t>(as<float>(sum) + as<float>(a << 16) * as<float>(b << 16) +
+                          as<float>(a & 0xFFFF0000u) * as<float>(b & 0xFFFF0000u));
+    case 2:
+      return as<uint32_t>(as<float>(sum) + as<float>(a & ~0x1FFFu) * as<float>(b & ~0x1FFFu));
+    case 3:
+      return dot(a, b, sum, signed_byte, signed_byte);
+    default:
+      return dot(a, b, sum, unsigned_byte, unsigned_byte);
   }
 }
 
@@ -111,7 +130,8 @@ SIMT_EXPORT uint32_t __simt_ptx_nsmid() { return compute_units(); }
 // Blocks are dealt out in turn, as an idle device begins to.
 SIMT_EXPORT uint32_t __simt_ptx_smid() {
   const auto& g = __simt_grid;
-  const uint64_t block = g.block_index[0] + uint64_t{g.grid_dim[0]} * (g.block_index[1] + uint64_t{g.grid_dim[1]} * g.block_index[2]);
+  const uint64_t block =
+      g.block_index[0] + uint64_t{g.grid_dim[0]} * (g.block_index[1] + uint64_t{g.grid_dim[1]} * g.block_index[2]);
   return static_cast<uint32_t>(block % compute_units());
 }
 SIMT_EXPORT uint32_t __simt_ptx_lanemask_eq() { return uint32_t{1} << lane(); }
@@ -121,19 +141,19 @@ SIMT_EXPORT uint32_t __simt_ptx_lanemask_gt() { return ~below(lane() + 1); }
 SIMT_EXPORT uint32_t __simt_ptx_lanemask_ge() { return ~below(lane()); }
 
 // PTX ISA, bit field extract and insert: positions and lengths are taken modulo 256.
-#define SIMT_BIT_FIELDS(bits)                                                                                             \
-  SIMT_EXPORT uint##bits##_t __simt_ptx_bfe_u##bits(uint##bits##_t value, uint32_t position, uint32_t length) {          \
-    return extract<uint##bits##_t>(value, position & 255, length & 255);                                                  \
-  }                                                                                                                       \
-  SIMT_EXPORT uint##bits##_t __simt_ptx_bfe_s##bits(uint##bits##_t value, uint32_t position, uint32_t length) {          \
-    return extract_signed<uint##bits##_t>(value, position & 255, length & 255);                                           \
-  }                                                                                                                       \
-  SIMT_EXPORT uint##bits##_t __simt_ptx_bfi_u##bits(uint##bits##_t from, uint##bits##_t into, uint32_t position,         \
-                                                    uint32_t length) {                                                    \
-    position &= 255, length &= 255;                                                                                       \
-    if (position >= (bits)) return into;                                                                                  \
-    const uint##bits##_t mask = first<uint##bits##_t>(length) << position;                                                \
-    return (into & ~mask) | ((from << position) & mask);                                                                  \
+#define SIMT_BIT_FIELDS(bits)                                                                                    \
+  SIMT_EXPORT uint##bits##_t __simt_ptx_bfe_u##bits(uint##bits##_t value, uint32_t position, uint32_t length) {  \
+    return extract<uint##bits##_t>(value, position & 255, length & 255);                                         \
+  }                                                                                                              \
+  SIMT_EXPORT uint##bits##_t __simt_ptx_bfe_s##bits(uint##bits##_t value, uint32_t position, uint32_t length) {  \
+    return extract_signed<uint##bits##_t>(value, position & 255, length & 255);                                  \
+  }                                                                                                              \
+  SIMT_EXPORT uint##bits##_t __simt_ptx_bfi_u##bits(uint##bits##_t from, uint##bits##_t into, uint32_t position, \
+                                                    uint32_t length) {                                           \
+    position &= 255, length &= 255;                                                                              \
+    if (position >= (bits)) return into;                                                                         \
+    const uint##bits##_t mask = first<uint##bits##_t>(length) << position;                                       \
+    return (into & ~mask) | ((from << position) & mask);                                                         \
   }
 SIMT_BIT_FIELDS(32)
 SIMT_BIT_FIELDS(64)
@@ -162,10 +182,18 @@ SIMT_EXPORT uint32_t __simt_ptx_fns(uint32_t mask, uint32_t base, uint32_t offse
   }
   return 0xFFFFFFFFu;
 }
-SIMT_EXPORT uint32_t __simt_ptx_dp4a_uu(uint32_t a, uint32_t b, uint32_t c) { return dot(a, b, c, unsigned_byte, unsigned_byte); }
-SIMT_EXPORT uint32_t __simt_ptx_dp4a_us(uint32_t a, uint32_t b, uint32_t c) { return dot(a, b, c, unsigned_byte, signed_byte); }
-SIMT_EXPORT uint32_t __simt_ptx_dp4a_su(uint32_t a, uint32_t b, uint32_t c) { return dot(a, b, c, signed_byte, unsigned_byte); }
-SIMT_EXPORT uint32_t __simt_ptx_dp4a_ss(uint32_t a, uint32_t b, uint32_t c) { return dot(a, b, c, signed_byte, signed_byte); }
+SIMT_EXPORT uint32_t __simt_ptx_dp4a_uu(uint32_t a, uint32_t b, uint32_t c) {
+  return dot(a, b, c, unsigned_byte, unsigned_byte);
+}
+SIMT_EXPORT uint32_t __simt_ptx_dp4a_us(uint32_t a, uint32_t b, uint32_t c) {
+  return dot(a, b, c, unsigned_byte, signed_byte);
+}
+SIMT_EXPORT uint32_t __simt_ptx_dp4a_su(uint32_t a, uint32_t b, uint32_t c) {
+  return dot(a, b, c, signed_byte, unsigned_byte);
+}
+SIMT_EXPORT uint32_t __simt_ptx_dp4a_ss(uint32_t a, uint32_t b, uint32_t c) {
+  return dot(a, b, c, signed_byte, signed_byte);
+}
 // Of four pairs of bytes: the differences side by side, or added to c.
 SIMT_EXPORT uint32_t __simt_ptx_vabsdiff4(uint32_t a, uint32_t b, uint32_t) {
   uint32_t made = 0;
@@ -220,10 +248,18 @@ SIMT_EXPORT uint32_t __simt_ptx_shuffle_source(uint32_t mode, uint32_t by, uint3
   uint32_t source = 0;
   bool inside = false;
   switch (mode) {
-    case 0: source = self - by, inside = int32_t(source) >= int32_t(last); break;
-    case 1: source = self + by, inside = source <= last; break;
-    case 2: source = self ^ by, inside = source <= last; break;
-    default: source = begin | (by & ~segment), inside = source <= last; break;
+    case 0:
+      source = self - by, inside = int32_t(source) >= int32_t(last);
+      break;
+    case 1:
+      source = self + by, inside = source <= last;
+      break;
+    case 2:
+      source = self ^ by, inside = source <= last;
+      break;
+    default:
+      source = begin | (by & ~segment), inside = source <= last;
+      break;
   }
   return inside ? (source & 31) | 32 : self;
 }
@@ -248,8 +284,10 @@ SIMT_EXPORT void __simt_ptx_mma(uint32_t type, uint32_t depth, uint32_t halves, 
     for (uint32_t part = 0; part < depth; ++part)
       for (uint32_t t = 0; t < 4; ++t)
         sum = accumulate(type, sum, all.a[4 * group + t][2 * part + upper], all.b[4 * column + t][part]);
-    if (!halves) d[i] = sum;
-    else d[upper] = (i % 2 ? d[upper] & 0xFFFFu : 0) | uint32_t(__simt_ptx_to_f16(as<float>(sum))) << (16 * (i % 2));
+    if (!halves)
+      d[i] = sum;
+    else
+      d[upper] = (i % 2 ? d[upper] & 0xFFFFu : 0) | uint32_t(__simt_ptx_to_f16(as<float>(sum))) << (16 * (i % 2));
   }
   together(Collective::kSyncWave, 0);  // nobody's factors go before all have read them
 }

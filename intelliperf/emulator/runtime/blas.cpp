@@ -129,37 +129,60 @@ uint16_t bfloat_bits(double value) {
 
 size_t size_of(Number type) {
   switch (type) {
-    case Number::kI8: return 1;
+    case Number::kI8:
+      return 1;
     case Number::kF16:
-    case Number::kBf16: return 2;
+    case Number::kBf16:
+      return 2;
     case Number::kF32:
-    case Number::kI32: return 4;
+    case Number::kI32:
+      return 4;
     case Number::kF64:
-    case Number::kC32: return 8;
-    case Number::kC64: return 16;
+    case Number::kC32:
+      return 8;
+    case Number::kC64:
+      return 16;
   }
   return 0;
 }
 
 double load(Number type, const void* from, size_t index) {
   switch (type) {
-    case Number::kI8: return static_cast<const int8_t*>(from)[index];
-    case Number::kF16: return half_value(static_cast<const uint16_t*>(from)[index]);
-    case Number::kBf16: return bfloat_value(static_cast<const uint16_t*>(from)[index]);
-    case Number::kI32: return static_cast<const int32_t*>(from)[index];
-    case Number::kF64: return static_cast<const double*>(from)[index];
-    default: return static_cast<const float*>(from)[index];
+    case Number::kI8:
+      return static_cast<const int8_t*>(from)[index];
+    case Number::kF16:
+      return half_value(static_cast<const uint16_t*>(from)[index]);
+    case Number::kBf16:
+      return bfloat_value(static_cast<const uint16_t*>(from)[index]);
+    case Number::kI32:
+      return static_cast<const int32_t*>(from)[index];
+    case Number::kF64:
+      return static_cast<const double*>(from)[index];
+    default:
+      return static_cast<const float*>(from)[index];
   }
 }
 
 void store(Number type, void* to, size_t index, double value) {
   switch (type) {
-    case Number::kI8: static_cast<int8_t*>(to)[index] = int8_t(value); break;
-    case Number::kF16: static_cast<uint16_t*>(to)[index] = half_bits(value); break;
-    case Number::kBf16: static_cast<uint16_t*>(to)[index] = bfloat_bits(value); break;
-    case Number::kI32: static_cast<int32_t*>(to)[index] = int32_t(value); break;
-    case Number::kF64: static_cast<double*>(to)[index] = value; break;
-    default: static_cast<float*>(to)[index] = float(value); break;
+    case Number::kI8:
+      static_cast<int8_t*>(to)[index] = int8_t(value);
+      break;
+    case Number::kF16:
+      static_cast<uint16_t*>(to)[index] = half_bits(value);
+      break;
+    case Number::kBf16:
+      static_cast<uint16_t*>(to)[index] = bfloat_bits(value);
+      break;
+    case Number::kI32:
+      static_cast<int32_t*>(to)[index] = int32_t(value);
+      break;
+    case Number::kF64:
+      static_cast<double*>(to)[index] = value;
+      break;
+    default:
+      static_cast<float*>(to)[index] = float(value);
+      break;
   }
 }
 
@@ -187,7 +210,7 @@ void gemm(int transa, int transb, int m, int n, int k, T alpha, const T* a, int6
   }
 }
 
-#define SIMT_GEMM(T)                                                                                           \
+#define SIMT_GEMM(T) \
   template void gemm<T>(int, int, int, int, int, T, const T*, int64_t, const T*, int64_t, T, T*, int64_t);
 SIMT_GEMM(float)
 SIMT_GEMM(double)

@@ -67,7 +67,7 @@ BusiestUnit BlockWorks::schedule(const Chip& chip) const {
     }
   }
   const double even = std::ceil(double(blocks_) / chip.units) / double(blocks_);
-  const auto part = [&](double BlockWork::*kind) {
+  const auto part = [&](double BlockWork::* kind) {
     double most = 0;
     for (const BlockWork& unit : of_unit) most = std::max(most, unit.*kind);
     return all.*kind > 0 ? most / (all.*kind) : even;

@@ -9,16 +9,16 @@
 namespace simt {
 
 struct BlockWork {
-  double issue = 0;                 // instructions by their cost, of all waves
-  double lds = 0, global = 0;       // requests of all waves
+  double issue = 0;            // instructions by their cost, of all waves
+  double lds = 0, global = 0;  // requests of all waves
   double waves = 0;
-  double chain = 0;                 // requests of the longest wave
+  double chain = 0;                        // requests of the longest wave
   double lds_loads = 0, global_loads = 0;  // of these
-  Served served;                    // what is known of its loads
+  Served served;                           // what is known of its loads
   // Whether it does the same, wherever caches have it.
   bool operator==(const BlockWork& o) const {
-    return issue == o.issue && lds == o.lds && global == o.global && chain == o.chain &&
-           lds_loads == o.lds_loads && global_loads == o.global_loads;
+    return issue == o.issue && lds == o.lds && global == o.global && chain == o.chain && lds_loads == o.lds_loads &&
+           global_loads == o.global_loads;
   }
 };
 

@@ -83,7 +83,8 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
   record.lines128_ideal += least(touch_count_, (packed + 127) / 128);
   if (measured_) return;
   const auto kind = SiteKind(request.site->kind);
-  if (!device_.amd() && (kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad)) totals_.l1_bank_passes += bank_passes(request);
+  if (!device_.amd() && (kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad))
+    totals_.l1_bank_passes += bank_passes(request);
   if (kind == SiteKind::kStore || kind == SiteKind::kRangeStore)
     totals_.partial_sectors += sectors - least(sectors, packed / 32);
 }

@@ -22,7 +22,8 @@ bool begins(const std::string& text, const char* start) { return text.compare(0,
 bool is_barrier(const Instruction& i) { return i.format == Format::kSopp && begins(i.text, "s_barrier"); }
 
 bool is_collective(const Instruction& i) {
-  return i.format == Format::kDs && (begins(i.text, "ds_bpermute") || begins(i.text, "ds_permute") || begins(i.text, "ds_swizzle"));
+  return i.format == Format::kDs &&
+         (begins(i.text, "ds_bpermute") || begins(i.text, "ds_permute") || begins(i.text, "ds_swizzle"));
 }
 
 // Whether it goes to memory private to a thread: before gfx940 through the buffer that such a kernel is given in s[0:3].
@@ -43,17 +44,25 @@ bool is_site(const CodeObject& code, const Instruction& i) {
   return memory || is_barrier(i) || is_collective(i);
 }
 
-bool returns(const Instruction& i) { return i.glc || (i.format == Format::kDs && i.text.find("_rtn") != std::string::npos); }
+bool returns(const Instruction& i) {
+  return i.glc || (i.format == Format::kDs && i.text.find("_rtn") != std::string::npos);
+}
 
 Site site_of(const Instruction& i) {
   Site site{};
-  if (is_barrier(i)) site.kind = uint16_t(SiteKind::kBarrier);
-  else if (i.access == Access::kLoad || i.scalar_bytes) site.kind = uint16_t(SiteKind::kLoad);
-  else if (i.access == Access::kStore) site.kind = uint16_t(SiteKind::kStore);
-  else if (i.access == Access::kAtomic) site.kind = uint16_t(returns(i) ? SiteKind::kAtomic : SiteKind::kReduction);
-  else site.kind = uint16_t(SiteKind::kCollective);
+  if (is_barrier(i))
+    site.kind = uint16_t(SiteKind::kBarrier);
+  else if (i.access == Access::kLoad || i.scalar_bytes)
+    site.kind = uint16_t(SiteKind::kLoad);
+  else if (i.access == Access::kStore)
+    site.kind = uint16_t(SiteKind::kStore);
+  else if (i.access == Access::kAtomic)
+    site.kind = uint16_t(returns(i) ? SiteKind::kAtomic : SiteKind::kReduction);
+  else
+    site.kind = uint16_t(SiteKind::kCollective);
   if (i.access == Access::kAtomic && i.text.find("_f") != std::string::npos) site.flags |= kSiteFloat;
-  if (i.text.find("cmpswap") != std::string::npos || i.text.find("cmpst") != std::string::npos) site.flags |= kSiteCompareExchange;
+  if (i.text.find("cmpswap") != std::string::npos || i.text.find("cmpst") != std::string::npos)
+    site.flags |= kSiteCompareExchange;
   const bool memory = i.format == Format::kFlat || i.format == Format::kBuffer;
   if (memory && i.access == Access::kLoad && (i.glc || i.system)) site.flags |= kSiteVolatile;
   if (memory && i.access == Access::kStore && i.access_bytes <= 8) site.order |= kSiteMaybeAtomic;
@@ -63,12 +72,14 @@ Site site_of(const Instruction& i) {
 }
 
 const char* kind_name(const Site& site) {
-  static constexpr const char* kNames[] = {"load", "store", "atomic", "reduction", "range_load", "range_store", "barrier", "collective", "call"};
+  static constexpr const char* kNames[] = {"load",        "store",   "atomic",     "reduction", "range_load",
+                                           "range_store", "barrier", "collective", "call"};
   return kNames[site.kind];
 }
 
 bool ends_block(const Instruction& i) {
-  if (i.format == Format::kSopp) return begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_endpgm") || is_barrier(i);
+  if (i.format == Format::kSopp)
+    return begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_endpgm") || is_barrier(i);
   return begins(i.text, "s_setpc") || begins(i.text, "s_swappc") || begins(i.text, "s_call");
 }
 
@@ -91,11 +102,22 @@ bool changes_lanes(const Instruction& i) {
 // What kind of work an instruction is, by `time_model.cpp`'s names.
 const char* work_of(const Instruction& i) {
   switch (i.format) {
-    case Format::kSop1: case Format::kSop2: case Format::kSopk: case Format::kSopc: case Format::kSmem: return "scalar";
-    case Format::kSopp: return ends_block(i) && !is_barrier(i) ? "branch" : "none";
-    case Format::kDs: case Format::kFlat: case Format::kBuffer: return "memory";
-    case Format::kMfma: return begins(i.text, "v_mfma") ? "matrix" : "vector";
-    default: break;
+    case Format::kSop1:
+    case Format::kSop2:
+    case Format::kSopk:
+    case Format::kSopc:
+    case Format::kSmem:
+      return "scalar";
+    case Format::kSopp:
+      return ends_block(i) && !is_barrier(i) ? "branch" : "none";
+    case Format::kDs:
+    case Format::kFlat:
+    case Format::kBuffer:
+      return "memory";
+    case Format::kMfma:
+      return begins(i.text, "v_mfma") ? "matrix" : "vector";
+    default:
+      break;
   }
   for (const char* slow : {"v_rcp", "v_sqrt", "v_rsq", "v_exp", "v_log", "v_sin", "v_cos"})
     if (begins(i.text, slow)) return "special";
@@ -202,7 +224,12 @@ void write_element(JsonWriter& json, const char* key, const JsonValue& known) {
     json.key(key).null();
     return;
   }
-  json.key(key).begin_object().key("name").string(known["name"].text()).key("bytes").number(known["bytes"].unsigned_or(0));
+  json.key(key)
+      .begin_object()
+      .key("name")
+      .string(known["name"].text())
+      .key("bytes")
+      .number(known["bytes"].unsigned_or(0));
   json.key("encoding").string(known["encoding"].text()).end_object();
 }
 
@@ -234,7 +261,8 @@ void write_described(JsonWriter& json, const CodeKernel& kernel) {
 
 // Floating-point formats that the code calculates with, or that its arguments point to.
 void write_formats(JsonWriter& json, const CodeObject& code) {
-  const std::pair<const char*, const char*> kKinds[] = {{"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"bfloat", "bf16"}};
+  const std::pair<const char*, const char*> kKinds[] = {
+      {"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"bfloat", "bf16"}};
   json.key("formats").begin_array();
   for (const auto& [name, type] : kKinds) {
     bool has = false;
@@ -270,28 +298,46 @@ void write_kernels(JsonWriter& json, const CodeObject& code) {
   }
   json.end_object().key("symbols").begin_object();
   for (const CodeVariable& variable : code.variables())
-    json.key(variable.name).begin_object().key("size").number(variable.bytes).key("constant").boolean(variable.constant).end_object();
+    json.key(variable.name)
+        .begin_object()
+        .key("size")
+        .number(variable.bytes)
+        .key("constant")
+        .boolean(variable.constant)
+        .end_object();
   json.end_object();
 }
 
 template <class Value>
 void put(std::vector<char>& segment, const CodeArgument& argument, Value value) {
-  if (argument.offset + sizeof value <= segment.size()) std::memcpy(segment.data() + argument.offset, &value, sizeof value);
+  if (argument.offset + sizeof value <= segment.size())
+    std::memcpy(segment.data() + argument.offset, &value, sizeof value);
 }
 
 void put_hidden(std::vector<char>& segment, const CodeArgument& a, const LaunchRequest& r, uint32_t dynamic_bytes) {
   switch (a.kind) {
-    case ArgumentKind::kBlockCountX: return put(segment, a, r.grid.x);
-    case ArgumentKind::kBlockCountY: return put(segment, a, r.grid.y);
-    case ArgumentKind::kBlockCountZ: return put(segment, a, r.grid.z);
-    case ArgumentKind::kGroupSizeX: return put(segment, a, uint16_t(r.block.x));
-    case ArgumentKind::kGroupSizeY: return put(segment, a, uint16_t(r.block.y));
-    case ArgumentKind::kGroupSizeZ: return put(segment, a, uint16_t(r.block.z));
-    case ArgumentKind::kGridDimensions: return put(segment, a, uint16_t(r.grid.z > 1 || r.block.z > 1 ? 3 : r.grid.y > 1 || r.block.y > 1 ? 2 : 1));
-    case ArgumentKind::kDynamicSharedBytes: return put(segment, a, dynamic_bytes);
-    case ArgumentKind::kPrivateBase: return put(segment, a, uint32_t(machine::kPrivateAperture >> 32));
-    case ArgumentKind::kSharedBase: return put(segment, a, uint32_t(machine::kSharedAperture >> 32));
-    default: return;  // zero: no remainders, offsets, or services of the host
+    case ArgumentKind::kBlockCountX:
+      return put(segment, a, r.grid.x);
+    case ArgumentKind::kBlockCountY:
+      return put(segment, a, r.grid.y);
+    case ArgumentKind::kBlockCountZ:
+      return put(segment, a, r.grid.z);
+    case ArgumentKind::kGroupSizeX:
+      return put(segment, a, uint16_t(r.block.x));
+    case ArgumentKind::kGroupSizeY:
+      return put(segment, a, uint16_t(r.block.y));
+    case ArgumentKind::kGroupSizeZ:
+      return put(segment, a, uint16_t(r.block.z));
+    case ArgumentKind::kGridDimensions:
+      return put(segment, a, uint16_t(r.grid.z > 1 || r.block.z > 1 ? 3 : r.grid.y > 1 || r.block.y > 1 ? 2 : 1));
+    case ArgumentKind::kDynamicSharedBytes:
+      return put(segment, a, dynamic_bytes);
+    case ArgumentKind::kPrivateBase:
+      return put(segment, a, uint32_t(machine::kPrivateAperture >> 32));
+    case ArgumentKind::kSharedBase:
+      return put(segment, a, uint32_t(machine::kSharedAperture >> 32));
+    default:
+      return;  // zero: no remainders, offsets, or services of the host
   }
 }
 

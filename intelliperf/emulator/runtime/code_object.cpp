@@ -15,16 +15,16 @@ namespace {
 constexpr char kBundle[] = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr size_t kBundleMagic = sizeof kBundle - 1;
 constexpr char kCompressed[] = "CCOB";
-constexpr uint32_t kNoteMetadata = 32;       // NT_AMDGPU_METADATA
+constexpr uint32_t kNoteMetadata = 32;            // NT_AMDGPU_METADATA
 constexpr uint32_t kAbs64 = 3, kRelative64 = 13;  // R_AMDGPU_*
 constexpr uint64_t kPage = 4096, kReadAhead = 64;
 constexpr char kDescriptorSuffix[] = ".kd";
 
 const std::map<uint32_t, const char*>& processors() {  // EF_AMDGPU_MACH of what AMD's current chips have
   static const auto* known = new std::map<uint32_t, const char*>{
-      {0x2C, "gfx900"}, {0x2F, "gfx906"}, {0x30, "gfx908"}, {0x3F, "gfx90a"}, {0x40, "gfx940"}, {0x4B, "gfx941"},
-      {0x4C, "gfx942"}, {0x4F, "gfx950"}, {0x36, "gfx1030"}, {0x41, "gfx1100"}, {0x46, "gfx1101"}, {0x47, "gfx1102"},
-      {0x48, "gfx1200"}, {0x4E, "gfx1201"}};
+      {0x2C, "gfx900"},  {0x2F, "gfx906"},  {0x30, "gfx908"},  {0x3F, "gfx90a"},  {0x40, "gfx940"},
+      {0x4B, "gfx941"},  {0x4C, "gfx942"},  {0x4F, "gfx950"},  {0x36, "gfx1030"}, {0x41, "gfx1100"},
+      {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x48, "gfx1200"}, {0x4E, "gfx1201"}};
   return *known;
 }
 
@@ -84,16 +84,23 @@ const char* unbundled(const char* bundle, const std::string& architecture, std::
 }
 
 ArgumentKind kind_of(const std::string& value_kind) {
-  static const auto* kinds = new std::map<std::string, ArgumentKind>{
-      {"by_value", ArgumentKind::kValue}, {"global_buffer", ArgumentKind::kPointer},
-      {"dynamic_shared_pointer", ArgumentKind::kDynamicShared},
-      {"hidden_block_count_x", ArgumentKind::kBlockCountX}, {"hidden_block_count_y", ArgumentKind::kBlockCountY},
-      {"hidden_block_count_z", ArgumentKind::kBlockCountZ}, {"hidden_group_size_x", ArgumentKind::kGroupSizeX},
-      {"hidden_group_size_y", ArgumentKind::kGroupSizeY}, {"hidden_group_size_z", ArgumentKind::kGroupSizeZ},
-      {"hidden_remainder_x", ArgumentKind::kRemainderX}, {"hidden_remainder_y", ArgumentKind::kRemainderY},
-      {"hidden_remainder_z", ArgumentKind::kRemainderZ}, {"hidden_grid_dims", ArgumentKind::kGridDimensions},
-      {"hidden_dynamic_lds_size", ArgumentKind::kDynamicSharedBytes}, {"hidden_private_base", ArgumentKind::kPrivateBase},
-      {"hidden_shared_base", ArgumentKind::kSharedBase}};
+  static const auto* kinds =
+      new std::map<std::string, ArgumentKind>{{"by_value", ArgumentKind::kValue},
+                                              {"global_buffer", ArgumentKind::kPointer},
+                                              {"dynamic_shared_pointer", ArgumentKind::kDynamicShared},
+                                              {"hidden_block_count_x", ArgumentKind::kBlockCountX},
+                                              {"hidden_block_count_y", ArgumentKind::kBlockCountY},
+                                              {"hidden_block_count_z", ArgumentKind::kBlockCountZ},
+                                              {"hidden_group_size_x", ArgumentKind::kGroupSizeX},
+                                              {"hidden_group_size_y", ArgumentKind::kGroupSizeY},
+                                              {"hidden_group_size_z", ArgumentKind::kGroupSizeZ},
+                                              {"hidden_remainder_x", ArgumentKind::kRemainderX},
+                                              {"hidden_remainder_y", ArgumentKind::kRemainderY},
+                                              {"hidden_remainder_z", ArgumentKind::kRemainderZ},
+                                              {"hidden_grid_dims", ArgumentKind::kGridDimensions},
+                                              {"hidden_dynamic_lds_size", ArgumentKind::kDynamicSharedBytes},
+                                              {"hidden_private_base", ArgumentKind::kPrivateBase},
+                                              {"hidden_shared_base", ArgumentKind::kSharedBase}};
   const auto found = kinds->find(value_kind);
   if (found != kinds->end()) return found->second;
   return value_kind.compare(0, 7, "hidden_") == 0 ? ArgumentKind::kZero : ArgumentKind::kValue;
@@ -122,8 +129,8 @@ Symbols symbols_of(const std::vector<char>& image, uint32_t type) {
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.data() + header.e_shoff);
   for (uint32_t n = 0; n < header.e_shnum; ++n) {
     if (sections[n].sh_type != type) continue;
-    return {reinterpret_cast<const Elf64_Sym*>(image.data() + sections[n].sh_offset), sections[n].sh_size / sizeof(Elf64_Sym),
-            image.data() + sections[sections[n].sh_link].sh_offset};
+    return {reinterpret_cast<const Elf64_Sym*>(image.data() + sections[n].sh_offset),
+            sections[n].sh_size / sizeof(Elf64_Sym), image.data() + sections[sections[n].sh_link].sh_offset};
   }
   return {};
 }
@@ -204,7 +211,8 @@ void CodeObject::relocate() {
       uint64_t value = base_ + uint64_t(entries[k].r_addend);
       if (type == kAbs64 && symbol < symbols.count) value += symbols.table[symbol].st_value;
       if (type == kAbs64 || type == kRelative64)
-        std::memcpy(reinterpret_cast<void*>(base_ + entries[k].r_offset), &value, sizeof value);  // NOLINT(performance-no-int-to-ptr)
+        std::memcpy(reinterpret_cast<void*>(base_ + entries[k].r_offset), &value,
+                    sizeof value);  // NOLINT(performance-no-int-to-ptr)
     }
   }
 }
@@ -221,7 +229,8 @@ bool CodeObject::read_symbols(std::string* why) {
     if (name.size() > suffix && name.compare(name.size() - suffix, suffix, kDescriptorSuffix) == 0) {
       CodeKernel& kernel = kernels_.emplace_back();
       kernel.name = name.substr(0, name.size() - suffix);
-      kernel.descriptor = reinterpret_cast<const machine::KernelDescriptor*>(base_ + symbol.st_value);  // NOLINT(performance-no-int-to-ptr)
+      kernel.descriptor = reinterpret_cast<const machine::KernelDescriptor*>(
+          base_ + symbol.st_value);  // NOLINT(performance-no-int-to-ptr)
       kernel.entry = kernel.end = kernel.descriptor->entry();
     } else if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < header.e_shnum && symbol.st_size) {
       const bool constant = !(sections[symbol.st_shndx].sh_flags & SHF_WRITE);

@@ -12,9 +12,22 @@
 namespace simt {
 
 enum class ArgumentKind : uint8_t {
-  kValue, kPointer, kDynamicShared,
-  kBlockCountX, kBlockCountY, kBlockCountZ, kGroupSizeX, kGroupSizeY, kGroupSizeZ,
-  kRemainderX, kRemainderY, kRemainderZ, kGridDimensions, kDynamicSharedBytes, kPrivateBase, kSharedBase,
+  kValue,
+  kPointer,
+  kDynamicShared,
+  kBlockCountX,
+  kBlockCountY,
+  kBlockCountZ,
+  kGroupSizeX,
+  kGroupSizeY,
+  kGroupSizeZ,
+  kRemainderX,
+  kRemainderY,
+  kRemainderZ,
+  kGridDimensions,
+  kDynamicSharedBytes,
+  kPrivateBase,
+  kSharedBase,
   kZero,  // offsets, and buffers for services that the host does not give
 };
 

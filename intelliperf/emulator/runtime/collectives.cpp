@@ -53,9 +53,15 @@ void give_results(const Participants& all, uint32_t wave_size) {
       case Collective::kShuffle:
       case Collective::kShuffleUp:
       case Collective::kShuffleDown:
-      case Collective::kShuffleXor: lane.result = shuffle(all, lane, wave_size); break;
-      case Collective::kMatchAny: lane.result = positions_where(all, lane.value, false); break;
-      default: lane.result = common; break;
+      case Collective::kShuffleXor:
+        lane.result = shuffle(all, lane, wave_size);
+        break;
+      case Collective::kMatchAny:
+        lane.result = positions_where(all, lane.value, false);
+        break;
+      default:
+        lane.result = common;
+        break;
     }
   }
 }
@@ -67,10 +73,18 @@ int shuffle_source(const Lane& lane, uint32_t wave_size) {
   const uint32_t self = lane.wave_lane, segment = self / width * width;
   int64_t source = self;
   switch (Collective(lane.operation)) {
-    case Collective::kShuffle: source = segment + lane.argument % width; break;
-    case Collective::kShuffleUp: source = int64_t(self) - int64_t(lane.argument); break;
-    case Collective::kShuffleDown: source = int64_t(self) + int64_t(lane.argument); break;
-    default: source = self ^ lane.argument; break;
+    case Collective::kShuffle:
+      source = segment + lane.argument % width;
+      break;
+    case Collective::kShuffleUp:
+      source = int64_t(self) - int64_t(lane.argument);
+      break;
+    case Collective::kShuffleDown:
+      source = int64_t(self) + int64_t(lane.argument);
+      break;
+    default:
+      source = self ^ lane.argument;
+      break;
   }
   // An exclusive-or that leaves the sub-group reads from an earlier sub-group but never from a later one.
   const int64_t low = Collective(lane.operation) == Collective::kShuffleXor ? 0 : segment;

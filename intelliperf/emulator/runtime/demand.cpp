@@ -8,13 +8,13 @@
 namespace simt {
 namespace {
 
-constexpr double kOverlap = 2.5;         // p
+constexpr double kOverlap = 2.5;  // p
 constexpr double kPartial = 0.5;
 constexpr double kTagsPerCycle = 2;
 constexpr double kTurnaroundCycles = 475;
-constexpr double kStepCycles = 2.3;      // of a wave alone, for an instruction that others depend on
+constexpr double kStepCycles = 2.3;  // of a wave alone, for an instruction that others depend on
 constexpr double kBarrierCycles = 30, kCollectiveCycles = 25;
-constexpr double kWindow = 45;           // instructions between the first and the last load under way
+constexpr double kWindow = 45;  // instructions between the first and the last load under way
 constexpr double kMostInFlight = 12;
 // Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
@@ -60,7 +60,8 @@ double waiting(const Demand& d, const Device& chip) {
   const double global = chain * d.global_requests / requests, lds = chain * d.lds_requests / requests;
   // What one wave of the block brings in others find there, but all wait for it.
   const double misses = d.l2_loads + d.dram_loads, missed = std::min(global, misses / d.blocks);
-  const double miss = misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
+  const double miss =
+      misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
   // A request that takes several passes has its last lane's value that much later.
   const double more = d.global_requests > 0 ? std::max(0.0, d.l1_tags / (d.global_requests + d.other_requests) - 1) : 0;
   const double conflicts = d.lds_requests > 0 ? std::max(0.0, d.lds_phases / d.lds_requests - 1) : 0;
@@ -89,7 +90,8 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double from_memory = known > 0 ? double(work.served.memory) / known : share(d.dram_loads, d.global_requests);
   const double misses = from_l2 + from_memory;
   const double missed = std::min(global, work.global * misses);
-  const double miss = misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
+  const double miss =
+      misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
   const double passes = std::max(0.0, d.l1_tags / std::max(1.0, d.global_accesses) - 1);
   const double conflicts = std::max(0.0, d.lds_phases / std::max(1.0, d.lds_accesses) - 1);
   const double flight = in_flight(d), alone = share(d.waiting_loads - d.waiting_global_loads, d.lds_requests);
@@ -107,7 +109,8 @@ TimeParts time_parts(const Demand& d) {
   parts.launch = chip.launch_overhead_ns;
   if (d.blocks <= 0) return parts;
   const double cycle_ns = 1e9 / chip.clock_hz;
-  parts.dispatch = std::max(d.blocks * chip.block_start_ns, d.waves * chip.wave_start_cycles * cycle_ns / chip.compute_units);
+  parts.dispatch =
+      std::max(d.blocks * chip.block_start_ns, d.waves * chip.wave_start_cycles * cycle_ns / chip.compute_units);
   parts.issue = d.instructions / chip.issue_per_cycle * d.busiest_issue * cycle_ns;
   const double phases = d.lds_phases * chip.lds_banks * 4 / chip.lds_bytes_per_cycle + d.spin_turns * kSpinCycles;
   parts.lds = phases * d.busiest_lds * cycle_ns;

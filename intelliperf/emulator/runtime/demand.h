@@ -42,34 +42,34 @@ struct TimeParts {  // ns
 };
 
 struct Demand {
-  double blocks = 0, waves = 0;   // waves of all blocks
-  double resident = 1;            // blocks on one compute unit at once
-  double in_a_row = 1;            // blocks one after another in one place of it
-  double row_cycles = 0;          // where blocks differ: how long the longest row of them in one place takes
+  double blocks = 0, waves = 0;  // waves of all blocks
+  double resident = 1;           // blocks on one compute unit at once
+  double in_a_row = 1;           // blocks one after another in one place of it
+  double row_cycles = 0;         // where blocks differ: how long the longest row of them in one place takes
   // The busiest unit's part of all.
   double busiest_issue = 1, busiest_lds = 1, busiest_global = 1;
 
-  double instructions = 0;        // of all waves, by what they cost the issue slots
-  double steps = 0;               // of all waves, by how long a wave alone is busy with each
+  double instructions = 0;  // of all waves, by what they cost the issue slots
+  double steps = 0;         // of all waves, by how long a wave alone is busy with each
   double lds_phases = 0;
-  double spin_turns = 0;          // of compare-and-swap loops that stand for LDS atomics
+  double spin_turns = 0;  // of compare-and-swap loops that stand for LDS atomics
   double l1_tags = 0, l1_passes = 0, l1_bytes = 0;
   double l2_bytes = 0, partial_sectors = 0;
   double dram_bytes = 0;
-  double hottest_lanes = 0;       // atomics on one address
+  double hottest_lanes = 0;  // atomics on one address
   bool hottest_float = false;
   double longest_queue_ns = 0, all_queues_ns = 0;
 
   // Of all waves; of the longest wave of each block, summed over blocks.
   double global_requests = 0, lds_requests = 0, other_requests = 0;  // loads; loads and stores; the rest
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
-  double waiting_loads = 0;       // of the loads, those that only one can be under way of
+  double waiting_loads = 0;  // of the loads, those that only one can be under way of
   double waiting_global_loads = 0;
   double loads = 0, load_runs = 0;  // loads, and those before which a store or a barrier ends what was under way
   double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
   double longest_wave_requests = 0;
-  double operations = 0;          // of all waves
-  double barriers = 0, barrier_waves = 0, collectives = 0;           // of blocks, of waves, of waves
+  double operations = 0;                                    // of all waves
+  double barriers = 0, barrier_waves = 0, collectives = 0;  // of blocks, of waves, of waves
 };
 
 // Of one block that differs from others, from its start to its end, as the latency of all is modelled; the longest wave

@@ -29,17 +29,50 @@ struct Key {
 #define REAL(field) {#field, Kind::kReal, offsetof(Device, field), 0}
 
 constexpr Key kKeys[] = {
-    TEXT(name), TEXT(vendor), TEXT(architecture), UNSIGNED(wave_size), UNSIGNED(compute_units),
-    UNSIGNED(simds_per_compute_unit), REAL(clock_hz), UNSIGNED(max_waves_per_compute_unit),
-    UNSIGNED(max_blocks_per_compute_unit), UNSIGNED(max_threads_per_block), UNSIGNED(registers_per_compute_unit),
-    UNSIGNED(lds_bytes_per_compute_unit), UNSIGNED(lds_bytes_per_block), UNSIGNED(lds_bytes_per_block_optin),
-    UNSIGNED(lds_banks), UNSIGNED(lds_bytes_per_cycle), LONG(l1_bytes), UNSIGNED(l1_line_bytes),
-    UNSIGNED(l1_bytes_per_cycle), LONG(l2_bytes), UNSIGNED(l2_slices), UNSIGNED(l2_line_bytes), REAL(l2_bytes_per_s),
-    REAL(dram_bytes_per_s), LONG(dram_total_bytes), REAL(fp32_flops_per_s), REAL(fp64_flops_per_s),
-    REAL(issue_per_cycle), REAL(l1_latency_cycles), REAL(l2_latency_cycles), REAL(dram_latency_cycles),
-    REAL(lds_latency_cycles), REAL(atomic_same_address_ns), REAL(atomic_lane_ns), REAL(atomic_sector_ns),
-    REAL(atomic_queues), REAL(block_start_ns), REAL(wave_start_cycles), REAL(l2_bytes_per_cycle_and_unit), REAL(launch_overhead_ns),
-    REAL(pcie_bytes_per_s), UNSIGNED(xcds), UNSIGNED(compute_capability_major), UNSIGNED(compute_capability_minor),
+    TEXT(name),
+    TEXT(vendor),
+    TEXT(architecture),
+    UNSIGNED(wave_size),
+    UNSIGNED(compute_units),
+    UNSIGNED(simds_per_compute_unit),
+    REAL(clock_hz),
+    UNSIGNED(max_waves_per_compute_unit),
+    UNSIGNED(max_blocks_per_compute_unit),
+    UNSIGNED(max_threads_per_block),
+    UNSIGNED(registers_per_compute_unit),
+    UNSIGNED(lds_bytes_per_compute_unit),
+    UNSIGNED(lds_bytes_per_block),
+    UNSIGNED(lds_bytes_per_block_optin),
+    UNSIGNED(lds_banks),
+    UNSIGNED(lds_bytes_per_cycle),
+    LONG(l1_bytes),
+    UNSIGNED(l1_line_bytes),
+    UNSIGNED(l1_bytes_per_cycle),
+    LONG(l2_bytes),
+    UNSIGNED(l2_slices),
+    UNSIGNED(l2_line_bytes),
+    REAL(l2_bytes_per_s),
+    REAL(dram_bytes_per_s),
+    LONG(dram_total_bytes),
+    REAL(fp32_flops_per_s),
+    REAL(fp64_flops_per_s),
+    REAL(issue_per_cycle),
+    REAL(l1_latency_cycles),
+    REAL(l2_latency_cycles),
+    REAL(dram_latency_cycles),
+    REAL(lds_latency_cycles),
+    REAL(atomic_same_address_ns),
+    REAL(atomic_lane_ns),
+    REAL(atomic_sector_ns),
+    REAL(atomic_queues),
+    REAL(block_start_ns),
+    REAL(wave_start_cycles),
+    REAL(l2_bytes_per_cycle_and_unit),
+    REAL(launch_overhead_ns),
+    REAL(pcie_bytes_per_s),
+    UNSIGNED(xcds),
+    UNSIGNED(compute_capability_major),
+    UNSIGNED(compute_capability_minor),
 };
 
 using Values = std::map<std::string, std::string>;
@@ -124,10 +157,14 @@ void describe_device(JsonWriter& json) {
   for (const Key& key : kKeys) {
     char text[64];
     const char* const field = values + key.offset;
-    if (key.kind == Kind::kText) snprintf(text, sizeof text, "%s", field);
-    else if (key.kind == Kind::kUnsigned) snprintf(text, sizeof text, "%u", *reinterpret_cast<const uint32_t*>(field));
-    else if (key.kind == Kind::kLong) snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(*reinterpret_cast<const uint64_t*>(field)));
-    else snprintf(text, sizeof text, "%.17g", *reinterpret_cast<const double*>(field));
+    if (key.kind == Kind::kText)
+      snprintf(text, sizeof text, "%s", field);
+    else if (key.kind == Kind::kUnsigned)
+      snprintf(text, sizeof text, "%u", *reinterpret_cast<const uint32_t*>(field));
+    else if (key.kind == Kind::kLong)
+      snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(*reinterpret_cast<const uint64_t*>(field)));
+    else
+      snprintf(text, sizeof text, "%.17g", *reinterpret_cast<const double*>(field));
     json.key(key.name).string(text);
   }
   json.end_object();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kMagic[] = "IPERFSIM", kHead[] = "// intelliperf device code\n";
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";  // RFC 4648
-constexpr size_t kLine = 96;  // digits
+constexpr size_t kLine = 96;                                                                    // digits
 
 int value_of(char digit) {
   const char* const found = digit ? std::strchr(kDigits, digit) : nullptr;
@@ -21,7 +21,8 @@ bool is_container(const char* data, size_t most) {
   ContainerHeader header;
   if (most < sizeof header || std::memcmp(data, kMagic, sizeof header.magic) != 0) return false;
   std::memcpy(&header, data, sizeof header);
-  return most - sizeof header >= header.object_bytes && most - sizeof header - header.object_bytes >= header.metadata_bytes;
+  return most - sizeof header >= header.object_bytes &&
+         most - sizeof header - header.object_bytes >= header.metadata_bytes;
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ std::string image_as_text(const std::vector<char>& image) {
   size_t digits = 0;
   for (size_t i = 0; i < image.size(); i += 3) {
     uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < image.size() ? static_cast<unsigned char>(image[i + k]) : 0);
+    for (size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (i + k < image.size() ? static_cast<unsigned char>(image[i + k]) : 0);
     if (digits % kLine == 0) text += digits ? "\n" : "";
     for (size_t k = 0; k < 4; ++k) text += i + k > image.size() ? '=' : kDigits[bits >> (18 - 6 * k) & 63];
     digits += 4;

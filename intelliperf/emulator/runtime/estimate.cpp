@@ -14,8 +14,22 @@ constexpr double kNormal95 = 1.96;  // samples are large, or hold everything
 constexpr double kRounding = 1e-9;  // relative; variances below it are none
 
 enum Field : uint32_t {
-  kRequests, kLanes, kBytes, kGlobalRequests, kSharedRequests, kSectors, kSectorsIdeal, kLines64, kLines128,
-  kLines128Ideal, kQuadLines64, kLineRuns128, kLdsPhases, kLdsPhasesIdeal, kSameAddress, kDistinctAddresses,
+  kRequests,
+  kLanes,
+  kBytes,
+  kGlobalRequests,
+  kSharedRequests,
+  kSectors,
+  kSectorsIdeal,
+  kLines64,
+  kLines128,
+  kLines128Ideal,
+  kQuadLines64,
+  kLineRuns128,
+  kLdsPhases,
+  kLdsPhasesIdeal,
+  kSameAddress,
+  kDistinctAddresses,
 };
 static_assert(kDistinctAddresses + 1 == kShapeFields, "the order of SiteRecord");
 static_assert(offsetof(SiteRecord, distinct_addresses) - offsetof(SiteRecord, requests) == 8 * kDistinctAddresses, "");
@@ -25,12 +39,18 @@ uint64_t* fields(SiteRecord& record) { return &record.requests; }
 // The most that a request of so many lanes can count. Ideals do not follow lanes evenly, so that a full one is meant.
 double worst(Field field, double lanes, double bytes) {
   switch (field) {
-    case kSectors: return lanes * std::ceil(bytes / 32);
-    case kSectorsIdeal: return std::ceil(device().wave_size * bytes / 32);
-    case kLines128Ideal: return std::ceil(device().wave_size * bytes / 128);
-    case kLdsPhases: return lanes * std::ceil(bytes / 4);
-    case kLdsPhasesIdeal: return 8;
-    default: return lanes;
+    case kSectors:
+      return lanes * std::ceil(bytes / 32);
+    case kSectorsIdeal:
+      return std::ceil(device().wave_size * bytes / 32);
+    case kLines128Ideal:
+      return std::ceil(device().wave_size * bytes / 128);
+    case kLdsPhases:
+      return lanes * std::ceil(bytes / 4);
+    case kLdsPhasesIdeal:
+      return 8;
+    default:
+      return lanes;
   }
 }
 
@@ -49,7 +69,8 @@ struct Estimated {
 // Each lane counts the same.
 bool in_step(Field field, const std::vector<Shape>& shapes) {
   const float each = shapes[0].field[field] / shapes[0].lanes;
-  return each >= 1 && std::all_of(shapes.begin(), shapes.end(), [&](const Shape& s) { return s.field[field] == each * s.lanes; });
+  return each >= 1 &&
+         std::all_of(shapes.begin(), shapes.end(), [&](const Shape& s) { return s.field[field] == each * s.lanes; });
 }
 
 Estimated estimate(Field field, const Rest& rest) {
@@ -97,7 +118,9 @@ void add_rest(SiteRecord& record, const Rest& rest) {
   for (uint32_t i = 0; i < kShapeFields; ++i) {
     uint64_t& count = fields(record)[i];
     if (rest.shapes.empty()) {
-      const double more = rest.analyzed > 0 ? double(count) * rest.requests / rest.analyzed : i == kRequests ? rest.requests : 0;
+      const double more = rest.analyzed > 0 ? double(count) * rest.requests / rest.analyzed
+                          : i == kRequests  ? rest.requests
+                                            : 0;
       count += uint64_t(more + 0.5);
       record.error[i] = i == kRequests || i == kLanes ? 0 : more;
       continue;
@@ -106,7 +129,9 @@ void add_rest(SiteRecord& record, const Rest& rest) {
     count += uint64_t(found.value + 0.5);
     record.error[i] = found.error;
   }
-  const double factor = sectors > 0 ? double(record.sectors) / sectors : requests > 0 ? double(record.requests) / requests : 1;
+  const double factor = sectors > 0    ? double(record.sectors) / sectors
+                        : requests > 0 ? double(record.requests) / requests
+                                       : 1;
   scale_cache_counts(record, factor);
 }
 
@@ -124,8 +149,9 @@ std::vector<SiteRecord> whole_launch(const Module& module, const Analysis& analy
       record.lanes = wave_counter.lanes(i);
     } else if (wave_counter.requests(i) > analyzed.events) {
       const double bytes = module.sites[i].bytes ? module.sites[i].bytes : 16;
-      add_rest(record, {double(wave_counter.requests(i) - analyzed.events), double(wave_counter.lanes(i) - analyzed.lanes),
-                        double(analyzed.events), bytes, sample.shapes(i)});
+      add_rest(record,
+               {double(wave_counter.requests(i) - analyzed.events), double(wave_counter.lanes(i) - analyzed.lanes),
+                double(analyzed.events), bytes, sample.shapes(i)});
     }
     if (scale != 1) scale_all(record, scale);
   }

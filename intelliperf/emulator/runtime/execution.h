@@ -9,7 +9,7 @@ namespace simt {
 struct Execution {
   const LaunchRequest* request = nullptr;  // null: no launch is running
   uint32_t index = 0;
-  class Analysis* observer = nullptr;  // of the block that runs
+  class Analysis* observer = nullptr;            // of the block that runs
   uintptr_t shared_begin = 0, shared_bytes = 0;  // static LDS of the module
 };
 extern Execution execution;

@@ -24,9 +24,9 @@ struct Session {
   bool all_kernels = false;
   bool before = false;  // wait before launches, too
   std::vector<std::string> targets;
-  std::map<std::string, uint64_t> seen;  // dispatches per kernel
+  std::map<std::string, uint64_t> seen;           // dispatches per kernel
   std::map<uint64_t, const Allocation*> staging;  // by the id of what lies outside the arena: its copy there
-  std::map<uint32_t, std::string> reached;  // by module: what was told of it last
+  std::map<uint32_t, std::string> reached;        // by module: what was told of it last
   uint64_t dispatches = 0;
   size_t modules = 0;  // of which the parent was told
   bool ended = false;
@@ -98,7 +98,8 @@ Session* open_session() {
     from = comma + 1;
   }
   made->all_kernels = std::find(made->targets.begin(), made->targets.end(), "*") != made->targets.end();
-  if (arena().descriptor < 0) wire_leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
+  if (arena().descriptor < 0)
+    wire_leave("device memory cannot be shared here (file size limit), so buffers cannot be compared");
   wire_at_leave([] { finish_records(false, kExitParentGone); });
   made->socket = wire_connect(path);
   made->modules = modules().size();
@@ -124,11 +125,16 @@ bool is_target(const Session& s, const std::string& kernel) {
 
 const char* kind_name(MemoryKind kind) {
   switch (kind) {
-    case MemoryKind::kDevice: return "device";
-    case MemoryKind::kManaged: return "managed";
-    case MemoryKind::kPinned: return "pinned";
-    case MemoryKind::kRegistered: return "registered";
-    default: return "symbol";
+    case MemoryKind::kDevice:
+      return "device";
+    case MemoryKind::kManaged:
+      return "managed";
+    case MemoryKind::kPinned:
+      return "pinned";
+    case MemoryKind::kRegistered:
+      return "registered";
+    default:
+      return "symbol";
   }
 }
 
@@ -136,7 +142,7 @@ const char* stage(Session& s, const Allocation& outside) {
   const Allocation*& copy = s.staging[outside.id];
   if (!copy) copy = allocate(outside.bytes, MemoryKind::kStaging);
   if (!copy) wire_leave("no memory to show the device's variables and registered memory");
-  auto* to = reinterpret_cast<char*>(copy->base);  // NOLINT(performance-no-int-to-ptr)
+  auto* to = reinterpret_cast<char*>(copy->base);                  // NOLINT(performance-no-int-to-ptr)
   const auto* from = reinterpret_cast<const char*>(outside.base);  // NOLINT(performance-no-int-to-ptr)
   std::memcpy(to, from, outside.bytes);
   shadow_moved(to, from, outside.bytes);
@@ -171,8 +177,10 @@ void write_allocations(JsonWriter& json, Session& s) {
     if (registered) json.key("address").number(a->base);
     json.key("kind").string(kind_name(a->kind));
     json.key("sequence").number(registered ? a->id - kFirstRegisteredId + 1 : a->id).key("name");
-    if (symbol && a->name) json.string(a->name);
-    else json.null();
+    if (symbol && a->name)
+      json.string(a->name);
+    else
+      json.null();
     json.end_object();
   }
   json.end_array();
@@ -204,7 +212,8 @@ void write_reached(JsonWriter& json, Session& s) {
   for (const auto& module : modules()) {
     if (!module->reached_count) continue;
     std::vector<unsigned char> bits((module->reached_count + 7) / 8);
-    for (uint32_t i = 0; i < module->reached_count; ++i) bits[i / 8] |= static_cast<unsigned char>((module->reached[i] != 0) << i % 8);
+    for (uint32_t i = 0; i < module->reached_count; ++i)
+      bits[i / 8] |= static_cast<unsigned char>((module->reached[i] != 0) << i % 8);
     std::string now = hexadecimal(bits.data(), bits.size());
     std::string& told = s.reached[module->id];
     if (now == told) continue;
@@ -229,7 +238,6 @@ void write_launch(JsonWriter& json, const Session& s, const LaunchRequest& reque
   const std::string& code = request.kernel->module->metadata["kernels"][name]["kept"].text();
   if (!code.empty()) json.key("code").string(code);
 }
-
 
 }  // namespace
 
@@ -261,7 +269,8 @@ void export_begins(const LaunchRequest& request) {
   wire_wait(s->socket);
 }
 
-void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration, OtherNumbersMode way) {
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration,
+                     OtherNumbersMode way) {
   Session* s = session();
   if (!s) return;
   tell_new_modules(*s);
@@ -288,7 +297,14 @@ void export_transfer(const char* operation, uint64_t bytes) {
   Session* s = session();
   if (!s) return;
   JsonWriter json;
-  json.begin_object().key("type").string("transfer").key("operation").string(operation).key("bytes").number(bytes).end_object();
+  json.begin_object()
+      .key("type")
+      .string("transfer")
+      .key("operation")
+      .string(operation)
+      .key("bytes")
+      .number(bytes)
+      .end_object();
   wire_send(s->socket, json.text());
 }
 

@@ -30,42 +30,66 @@ std::vector<Noted>& noted() {
 
 const char* name_of(FaultKind kind) {
   switch (kind) {
-    case FaultKind::kOutOfBounds: return "out_of_bounds";
-    case FaultKind::kRace: return "race";
-    case FaultKind::kUninitialized: return "uninitialized";
-    case FaultKind::kDeadlock: return "deadlock";
-    case FaultKind::kTrap: return "trap";
-    case FaultKind::kAssert: return "assert";
-    case FaultKind::kDivergentBarrier: return "divergent_barrier";
-    case FaultKind::kUnacquired: return "unacquired";
-    case FaultKind::kMisaligned: return "misaligned";
-    case FaultKind::kDivergentShuffle: return "divergent_shuffle";
-    case FaultKind::kShuffleFromEnded: return "shuffle_from_ended";
-    case FaultKind::kBarrierAfterEnd: return "barrier_after_end";
+    case FaultKind::kOutOfBounds:
+      return "out_of_bounds";
+    case FaultKind::kRace:
+      return "race";
+    case FaultKind::kUninitialized:
+      return "uninitialized";
+    case FaultKind::kDeadlock:
+      return "deadlock";
+    case FaultKind::kTrap:
+      return "trap";
+    case FaultKind::kAssert:
+      return "assert";
+    case FaultKind::kDivergentBarrier:
+      return "divergent_barrier";
+    case FaultKind::kUnacquired:
+      return "unacquired";
+    case FaultKind::kMisaligned:
+      return "misaligned";
+    case FaultKind::kDivergentShuffle:
+      return "divergent_shuffle";
+    case FaultKind::kShuffleFromEnded:
+      return "shuffle_from_ended";
+    case FaultKind::kBarrierAfterEnd:
+      return "barrier_after_end";
   }
   return "trap";
 }
 
 const char* name_of(FaultScope scope) {
   switch (scope) {
-    case FaultScope::kWave: return "wave";
-    case FaultScope::kBlock: return "block";
-    case FaultScope::kGrid: return "grid";
-    case FaultScope::kNone: break;
+    case FaultScope::kWave:
+      return "wave";
+    case FaultScope::kBlock:
+      return "block";
+    case FaultScope::kGrid:
+      return "grid";
+    case FaultScope::kNone:
+      break;
   }
   return nullptr;
 }
 
 const char* name_of(FaultCause cause) {
   switch (cause) {
-    case FaultCause::kNoRelease: return "no_release_fence";
-    case FaultCause::kNarrowFence: return "narrow_release_fence";
-    case FaultCause::kNoAcquire: return "no_acquire_fence";
-    case FaultCause::kNarrowAtomic: return "narrow_atomic";
-    case FaultCause::kLostUpdate: return "lost_update";
-    case FaultCause::kReadOnlyLoad: return "read_only_load";
-    case FaultCause::kUnorderedStreams: return "unordered_streams";
-    case FaultCause::kUnknown: break;
+    case FaultCause::kNoRelease:
+      return "no_release_fence";
+    case FaultCause::kNarrowFence:
+      return "narrow_release_fence";
+    case FaultCause::kNoAcquire:
+      return "no_acquire_fence";
+    case FaultCause::kNarrowAtomic:
+      return "narrow_atomic";
+    case FaultCause::kLostUpdate:
+      return "lost_update";
+    case FaultCause::kReadOnlyLoad:
+      return "read_only_load";
+    case FaultCause::kUnorderedStreams:
+      return "unordered_streams";
+    case FaultCause::kUnknown:
+      break;
   }
   return nullptr;
 }
@@ -146,7 +170,8 @@ std::string place_of(const Module& module, uint32_t site) {
 }
 
 std::string description(const Fault& fault) {
-  if (fault.kind == FaultKind::kDeadlock) return "deadlock (no thread can make progress, and the host waits for the launch)";
+  if (fault.kind == FaultKind::kDeadlock)
+    return "deadlock (no thread can make progress, and the host waits for the launch)";
   if (fault.kind == FaultKind::kTrap) return "device trap";
   const char* space = fault.shared ? "shared" : "global";
   if (fault.freed) return "access to memory that was freed before";
@@ -185,7 +210,8 @@ void note_fault(const Fault& fault) {
     made.fault.address_offset = int64_t(fault.address - owner->base);
     made.fault.allocation_bytes = owner->bytes;
   }
-  memcpy(&made.value, reinterpret_cast<const void*>(fault.address), sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
+  memcpy(&made.value, reinterpret_cast<const void*>(fault.address),
+         sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
 
 bool noted_bad_access() {
@@ -222,7 +248,8 @@ void record_host_fault(const char* kind, const char* detail) {
   JsonWriter line;
   line.begin_object();
   line.key("kind").string(kind);
-  for (const char* absent : {"launch", "kernel", "module", "site", "other_site", "scope", "cause", "other_block", "other_thread", "value", "resident"})
+  for (const char* absent : {"launch", "kernel", "module", "site", "other_site", "scope", "cause", "other_block",
+                             "other_thread", "value", "resident"})
     line.key(absent).null();
   line.key("space").string("global");
   line.key("address_offset").integer(0);

@@ -9,7 +9,13 @@
 namespace simt {
 
 enum class FaultKind : uint8_t {
-  kOutOfBounds, kRace, kUninitialized, kDeadlock, kTrap, kAssert, kDivergentBarrier,
+  kOutOfBounds,
+  kRace,
+  kUninitialized,
+  kDeadlock,
+  kTrap,
+  kAssert,
+  kDivergentBarrier,
   kUnacquired,        // ordered by a value that was read, but without an acquiring fence
   kMisaligned,        // for what the compiler takes for granted
   kDivergentShuffle,  // reads from a lane that takes no part
@@ -19,7 +25,13 @@ enum class FaultKind : uint8_t {
 };
 // What a race lacks, as far as it can be told.
 enum class FaultCause : uint8_t {
-  kUnknown, kNoRelease, kNarrowFence, kNoAcquire, kNarrowAtomic, kLostUpdate, kReadOnlyLoad,
+  kUnknown,
+  kNoRelease,
+  kNarrowFence,
+  kNoAcquire,
+  kNarrowAtomic,
+  kLostUpdate,
+  kReadOnlyLoad,
   kUnorderedStreams,  // with a kernel of another stream
 };
 enum class FaultScope : uint8_t { kNone, kWave, kBlock, kGrid };
@@ -33,14 +45,14 @@ struct Fault {
   uint32_t site = kNoSite, other_site = kNoSite;
   uint32_t thread = 0;
   FaultCause cause = FaultCause::kUnknown;
-  uint32_t other_thread = 0;       // of `other_block`
+  uint32_t other_thread = 0;        // of `other_block`
   uint64_t other_block = kNoBlock;  // linear
   uint64_t address = 0;             // 0: not given; what memory holds there is noted
   uint32_t bytes = 0;
-  uint64_t resident = 0;            // of a deadlock: blocks that fit, where others were not begun; 0: all were
-  int64_t address_offset = 0;      // from the base of its allocation
-  uint64_t allocation_bytes = 0;   // 0: in none
-  bool freed = false;              // of an access out of bounds: the allocation was freed before
+  uint64_t resident = 0;          // of a deadlock: blocks that fit, where others were not begun; 0: all were
+  int64_t address_offset = 0;     // from the base of its allocation
+  uint64_t allocation_bytes = 0;  // 0: in none
+  bool freed = false;             // of an access out of bounds: the allocation was freed before
 };
 
 // Counts the fault; the first of its kind and sites keeps the details.

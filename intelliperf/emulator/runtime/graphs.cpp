@@ -80,7 +80,9 @@ auto filling(const MemsetParams* p) {
 }
 
 auto calling(const HostNodeParams* p) {
-  return [p](Stream* stream) -> int { return p ? LaunchHostFunc(stream, p->function, p->data) : static_cast<int>(kInvalidValue); };
+  return [p](Stream* stream) -> int {
+    return p ? LaunchHostFunc(stream, p->function, p->data) : static_cast<int>(kInvalidValue);
+  };
 }
 
 auto copying(const Copy3D* copy) {
@@ -117,27 +119,31 @@ int GraphClone(Graph** clone, Graph* graph) {
   keep_graph(*clone = new Graph(*graph));
   return kSuccess;
 }
-int GraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const KernelNodeParams* params) {
+int GraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
+                       const KernelNodeParams* params) {
   return add(node, graph, after, count, NodeType::kKernel, launching(params));
 }
 int GraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const Copy3D* copy) {
   return add(node, graph, after, count, NodeType::kMemcpy, copying(copy));
 }
-int GraphAddMemcpyNode1D(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, void* to, const void* from,
-                         size_t bytes, int kind) {
+int GraphAddMemcpyNode1D(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, void* to,
+                         const void* from, size_t bytes, int kind) {
   return add(node, graph, after, count, NodeType::kMemcpy, copying(to, from, bytes, kind));
 }
-int GraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const MemsetParams* params) {
+int GraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
+                       const MemsetParams* params) {
   return add(node, graph, after, count, NodeType::kMemset, filling(params));
 }
-int GraphAddHostNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, const HostNodeParams* params) {
+int GraphAddHostNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
+                     const HostNodeParams* params) {
   return add(node, graph, after, count, NodeType::kHost, calling(params));
 }
 int GraphAddEmptyNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count) {
   return add(node, graph, after, count, NodeType::kEmpty, nothing());
 }
 int GraphAddEventRecordNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, Event* event) {
-  return add(node, graph, after, count, NodeType::kRecord, [event](Stream* stream) { return EventRecord(event, stream); });
+  return add(node, graph, after, count, NodeType::kRecord,
+             [event](Stream* stream) { return EventRecord(event, stream); });
 }
 int GraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, Graph* child) {
   if (!known_graph(child)) return kInvalidValue;
@@ -147,7 +153,8 @@ int GraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* aft
   });
 }
 // The memory is there from when the node is made, since later nodes name its address, and stays: a graph may run again.
-int GraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count, MemAllocNodeParams* params) {
+int GraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
+                         MemAllocNodeParams* params) {
   if (!params) return kInvalidValue;
   const int error = Malloc(&params->pointer, params->bytes);
   if (error == kSuccess) keep_for_graphs(params->pointer);
@@ -164,7 +171,8 @@ int GraphAddDependencies(Graph* graph, GraphNode* const* from, GraphNode* const*
 }
 int GraphGetNodes(Graph* graph, GraphNode** nodes, size_t* count) {
   if (!known_graph(graph) || !count) return kInvalidValue;
-  if (nodes && graph->nodes.empty() && !graph->operations.empty()) return not_supported("the nodes of a captured graph");
+  if (nodes && graph->nodes.empty() && !graph->operations.empty())
+    return not_supported("the nodes of a captured graph");
   const size_t total = graph->nodes.empty() ? graph->operations.size() - graph->event_records : graph->nodes.size();
   for (size_t i = 0; nodes && i < *count && i < total; ++i) nodes[i] = graph->nodes[i].get();
   *count = total;
@@ -178,19 +186,26 @@ int GraphNodeGetType(GraphNode* node, int* type) {
 int GraphKernelNodeSetParams(GraphNode* node, const KernelNodeParams* params) {
   return replace_own(node, NodeType::kKernel, launching(params));
 }
-int GraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* copy) { return replace_own(node, NodeType::kMemcpy, copying(copy)); }
+int GraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* copy) {
+  return replace_own(node, NodeType::kMemcpy, copying(copy));
+}
 int GraphMemcpyNodeSetParams1D(GraphNode* node, void* to, const void* from, size_t bytes, int kind) {
   return replace_own(node, NodeType::kMemcpy, copying(to, from, bytes, kind));
 }
-int GraphMemsetNodeSetParams(GraphNode* node, const MemsetParams* params) { return replace_own(node, NodeType::kMemset, filling(params)); }
-int GraphHostNodeSetParams(GraphNode* node, const HostNodeParams* params) { return replace_own(node, NodeType::kHost, calling(params)); }
+int GraphMemsetNodeSetParams(GraphNode* node, const MemsetParams* params) {
+  return replace_own(node, NodeType::kMemset, filling(params));
+}
+int GraphHostNodeSetParams(GraphNode* node, const HostNodeParams* params) {
+  return replace_own(node, NodeType::kHost, calling(params));
+}
 int GraphExecKernelNodeSetParams(Graph* executable, GraphNode* node, const KernelNodeParams* params) {
   return replace_in(executable, node, NodeType::kKernel, launching(params));
 }
 int GraphExecMemcpyNodeSetParams(Graph* executable, GraphNode* node, const Copy3D* copy) {
   return replace_in(executable, node, NodeType::kMemcpy, copying(copy));
 }
-int GraphExecMemcpyNodeSetParams1D(Graph* executable, GraphNode* node, void* to, const void* from, size_t bytes, int kind) {
+int GraphExecMemcpyNodeSetParams1D(Graph* executable, GraphNode* node, void* to, const void* from, size_t bytes,
+                                   int kind) {
   return replace_in(executable, node, NodeType::kMemcpy, copying(to, from, bytes, kind));
 }
 int GraphExecMemsetNodeSetParams(Graph* executable, GraphNode* node, const MemsetParams* params) {

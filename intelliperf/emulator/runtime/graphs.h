@@ -7,7 +7,18 @@
 
 namespace simt {
 
-enum class NodeType : int { kKernel = 0, kMemcpy = 1, kMemset = 2, kHost = 3, kGraph = 4, kEmpty = 5, kWait = 6, kRecord = 7, kAlloc = 10, kFree = 11 };
+enum class NodeType : int {
+  kKernel = 0,
+  kMemcpy = 1,
+  kMemset = 2,
+  kHost = 3,
+  kGraph = 4,
+  kEmpty = 5,
+  kWait = 6,
+  kRecord = 7,
+  kAlloc = 10,
+  kFree = 11
+};
 
 struct GraphNode {
   size_t index;  // of its operation

@@ -16,13 +16,13 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kFruitlessTurns = 200;     // per set-aside block in lock-step, each of many requests
-constexpr size_t kMostMixed = 64;              // blocks alive at once, where they are preempted by chance
+constexpr uint64_t kFruitlessTurns = 200;  // per set-aside block in lock-step, each of many requests
+constexpr size_t kMostMixed = 64;          // blocks alive at once, where they are preempted by chance
 constexpr size_t kMostHeld = 8;
-constexpr uint64_t kTurnsHeld = 64;            // of other blocks, in the mean
-constexpr double kFruitlessNs = 10e9;         // where lanes are interrupted by the clock only, in no new state
-constexpr double kPatienceNs = 60e9;          // and in new states, which a counted wait has too
-constexpr double kBudgetHead = 1.0 / 16;      // part of the event budget that may be used up early
+constexpr uint64_t kTurnsHeld = 64;       // of other blocks, in the mean
+constexpr double kFruitlessNs = 10e9;     // where lanes are interrupted by the clock only, in no new state
+constexpr double kPatienceNs = 60e9;      // and in new states, which a counted wait has too
+constexpr double kBudgetHead = 1.0 / 16;  // part of the event budget that may be used up early
 
 // Small kernels are launched in their thousands, mostly in one shape: the last block's lanes are used again.
 std::unique_ptr<Block>& kept_block() {
@@ -264,7 +264,8 @@ int GridRun::run() {
     if (request_.most_seconds > 0 && processor_seconds() - begun > request_.most_seconds)
       return abort_status = kLaunchTimeOut;
     // Fresh blocks first; those set aside get a turn after each of them.
-    const bool fresh = begun_ < blocks_ && room && (suspended_.empty() || (chance_ ? begins_one() : fruitless_ % 2 == 0));
+    const bool fresh =
+        begun_ < blocks_ && room && (suspended_.empty() || (chance_ ? begins_one() : fruitless_ % 2 == 0));
     if (!fresh && suspended_.empty()) {
       if (begun_ < blocks_) return kCooperativeTooLarge;
       release_grid();
@@ -299,8 +300,7 @@ int GridRun::run() {
     }
     if (got_on) idle_since_ns_ = host_now_ns();
     if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room)) continue;
-    const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1)
-                                         : waited_for_long();
+    const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1) : waited_for_long();
     if (long_enough) return deadlock();
   }
   return kLaunchOk;

@@ -22,10 +22,10 @@
 namespace simt {
 namespace {
 
-constexpr double kClockStep = 32;      // cycles between two readings
-constexpr double kIssueCycles = 4;     // of a wave-level request (assumption)
+constexpr double kClockStep = 32;       // cycles between two readings
+constexpr double kIssueCycles = 4;      // of a wave-level request (assumption)
 constexpr double kWallClockHz = 100e6;  // as the device properties say
-double device_ns;  // monotonic over the process
+double device_ns;                       // monotonic over the process
 
 double step_ns() { return kClockStep * 1e9 / device().clock_hz; }
 
@@ -47,7 +47,8 @@ NamedBarrier& named_barrier(uint32_t number) {
   if (named_barriers_of != execution.index) named_barriers.clear();
   named_barriers_of = execution.index;
   const Grid& g = __simt_grid;
-  const uint64_t block = g.block_index[0] + uint64_t{g.grid_dim[0]} * (g.block_index[1] + uint64_t{g.grid_dim[1]} * g.block_index[2]);
+  const uint64_t block =
+      g.block_index[0] + uint64_t{g.grid_dim[0]} * (g.block_index[1] + uint64_t{g.grid_dim[1]} * g.block_index[2]);
   return named_barriers[block][number % kNamedBarriers];
 }
 
@@ -89,9 +90,7 @@ SIMT_EXPORT Grid __simt_grid;
 
 SIMT_EXPORT void __simt_at(uint32_t site) { simt_current->site = site; }
 
-SIMT_EXPORT void __simt_block(uint32_t block) {
-  wave_counter.pass(block);
-}
+SIMT_EXPORT void __simt_block(uint32_t block) { wave_counter.pass(block); }
 
 void simt_count_access(const void* address, uint32_t site, uint64_t bytes) {
   if (wave_counter.access(address, site, bytes)) return;
@@ -150,9 +149,7 @@ SIMT_EXPORT void __simt_leave(uint32_t depth) {
   if (at < kMaxLoops) lane->path_hash = lane->turns[at].hash;
 }
 
-SIMT_EXPORT void __simt_barrier() {
-  park_at_barrier(LaneState::kBarrier, park_counts.barrier);
-}
+SIMT_EXPORT void __simt_barrier() { park_at_barrier(LaneState::kBarrier, park_counts.barrier); }
 
 SIMT_EXPORT int __simt_barrier_reduce(uint32_t op, int predicate) {
   Lane* lane = simt_current;

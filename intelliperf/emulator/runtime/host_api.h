@@ -136,11 +136,13 @@ using cudaFunction_t = Kernel*;
 #undef SIMT_COOPERATIVE_SIZE
 
 // What the core needs of itself across files.
-int not_mipmapped();  // says so; returns NotSupported
+int not_mipmapped();                                      // says so; returns NotSupported
 Copy3D without_arrays(const Copy3D& asked, bool& valid);  // the same copy between plain ranges
 enum class Side : int { kHost, kDevice };
 Side side_of(const void* pointer);
-void keep_for_graphs(const void* pointer);  // freeing it leaves it there: a graph that allocates it may run again  // device: device, managed and symbol memory
+void keep_for_graphs(
+    const void*
+        pointer);  // freeing it leaves it there: a graph that allocates it may run again  // device: device, managed and symbol memory
 // Moves bytes and puts the transfer on the timeline; the range checks are made.
 void transfer(void* to, const void* from, size_t bytes, Stream& stream, bool blocking);
 int launch_kernel(Kernel* kernel, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream,

@@ -49,7 +49,9 @@ int call(BlasHandle* handle, const char* name, double products, std::vector<Exte
 }
 
 // Results that come back to the host make it wait.
-bool to_host(const BlasHandle* handle) { return handles().count(const_cast<BlasHandle*>(handle)) && !handle->on_device; }
+bool to_host(const BlasHandle* handle) {
+  return handles().count(const_cast<BlasHandle*>(handle)) && !handle->on_device;
+}
 
 bool bad(int64_t lda, int64_t rows) { return lda < (rows > 1 ? rows : 1); }
 
@@ -83,13 +85,14 @@ int swap(const char* name, BlasHandle* handle, int n, T* x, int incx, T* y, int 
 template <class T, class Product>
 int reduce(const char* name, BlasHandle* handle, int n, const T* x, int incx, const T* y, int incy, T* result,
            Product product) {
-  return call<T>(handle, name, n, {vector(x, n, incx), vector(y, n, incy)}, {},
-                 [=, a = begin(x, n, incx), b = begin(y, n, incy)] {
-                   T sum(0);
-                   for (int64_t i = 0; i < n; ++i) sum += product(a[i * incx]) * b[i * incy];
-                   *result = sum;
-                 },
-                 to_host(handle));
+  return call<T>(
+      handle, name, n, {vector(x, n, incx), vector(y, n, incy)}, {},
+      [=, a = begin(x, n, incx), b = begin(y, n, incy)] {
+        T sum(0);
+        for (int64_t i = 0; i < n; ++i) sum += product(a[i * incx]) * b[i * incy];
+        *result = sum;
+      },
+      to_host(handle));
 }
 template <class T>
 int dot(const char* name, BlasHandle* handle, int n, const T* x, int incx, const T* y, int incy, T* result) {
@@ -105,13 +108,14 @@ int dotc(const char* name, BlasHandle* handle, int n, const T* x, int incx, cons
 }
 template <class T, class R>
 int nrm2(const char* name, BlasHandle* handle, int n, const T* x, int incx, R* result) {
-  return call<T>(handle, name, n, {vector(x, n, incx)}, {},
-                 [=] {
-                   double sum = 0;
-                   for (int64_t i = 0; i < n; ++i) sum += double(std::norm(x[i * incx]));
-                   *result = R(std::sqrt(sum));
-                 },
-                 to_host(handle));
+  return call<T>(
+      handle, name, n, {vector(x, n, incx)}, {},
+      [=] {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += double(std::norm(x[i * incx]));
+        *result = R(std::sqrt(sum));
+      },
+      to_host(handle));
 }
 template <class R>
 double one_norm(R v) {
@@ -123,27 +127,29 @@ double one_norm(std::complex<R> v) {
 }
 template <class T, class R>
 int asum(const char* name, BlasHandle* handle, int n, const T* x, int incx, R* result) {
-  return call<T>(handle, name, n / 2.0, {vector(x, n, incx)}, {},
-                 [=] {
-                   double sum = 0;
-                   for (int64_t i = 0; i < n; ++i) sum += one_norm(x[i * incx]);
-                   *result = R(sum);
-                 },
-                 to_host(handle));
+  return call<T>(
+      handle, name, n / 2.0, {vector(x, n, incx)}, {},
+      [=] {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += one_norm(x[i * incx]);
+        *result = R(sum);
+      },
+      to_host(handle));
 }
 // 1-based, the first of several; 0 for an empty vector.
 template <class T>
 int extreme(const char* name, BlasHandle* handle, int n, const T* x, int incx, int* result, bool least) {
-  return call<T>(handle, name, n / 2.0, {vector(x, n, incx)}, {},
-                 [=] {
-                   int64_t at = 0;
-                   for (int64_t i = 1; i < n; ++i) {
-                     const double a = one_norm(x[i * incx]), b = one_norm(x[at * incx]);
-                     if (least ? a < b : a > b) at = i;
-                   }
-                   *result = n > 0 ? int(at + 1) : 0;
-                 },
-                 to_host(handle));
+  return call<T>(
+      handle, name, n / 2.0, {vector(x, n, incx)}, {},
+      [=] {
+        int64_t at = 0;
+        for (int64_t i = 1; i < n; ++i) {
+          const double a = one_norm(x[i * incx]), b = one_norm(x[at * incx]);
+          if (least ? a < b : a > b) at = i;
+        }
+        *result = n > 0 ? int(at + 1) : 0;
+      },
+      to_host(handle));
 }
 template <class T>
 int amax(const char* name, BlasHandle* handle, int n, const T* x, int incx, int* result) {
@@ -221,13 +227,13 @@ int ger(const char* name, BlasHandle* h, int m, int n, const T* alpha, const T* 
   return rank_one(name, h, m, n, alpha, x, incx, y, incy, a, lda, [](T v) { return v; });
 }
 template <class T>
-int geru(const char* name, BlasHandle* h, int m, int n, const T* alpha, const T* x, int incx, const T* y, int incy, T* a,
-         int lda) {
+int geru(const char* name, BlasHandle* h, int m, int n, const T* alpha, const T* x, int incx, const T* y, int incy,
+         T* a, int lda) {
   return rank_one(name, h, m, n, alpha, x, incx, y, incy, a, lda, [](T v) { return v; });
 }
 template <class T>
-int gerc(const char* name, BlasHandle* h, int m, int n, const T* alpha, const T* x, int incx, const T* y, int incy, T* a,
-         int lda) {
+int gerc(const char* name, BlasHandle* h, int m, int n, const T* alpha, const T* x, int incx, const T* y, int incy,
+         T* a, int lda) {
   return rank_one(name, h, m, n, alpha, x, incx, y, incy, a, lda, [](T v) { return blas::conjugate(v); });
 }
 
@@ -290,7 +296,8 @@ int trsm(const char* name, BlasHandle* handle, int side, int fill, int operation
                    bool lower = lower_after(fill, operation);
                    if (side == blas::kRight) {
                      for (int64_t i = 0; i < order; ++i)
-                       for (int64_t j = 0; j < i; ++j) std::swap(full[size_t(i + j * order)], full[size_t(j + i * order)]);
+                       for (int64_t j = 0; j < i; ++j)
+                         std::swap(full[size_t(i + j * order)], full[size_t(j + i * order)]);
                      lower = !lower;
                    }
                    for (int64_t column = 0; column < n; ++column)
@@ -326,9 +333,8 @@ int gemm(const char* name, BlasHandle* handle, int transa, int transb, int m, in
     return kBlasInvalidValue;
   return call<T>(handle, name, double(m) * n * k,
                  {matrix(a, flat_a ? m : k, flat_a ? k : m, lda), matrix(b, flat_b ? k : n, flat_b ? n : k, ldb)},
-                 {matrix(c, m, n, ldc)}, [=, p = *alpha, q = *beta] {
-                   blas::gemm(transa, transb, m, n, k, p, a, lda, b, ldb, q, c, ldc);
-                 });
+                 {matrix(c, m, n, ldc)},
+                 [=, p = *alpha, q = *beta] { blas::gemm(transa, transb, m, n, k, p, a, lda, b, ldb, q, c, ldc); });
 }
 template <class T, class Place>
 int batched(const char* name, BlasHandle* handle, int transa, int transb, int m, int n, int k, const T* alpha, int lda,
@@ -408,8 +414,8 @@ int syrk(const char* name, BlasHandle* handle, int fill, int operation, int n, i
                  });
 }
 template <class T>
-int geam(const char* name, BlasHandle* handle, int transa, int transb, int m, int n, const T* alpha, const T* a, int lda,
-         const T* beta, const T* b, int ldb, T* c, int ldc) {
+int geam(const char* name, BlasHandle* handle, int transa, int transb, int m, int n, const T* alpha, const T* a,
+         int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {
   const bool flat_a = transa == blas::kPlain, flat_b = transb == blas::kPlain;
   const T p = *alpha, q = *beta;
   std::vector<Extent2D> reads;  // what a factor of 0 leaves out may be null
@@ -444,9 +450,12 @@ int dgmm(const char* name, BlasHandle* handle, int side, int m, int n, const T* 
 
 int blas_status(int error) {
   switch (error) {
-    case kSuccess: return kBlasSuccess;
-    case kInvalidHandle: return kBlasInvalidValue;
-    default: return kBlasExecutionFailed;
+    case kSuccess:
+      return kBlasSuccess;
+    case kInvalidHandle:
+      return kBlasInvalidValue;
+    default:
+      return kBlasExecutionFailed;
   }
 }
 int make_blas_handle(BlasHandle** handle) {
@@ -485,24 +494,24 @@ extern "C" {
 #define SIMT_FILL_OF(x) x
 #define SIMT_DIAG_OF(x) x
 #define SIMT_SIDE_OF(x) x
-#define SIMT_BLAS(L, l, camel, snake, parameters, arguments)                     \
-  SIMT_EXPORT int cublas##L##camel parameters {                                  \
-    const Call call(Vendor::kCuda);                                              \
-    return snake SIMT_NAMED("cublas" #L #camel, arguments);                      \
+#define SIMT_BLAS(L, l, camel, snake, parameters, arguments) \
+  SIMT_EXPORT int cublas##L##camel parameters {              \
+    const Call call(Vendor::kCuda);                          \
+    return snake SIMT_NAMED("cublas" #L#camel, arguments);   \
   }
-#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)                         \
-  SIMT_EXPORT int cublasI##l##camel parameters {                                 \
-    const Call call(Vendor::kCuda);                                              \
-    return camel SIMT_NAMED("cublasI" #l #camel, arguments);                     \
+#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)     \
+  SIMT_EXPORT int cublasI##l##camel parameters {             \
+    const Call call(Vendor::kCuda);                          \
+    return camel SIMT_NAMED("cublasI" #l #camel, arguments); \
   }
 #include "simt/blas_functions.h"
 #undef SIMT_BLAS
 #undef SIMT_BLAS_INDEX
-#define SIMT_TRMM(L, T)                                                                                              \
-  SIMT_EXPORT int cublas##L##trmm(BlasHandle* handle, int side, int uplo, int trans, int diag, int m, int n,         \
-                                  const T* alpha, const T* a, int lda, const T* b, int ldb, T* c, int ldc) {         \
-    const Call call(Vendor::kCuda);                                                                                  \
-    return trmm("cublas" #L "trmm", handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc);           \
+#define SIMT_TRMM(L, T)                                                                                      \
+  SIMT_EXPORT int cublas##L##trmm(BlasHandle* handle, int side, int uplo, int trans, int diag, int m, int n, \
+                                  const T* alpha, const T* a, int lda, const T* b, int ldb, T* c, int ldc) { \
+    const Call call(Vendor::kCuda);                                                                          \
+    return trmm("cublas" #L "trmm", handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc);   \
   }
 SIMT_TRMM(S, float)
 SIMT_TRMM(D, double)
@@ -519,23 +528,23 @@ SIMT_TRMM(Z, std::complex<double>)
 #define SIMT_FILL_OF(x) ((x) == 121 ? int(blas::kUpper) : int(blas::kLower))
 #define SIMT_DIAG_OF(x) ((x) - 131)
 #define SIMT_SIDE_OF(x) ((x) - 141)
-#define SIMT_BLAS(L, l, camel, snake, parameters, arguments)                     \
-  SIMT_EXPORT int hipblas##L##camel parameters {                                 \
-    const Call call(Vendor::kHip);                                               \
-    return hipblas_status(snake SIMT_NAMED("hipblas" #L #camel, arguments));     \
-  }                                                                              \
-  SIMT_EXPORT int rocblas_##l##snake parameters {                                \
-    const Call call(Vendor::kHip);                                               \
-    return rocblas_status(snake SIMT_NAMED("rocblas_" #l #snake, arguments));    \
+#define SIMT_BLAS(L, l, camel, snake, parameters, arguments)                  \
+  SIMT_EXPORT int hipblas##L##camel parameters {                              \
+    const Call call(Vendor::kHip);                                            \
+    return hipblas_status(snake SIMT_NAMED("hipblas" #L#camel, arguments));   \
+  }                                                                           \
+  SIMT_EXPORT int rocblas_##l##snake parameters {                             \
+    const Call call(Vendor::kHip);                                            \
+    return rocblas_status(snake SIMT_NAMED("rocblas_" #l #snake, arguments)); \
   }
-#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)                         \
-  SIMT_EXPORT int hipblasI##l##camel parameters {                                \
-    const Call call(Vendor::kHip);                                               \
-    return hipblas_status(camel SIMT_NAMED("hipblasI" #l #camel, arguments));    \
-  }                                                                              \
-  SIMT_EXPORT int rocblas_i##l##camel parameters {                               \
-    const Call call(Vendor::kHip);                                               \
-    return rocblas_status(camel SIMT_NAMED("rocblas_i" #l #camel, arguments));   \
+#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)                       \
+  SIMT_EXPORT int hipblasI##l##camel parameters {                              \
+    const Call call(Vendor::kHip);                                             \
+    return hipblas_status(camel SIMT_NAMED("hipblasI" #l #camel, arguments));  \
+  }                                                                            \
+  SIMT_EXPORT int rocblas_i##l##camel parameters {                             \
+    const Call call(Vendor::kHip);                                             \
+    return rocblas_status(camel SIMT_NAMED("rocblas_i" #l #camel, arguments)); \
   }
 #include "simt/blas_functions.h"
 }  // extern "C"

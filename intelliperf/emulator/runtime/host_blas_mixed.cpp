@@ -65,7 +65,9 @@ template <class T>
 int complex_product(const char* name, Stream* stream, const MixedProduct& p) {
   if (p.batches != 1 || p.bias || p.activation != Activation::kNone) return kBlasNotSupported;
   const bool flat_a = p.transa == blas::kPlain, flat_b = p.transb == blas::kPlain;
-  const LibraryCall what{name, 8.0 * double(p.m) * double(p.n) * double(p.k), sizeof(T) == 16,
+  const LibraryCall what{name,
+                         8.0 * double(p.m) * double(p.n) * double(p.k),
+                         sizeof(T) == 16,
                          {extent(p.a, p.a_type, flat_a ? p.m : p.k, flat_a ? p.k : p.m, p.lda),
                           extent(p.b, p.b_type, flat_b ? p.k : p.n, flat_b ? p.n : p.k, p.ldb)},
                          {extent(p.d, p.d_type, p.m, p.n, p.ldd)}};

@@ -36,7 +36,7 @@ int find_own_code(dl_phdr_info* info, size_t, void* data) {
   const auto wanted = reinterpret_cast<uintptr_t>(&find_own_code);
   OwnCode found;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    const ElfW(Phdr) & segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) continue;
     const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
     found.low = begin < found.low ? begin : found.low;
@@ -90,7 +90,7 @@ void write_site(uint32_t number, const Frames& frames) {
   line.begin_object().key("site").number(number).key("frames").begin_array();
   for (const uintptr_t address : frames) {
     Dl_info known{};
-    const uintptr_t call = address - 1;  // a return address may belong to the next line
+    const uintptr_t call = address - 1;                                  // a return address may belong to the next line
     if (!dladdr(reinterpret_cast<const void*>(call), &known)) continue;  // NOLINT(performance-no-int-to-ptr)
     line.begin_object().key("file").string(file_of(known).c_str());
     line.key("offset").number(call - reinterpret_cast<uintptr_t>(known.dli_fbase)).end_object();

@@ -17,8 +17,8 @@ double host_ns_since_last_call();
 constexpr uint32_t kNoLine = 0xFFFFFFFF;
 
 struct HostCall {
-  const char* operation;       // as in launches.jsonl, or: wait_device, wait_stream, wait_event, free, clock
-  uint32_t index = kNoLine;    // of its line in launches.jsonl
+  const char* operation;     // as in launches.jsonl, or: wait_device, wait_stream, wait_event, free, clock
+  uint32_t index = kNoLine;  // of its line in launches.jsonl
   uint64_t stream = 0;
   bool waits = false;          // the host continues when the work is done
   bool pageable = false;       // a copy from or to host memory that is neither pinned nor registered

@@ -19,7 +19,9 @@ int give(hipCtx_t* context) {
 
 }  // namespace
 
-int CtxCreate(hipCtx_t* context, unsigned int, hipDevice_t device) { return device == 0 ? give(context) : kInvalidDevice; }
+int CtxCreate(hipCtx_t* context, unsigned int, hipDevice_t device) {
+  return device == 0 ? give(context) : kInvalidDevice;
+}
 int CtxDestroy(hipCtx_t context) { return context ? kSuccess : kInvalidValue; }
 int CtxSetCurrent(hipCtx_t) { return kSuccess; }
 int CtxGetCurrent(hipCtx_t* context) { return give(context); }

@@ -14,7 +14,14 @@ namespace simt::host {
 
 namespace {
 
-enum CopyKind : int { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kDefault, kDeviceToDeviceNoCU = 1024 };
+enum CopyKind : int {
+  kHostToHost,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kDefault,
+  kDeviceToDeviceNoCU = 1024
+};
 
 struct Rows {  // `count` runs of `bytes`, `pitch` apart; a plain range is one run
   uintptr_t first;
@@ -124,7 +131,8 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
   call.waits = blocking && !(to_device && from_device);
   move_rows(to, from);
   if (to_device && !from_device && settings().other_numbers == OtherNumbersMode::kCopies)
-    for (size_t row = 0; row < to.count; ++row) OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
+    for (size_t row = 0; row < to.count; ++row)
+      OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   shade_rows(to, from, to_device, from_device);
   if (name) account(call, to.bytes * to.count, stream);
 }
@@ -160,7 +168,8 @@ int copy_plain(void* to, const void* from, size_t bytes, int kind, Stream* strea
 int copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, int kind,
             Stream* stream, bool blocking) {
   if (width > to_pitch || width > from_pitch) return kInvalidPitch;
-  return copy_rows({number(to), width, height, to_pitch}, {number(from), width, height, from_pitch}, kind, stream, blocking);
+  return copy_rows({number(to), width, height, to_pitch}, {number(from), width, height, from_pitch}, kind, stream,
+                   blocking);
 }
 
 int copy_3d(const Copy3D* asked, Stream* stream, bool blocking) {
@@ -241,7 +250,9 @@ void transfer(void* to, const void* from, size_t bytes, Stream& stream, bool blo
   move_and_account({number(to), bytes, 1, bytes}, {number(from), bytes, 1, bytes}, stream, blocking);
 }
 
-int Memcpy(void* to, const void* from, size_t bytes, int kind) { return copy_plain(to, from, bytes, kind, nullptr, true); }
+int Memcpy(void* to, const void* from, size_t bytes, int kind) {
+  return copy_plain(to, from, bytes, kind, nullptr, true);
+}
 int MemcpyAsync(void* to, const void* from, size_t bytes, int kind, Stream* stream) {
   return copy_plain(to, from, bytes, kind, stream, false);
 }
@@ -250,7 +261,9 @@ int MemcpyWithStream(void* to, const void* from, size_t bytes, int kind, Stream*
 }
 int MemcpyHtoD(void* to, void* from, size_t bytes) { return copy_plain(to, from, bytes, kHostToDevice, nullptr, true); }
 int MemcpyDtoH(void* to, void* from, size_t bytes) { return copy_plain(to, from, bytes, kDeviceToHost, nullptr, true); }
-int MemcpyDtoD(void* to, void* from, size_t bytes) { return copy_plain(to, from, bytes, kDeviceToDevice, nullptr, true); }
+int MemcpyDtoD(void* to, void* from, size_t bytes) {
+  return copy_plain(to, from, bytes, kDeviceToDevice, nullptr, true);
+}
 int MemcpyHtoDAsync(void* to, void* from, size_t bytes, Stream* stream) {
   return copy_plain(to, from, bytes, kHostToDevice, stream, false);
 }
@@ -311,15 +324,21 @@ int Memset(void* pointer, int value, size_t bytes) { return set_plain(pointer, b
 int MemsetAsync(void* pointer, int value, size_t bytes, Stream* stream) {
   return set_plain(pointer, byte_of(value), bytes, stream, false);
 }
-int MemsetD8(void* pointer, unsigned char value, size_t count) { return set_plain<uint8_t>(pointer, value, count, nullptr, true); }
+int MemsetD8(void* pointer, unsigned char value, size_t count) {
+  return set_plain<uint8_t>(pointer, value, count, nullptr, true);
+}
 int MemsetD8Async(void* pointer, unsigned char value, size_t count, Stream* stream) {
   return set_plain<uint8_t>(pointer, value, count, stream, false);
 }
-int MemsetD16(void* pointer, unsigned short value, size_t count) { return set_plain<uint16_t>(pointer, value, count, nullptr, true); }
+int MemsetD16(void* pointer, unsigned short value, size_t count) {
+  return set_plain<uint16_t>(pointer, value, count, nullptr, true);
+}
 int MemsetD16Async(void* pointer, unsigned short value, size_t count, Stream* stream) {
   return set_plain<uint16_t>(pointer, value, count, stream, false);
 }
-int MemsetD32(void* pointer, int value, size_t count) { return set_plain<int32_t>(pointer, value, count, nullptr, true); }
+int MemsetD32(void* pointer, int value, size_t count) {
+  return set_plain<int32_t>(pointer, value, count, nullptr, true);
+}
 int MemsetD32Async(void* pointer, int value, size_t count, Stream* stream) {
   return set_plain<int32_t>(pointer, value, count, stream, false);
 }

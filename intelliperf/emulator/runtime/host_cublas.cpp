@@ -17,10 +17,17 @@ double scalar(const void* value, Number compute) { return blas::load(compute, va
 // The type of alpha and beta, by cublasComputeType_t.
 Number scale_of(int compute) {
   switch (compute) {
-    case 64: case 65: return Number::kF16;
-    case 70: case 71: return Number::kF64;
-    case 72: case 73: return Number::kI32;
-    default: return Number::kF32;
+    case 64:
+    case 65:
+      return Number::kF16;
+    case 70:
+    case 71:
+      return Number::kF64;
+    case 72:
+    case 73:
+      return Number::kI32;
+    default:
+      return Number::kF32;
   }
 }
 
@@ -37,13 +44,20 @@ MixedProduct product(int ta, int tb, int m, int n, int k, const void* alpha, con
 
 const char* status_name(int status) {
   switch (status) {
-    case 0: return "CUBLAS_STATUS_SUCCESS";
-    case 1: return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case 3: return "CUBLAS_STATUS_ALLOC_FAILED";
-    case 7: return "CUBLAS_STATUS_INVALID_VALUE";
-    case 13: return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case 15: return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default: return "CUBLAS_STATUS_INTERNAL_ERROR";
+    case 0:
+      return "CUBLAS_STATUS_SUCCESS";
+    case 1:
+      return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case 3:
+      return "CUBLAS_STATUS_ALLOC_FAILED";
+    case 7:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case 13:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case 15:
+      return "CUBLAS_STATUS_NOT_SUPPORTED";
+    default:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
   }
 }
 
@@ -66,11 +80,11 @@ SIMT_EXPORT size_t cublasGetCudartVersion() { return 12040; }
 SIMT_EXPORT const char* cublasGetStatusName(int status) { return status_name(status); }
 SIMT_EXPORT const char* cublasGetStatusString(int status) { return status_name(status); }
 
-#define SIMT_SETTING(name, parameter, statement)                                          \
-  SIMT_EXPORT int cublas##name(BlasHandle* handle, parameter) {                           \
-    if (!is_blas_handle(handle)) return kBlasNotInitialized;                              \
-    statement;                                                                            \
-    return kBlasSuccess;                                                                  \
+#define SIMT_SETTING(name, parameter, statement)                \
+  SIMT_EXPORT int cublas##name(BlasHandle* handle, parameter) { \
+    if (!is_blas_handle(handle)) return kBlasNotInitialized;    \
+    statement;                                                  \
+    return kBlasSuccess;                                        \
   }
 SIMT_SETTING(SetStream, Stream* stream, handle->stream = stream)
 SIMT_SETTING(GetStream, Stream** stream, *stream = handle->stream)
@@ -120,15 +134,15 @@ SIMT_EXPORT int cublasGetVectorAsync(int n, int bytes, const void* x, int incx, 
 }
 
 SIMT_EXPORT int cublasGemmEx(BlasHandle* handle, int ta, int tb, int m, int n, int k, const void* alpha, const void* a,
-                             int at, int lda, const void* b, int bt, int ldb, const void* beta, void* c, int ct, int ldc,
-                             int compute, int) {
+                             int at, int lda, const void* b, int bt, int ldb, const void* beta, void* c, int ct,
+                             int ldc, int compute, int) {
   const Call call(Vendor::kCuda);
   return gemm_ex("cublasGemmEx", handle,
                  product(ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, scale_of(compute)));
 }
-SIMT_EXPORT int cublasSgemmEx(BlasHandle* handle, int ta, int tb, int m, int n, int k, const float* alpha, const void* a,
-                              int at, int lda, const void* b, int bt, int ldb, const float* beta, void* c, int ct,
-                              int ldc) {
+SIMT_EXPORT int cublasSgemmEx(BlasHandle* handle, int ta, int tb, int m, int n, int k, const float* alpha,
+                              const void* a, int at, int lda, const void* b, int bt, int ldb, const float* beta,
+                              void* c, int ct, int ldc) {
   const Call call(Vendor::kCuda);
   return gemm_ex("cublasSgemmEx", handle,
                  product(ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, Number::kF32));
@@ -137,8 +151,8 @@ SIMT_EXPORT int cublasGemmBatchedEx(BlasHandle* handle, int ta, int tb, int m, i
                                     const void* const a[], int at, int lda, const void* const b[], int bt, int ldb,
                                     const void* beta, void* const c[], int ct, int ldc, int batches, int compute, int) {
   const Call call(Vendor::kCuda);
-  MixedProduct p = product(ta, tb, m, n, k, alpha, nullptr, at, lda, nullptr, bt, ldb, beta, nullptr, ct, ldc,
-                           scale_of(compute));
+  MixedProduct p =
+      product(ta, tb, m, n, k, alpha, nullptr, at, lda, nullptr, bt, ldb, beta, nullptr, ct, ldc, scale_of(compute));
   p.many_a = a, p.many_b = b, p.many_c = c, p.many_d = c, p.batches = batches;
   return gemm_ex("cublasGemmBatchedEx", handle, p);
 }
@@ -233,17 +247,28 @@ SIMT_EXPORT int cublasLtMatmulDescCreate(Descriptor** made, int compute, int sca
 SIMT_EXPORT int cublasLtMatmulDescDestroy(Descriptor* descriptor) { return free(descriptor), kBlasSuccess; }
 SIMT_EXPORT int cublasLtMatmulDescSetAttribute(Descriptor* d, int attribute, const void* value, size_t bytes) {
   switch (attribute) {
-    case 0: return put(d->compute, value, bytes);
-    case 1: return put(d->scale, value, bytes);
-    case 2: return put(d->pointer_mode, value, bytes);
-    case 3: return put(d->transa, value, bytes);
-    case 4: return put(d->transb, value, bytes);
-    case 7: return put(d->epilogue, value, bytes);
-    case 8: return put(d->bias, value, bytes);
-    case 11: return put(d->auxiliary, value, bytes);
-    case 12: return put(d->auxiliary_ld, value, bytes);
-    case 26: return put(d->bias_type, value, bytes);
-    default: return not_supported("this attribute of cublasLtMatmulDesc"), kBlasNotSupported;
+    case 0:
+      return put(d->compute, value, bytes);
+    case 1:
+      return put(d->scale, value, bytes);
+    case 2:
+      return put(d->pointer_mode, value, bytes);
+    case 3:
+      return put(d->transa, value, bytes);
+    case 4:
+      return put(d->transb, value, bytes);
+    case 7:
+      return put(d->epilogue, value, bytes);
+    case 8:
+      return put(d->bias, value, bytes);
+    case 11:
+      return put(d->auxiliary, value, bytes);
+    case 12:
+      return put(d->auxiliary_ld, value, bytes);
+    case 26:
+      return put(d->bias_type, value, bytes);
+    default:
+      return not_supported("this attribute of cublasLtMatmulDesc"), kBlasNotSupported;
   }
 }
 SIMT_EXPORT int cublasLtMatrixLayoutCreate(Layout** made, int type, uint64_t rows, uint64_t columns, int64_t ld) {
@@ -254,14 +279,22 @@ SIMT_EXPORT int cublasLtMatrixLayoutCreate(Layout** made, int type, uint64_t row
 SIMT_EXPORT int cublasLtMatrixLayoutDestroy(Layout* layout) { return free(layout), kBlasSuccess; }
 SIMT_EXPORT int cublasLtMatrixLayoutSetAttribute(Layout* l, int attribute, const void* value, size_t bytes) {
   switch (attribute) {
-    case 0: return put(l->type, value, bytes);
-    case 1: return put(l->order, value, bytes);
-    case 2: return put(l->rows, value, bytes);
-    case 3: return put(l->columns, value, bytes);
-    case 4: return put(l->ld, value, bytes);
-    case 5: return put(l->batches, value, bytes);
-    case 6: return put(l->stride, value, bytes);
-    default: return not_supported("this attribute of cublasLtMatrixLayout"), kBlasNotSupported;
+    case 0:
+      return put(l->type, value, bytes);
+    case 1:
+      return put(l->order, value, bytes);
+    case 2:
+      return put(l->rows, value, bytes);
+    case 3:
+      return put(l->columns, value, bytes);
+    case 4:
+      return put(l->ld, value, bytes);
+    case 5:
+      return put(l->batches, value, bytes);
+    case 6:
+      return put(l->stride, value, bytes);
+    default:
+      return not_supported("this attribute of cublasLtMatrixLayout"), kBlasNotSupported;
   }
 }
 SIMT_EXPORT int cublasLtMatmulPreferenceCreate(void** made) { return *made = calloc(1, 64), kBlasSuccess; }

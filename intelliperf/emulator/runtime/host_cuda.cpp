@@ -66,7 +66,8 @@ void fill(cudaDeviceProp& out) {
 cudaMemoryType type_of(const Allocation* a) {
   if (!a) return cudaMemoryTypeUnregistered;
   if (a->kind == MemoryKind::kManaged) return cudaMemoryTypeManaged;
-  return a->kind == MemoryKind::kPinned || a->kind == MemoryKind::kRegistered ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+  return a->kind == MemoryKind::kPinned || a->kind == MemoryKind::kRegistered ? cudaMemoryTypeHost
+                                                                              : cudaMemoryTypeDevice;
 }
 
 int launch_with(const cudaLaunchConfig_t& config, const void* function, void** arguments) {
@@ -140,7 +141,8 @@ SIMT_EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, co
 }  // extern "C"
 
 // The C name of what C++ has as an overload of the header.
-extern "C" SIMT_EXPORT int simt_cuda_graph_instantiate(Graph** executable, Graph* graph, unsigned long long flags) __asm__("cudaGraphInstantiate");
+extern "C" SIMT_EXPORT int simt_cuda_graph_instantiate(Graph** executable, Graph* graph,
+                                                       unsigned long long flags) __asm__("cudaGraphInstantiate");
 extern "C" int simt_cuda_graph_instantiate(Graph** executable, Graph* graph, unsigned long long flags) {
   const Call call(Vendor::kCuda);
   return call.done(host::GraphInstantiateWithFlags(executable, graph, flags));

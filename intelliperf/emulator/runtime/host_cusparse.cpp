@@ -89,9 +89,12 @@ double scalar(const void* value, int compute) { return blas::load(Number{compute
 
 int sparse_status(int error) {
   switch (error) {
-    case kSuccess: return kSparseSuccess;
-    case kInvalidValue: return kSparseInvalidValue;
-    default: return kSparseExecutionFailed;
+    case kSuccess:
+      return kSparseSuccess;
+    case kInvalidValue:
+      return kSparseInvalidValue;
+    default:
+      return kSparseExecutionFailed;
   }
 }
 
@@ -105,12 +108,18 @@ LibraryCall described(const char* name, const SparseMatrix& a, int64_t width, in
 
 const char* status_name(int status) {
   switch (status) {
-    case kSparseSuccess: return "CUSPARSE_STATUS_SUCCESS";
-    case kSparseNotInitialized: return "CUSPARSE_STATUS_NOT_INITIALIZED";
-    case kSparseInvalidValue: return "CUSPARSE_STATUS_INVALID_VALUE";
-    case kSparseExecutionFailed: return "CUSPARSE_STATUS_EXECUTION_FAILED";
-    case kSparseNotSupported: return "CUSPARSE_STATUS_NOT_SUPPORTED";
-    default: return "CUSPARSE_STATUS_INTERNAL_ERROR";
+    case kSparseSuccess:
+      return "CUSPARSE_STATUS_SUCCESS";
+    case kSparseNotInitialized:
+      return "CUSPARSE_STATUS_NOT_INITIALIZED";
+    case kSparseInvalidValue:
+      return "CUSPARSE_STATUS_INVALID_VALUE";
+    case kSparseExecutionFailed:
+      return "CUSPARSE_STATUS_EXECUTION_FAILED";
+    case kSparseNotSupported:
+      return "CUSPARSE_STATUS_NOT_SUPPORTED";
+    default:
+      return "CUSPARSE_STATUS_INTERNAL_ERROR";
   }
 }
 
@@ -121,8 +130,8 @@ int make_sparse(SparseMatrix** matrix, Format format, int64_t rows, int64_t colu
   if (!matrix || rows < 0 || columns < 0 || nonzeros < 0 || base < 0 || base > 1) return kSparseInvalidValue;
   const bool known = (outer_type == k32 || outer_type == k64) && (inner_type == k32 || inner_type == k64);
   if (!known || !is_real(type)) return kSparseNotSupported;
-  *matrix = new SparseMatrix{format, rows, columns, nonzeros, outer, inner, values,
-                             outer_type == k64, inner_type == k64, base, Number{type}};
+  *matrix = new SparseMatrix{
+      format, rows, columns, nonzeros, outer, inner, values, outer_type == k64, inner_type == k64, base, Number{type}};
   return kSparseSuccess;
 }
 
@@ -138,11 +147,11 @@ SIMT_EXPORT int cusparseGetVersion(SparseHandle*, int* version) { return *versio
 SIMT_EXPORT const char* cusparseGetErrorName(int status) { return status_name(status); }
 SIMT_EXPORT const char* cusparseGetErrorString(int status) { return status_name(status); }
 
-#define SIMT_SETTING(name, type, parameter, statement)          \
+#define SIMT_SETTING(name, type, parameter, statement)         \
   SIMT_EXPORT int cusparse##name(type* described, parameter) { \
-    if (!described) return kSparseNotInitialized;               \
-    statement;                                                  \
-    return kSparseSuccess;                                      \
+    if (!described) return kSparseNotInitialized;              \
+    statement;                                                 \
+    return kSparseSuccess;                                     \
   }
 SIMT_SETTING(SetStream, SparseHandle, Stream* stream, described->stream = stream)
 SIMT_SETTING(GetStream, SparseHandle, Stream** stream, *stream = described->stream)
@@ -227,10 +236,10 @@ SIMT_EXPORT int cusparseSpMV(SparseHandle* handle, int operation, const void* al
   LibraryCall noted = described("cusparseSpMV", *a, 1, compute);
   noted.reads.push_back({x->values, uint64_t(x->size) * blas::size_of(x->number)});
   noted.writes.push_back({y->values, uint64_t(y->size) * blas::size_of(y->number)});
-  const double by = handle->on_device ? 0 : scalar(alpha, compute), kept = handle->on_device ? 0 : scalar(beta, compute);
-  return sparse_status(run_library_call(
-      noted, handle->stream, false,
-      [=, on_device = handle->on_device, a = *a, x = *x, y = *y] {
+  const double by = handle->on_device ? 0 : scalar(alpha, compute),
+               kept = handle->on_device ? 0 : scalar(beta, compute);
+  return sparse_status(
+      run_library_call(noted, handle->stream, false, [=, on_device = handle->on_device, a = *a, x = *x, y = *y] {
         const double factor = on_device ? scalar(alpha, compute) : by, old = on_device ? scalar(beta, compute) : kept;
         std::vector<double> sums(size_t(y.size));
         each(a, [&](int64_t row, int64_t column, double value) {
@@ -264,10 +273,10 @@ SIMT_EXPORT int cusparseSpMM(SparseHandle* handle, int of_a, int of_b, const voi
   LibraryCall noted = described("cusparseSpMM", *a, wide, compute);
   noted.reads.push_back({b->values, b->bytes()});
   noted.writes.push_back({c->values, c->bytes()});
-  const double by = handle->on_device ? 0 : scalar(alpha, compute), kept = handle->on_device ? 0 : scalar(beta, compute);
-  return sparse_status(run_library_call(
-      noted, handle->stream, false,
-      [=, on_device = handle->on_device, a = *a, b = *b, c = *c] {
+  const double by = handle->on_device ? 0 : scalar(alpha, compute),
+               kept = handle->on_device ? 0 : scalar(beta, compute);
+  return sparse_status(
+      run_library_call(noted, handle->stream, false, [=, on_device = handle->on_device, a = *a, b = *b, c = *c] {
         const double factor = on_device ? scalar(alpha, compute) : by, old = on_device ? scalar(beta, compute) : kept;
         std::vector<double> sums(size_t(high * wide));
         each(a, [&](int64_t row, int64_t column, double value) {

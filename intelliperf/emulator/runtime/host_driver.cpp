@@ -24,10 +24,15 @@ int attribute_of(int* value, CUdevice_attribute attribute, CUdevice device) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH:
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT: *value = 32768; break;
+    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT:
+      *value = 32768;
+      break;
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS:
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS: *value = 2048; break;
-    default: return host::DeviceGetAttribute(value, attribute, device);
+    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS:
+      *value = 2048;
+      break;
+    default:
+      return host::DeviceGetAttribute(value, attribute, device);
   }
   return host::SetDevice(device);
 }
@@ -104,7 +109,8 @@ SIMT_EXPORT CUresult cuCtxDestroy(CUcontext context) {
   return through_driver([&]() -> int { return context == the_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; });
 }
 SIMT_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
-  return through_driver([&]() -> int { return !context || context == the_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; });
+  return through_driver(
+      [&]() -> int { return !context || context == the_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; });
 }
 SIMT_EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
   return through_driver([&] { return give_context(context, 0); });

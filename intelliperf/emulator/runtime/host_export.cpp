@@ -22,12 +22,12 @@ int through(Vendor vendor, bool device, Core core) {
 
 extern "C" {
 
-#define SIMT_CALL(name, parameters, arguments)                                     \
-  SIMT_EXPORT int hip##name parameters {                                           \
+#define SIMT_CALL(name, parameters, arguments)                                      \
+  SIMT_EXPORT int hip##name parameters {                                            \
     return through(Vendor::kHip, true, [&] { return simt::host::name arguments; }); \
   }
-#define SIMT_QUERY(name, parameters, arguments)                                     \
-  SIMT_EXPORT int hip##name parameters {                                            \
+#define SIMT_QUERY(name, parameters, arguments)                                      \
+  SIMT_EXPORT int hip##name parameters {                                             \
     return through(Vendor::kHip, false, [&] { return simt::host::name arguments; }); \
   }
 #include "simt/host_functions.h"
@@ -35,12 +35,12 @@ extern "C" {
 #undef SIMT_CALL
 #undef SIMT_QUERY
 
-#define SIMT_CALL(name, parameters, arguments)                                      \
-  SIMT_EXPORT int cuda##name parameters {                                           \
+#define SIMT_CALL(name, parameters, arguments)                                       \
+  SIMT_EXPORT int cuda##name parameters {                                            \
     return through(Vendor::kCuda, true, [&] { return simt::host::name arguments; }); \
   }
-#define SIMT_QUERY(name, parameters, arguments)                                      \
-  SIMT_EXPORT int cuda##name parameters {                                            \
+#define SIMT_QUERY(name, parameters, arguments)                                       \
+  SIMT_EXPORT int cuda##name parameters {                                             \
     return through(Vendor::kCuda, false, [&] { return simt::host::name arguments; }); \
   }
 #include "simt/host_functions.h"
@@ -49,16 +49,16 @@ extern "C" {
 #undef SIMT_QUERY
 
 // Whatever they are given, nothing is read of it.
-#define SIMT_UNSUPPORTED(name, parameters)                                                   \
-  SIMT_EXPORT int hip##name() {                                                              \
-    return through(Vendor::kHip, false, [] { return not_supported("hip" #name); });          \
+#define SIMT_UNSUPPORTED(name, parameters)                                          \
+  SIMT_EXPORT int hip##name() {                                                     \
+    return through(Vendor::kHip, false, [] { return not_supported("hip" #name); }); \
   }
 #include "simt/host_unsupported.h"
 #include "simt/host_unsupported_hip.h"
 #undef SIMT_UNSUPPORTED
-#define SIMT_UNSUPPORTED(name, parameters)                                                   \
-  SIMT_EXPORT int cuda##name() {                                                             \
-    return through(Vendor::kCuda, false, [] { return not_supported("cuda" #name); });        \
+#define SIMT_UNSUPPORTED(name, parameters)                                            \
+  SIMT_EXPORT int cuda##name() {                                                      \
+    return through(Vendor::kCuda, false, [] { return not_supported("cuda" #name); }); \
   }
 #include "simt/host_unsupported.h"
 #include "simt/host_unsupported_cuda.h"

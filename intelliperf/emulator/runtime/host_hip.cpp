@@ -40,15 +40,20 @@ int copy_rows(const hip_Memcpy2D* c, Stream* stream, bool blocking) {
   Array* from_array = c->srcMemoryType == hipMemoryTypeArray ? reinterpret_cast<Array*>(c->srcArray) : nullptr;
   Array* to_array = c->dstMemoryType == hipMemoryTypeArray ? reinterpret_cast<Array*>(c->dstArray) : nullptr;
   if (from_array && to_array) return not_supported("hipMemcpyParam2D from array to array");
-  const Rows from = rows_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcPitch, c->WidthInBytes);
-  const Rows to = rows_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstPitch, c->WidthInBytes);
+  const Rows from =
+      rows_of(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcPitch, c->WidthInBytes);
+  const Rows to =
+      rows_of(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstPitch, c->WidthInBytes);
   int error;
   if (to_array)
-    error = host::Memcpy2DToArrayAsync(to_array, c->dstXInBytes, c->dstY, from.begin, from.pitch, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+    error = host::Memcpy2DToArrayAsync(to_array, c->dstXInBytes, c->dstY, from.begin, from.pitch, c->WidthInBytes,
+                                       c->Height, hipMemcpyDefault, stream);
   else if (from_array)
-    error = host::Memcpy2DFromArrayAsync(to.begin, to.pitch, from_array, c->srcXInBytes, c->srcY, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+    error = host::Memcpy2DFromArrayAsync(to.begin, to.pitch, from_array, c->srcXInBytes, c->srcY, c->WidthInBytes,
+                                         c->Height, hipMemcpyDefault, stream);
   else
-    error = host::Memcpy2DAsync(to.begin, to.pitch, from.begin, from.pitch, c->WidthInBytes, c->Height, hipMemcpyDefault, stream);
+    error = host::Memcpy2DAsync(to.begin, to.pitch, from.begin, from.pitch, c->WidthInBytes, c->Height,
+                                hipMemcpyDefault, stream);
   return error == kSuccess && blocking ? host::StreamSynchronize(stream) : error;
 }
 
@@ -66,13 +71,23 @@ int wait_for_value(Stream* handle, const void* pointer, T wanted, unsigned int h
   const T found = *static_cast<const volatile T*>(pointer) & mask;
   bool met = false;
   switch (how) {
-    case hipStreamWaitValueGte: met = found >= wanted; break;
-    case hipStreamWaitValueEq: met = found == wanted; break;
-    case hipStreamWaitValueAnd: met = (found & wanted) != 0; break;
-    case hipStreamWaitValueNor: met = static_cast<T>(~(found | wanted)) != 0; break;
-    default: return kInvalidValue;
+    case hipStreamWaitValueGte:
+      met = found >= wanted;
+      break;
+    case hipStreamWaitValueEq:
+      met = found == wanted;
+      break;
+    case hipStreamWaitValueAnd:
+      met = (found & wanted) != 0;
+      break;
+    case hipStreamWaitValueNor:
+      met = static_cast<T>(~(found | wanted)) != 0;
+      break;
+    default:
+      return kInvalidValue;
   }
-  return met ? static_cast<int>(kSuccess) : not_supported("hipStreamWaitValue for a value that no earlier work has written");
+  return met ? static_cast<int>(kSuccess)
+             : not_supported("hipStreamWaitValue for a value that no earlier work has written");
 }
 
 const char* target_features(const Device& d) {
@@ -126,7 +141,8 @@ void fill(hipDeviceProp_t& out) {
   hipDeviceArch_t& arch = out.arch;
   arch.hasGlobalInt32Atomics = arch.hasGlobalFloatAtomicExch = arch.hasSharedInt32Atomics = 1;
   arch.hasSharedFloatAtomicExch = arch.hasFloatAtomicAdd = arch.hasGlobalInt64Atomics = arch.hasSharedInt64Atomics = 1;
-  arch.hasDoubles = arch.hasWarpVote = arch.hasWarpBallot = arch.hasWarpShuffle = arch.hasThreadFenceSystem = arch.has3dGrid = 1;
+  arch.hasDoubles = arch.hasWarpVote = arch.hasWarpBallot = arch.hasWarpShuffle = arch.hasThreadFenceSystem =
+      arch.has3dGrid = 1;
 }
 
 hipMemoryType type_of(const Allocation* a) {
@@ -157,7 +173,8 @@ SIMT_EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes
     std::memset(attributes, 0, sizeof *attributes);
     attributes->type = type_of(a);
     void* same = const_cast<void*>(pointer);
-    if (attributes->type == hipMemoryTypeHost || attributes->type == hipMemoryTypeManaged) attributes->hostPointer = same;
+    if (attributes->type == hipMemoryTypeHost || attributes->type == hipMemoryTypeManaged)
+      attributes->hostPointer = same;
     if (a) attributes->devicePointer = same;
     attributes->device = a ? 0 : -2;
     attributes->isManaged = attributes->type == hipMemoryTypeManaged;
@@ -189,17 +206,38 @@ SIMT_EXPORT hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute att
   const hipError_t error = hipFuncGetAttributes(&all, kernel->host_function);
   if (error != hipSuccess) return error;
   switch (attribute) {
-    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;
-    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(all.sharedSizeBytes); break;
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = static_cast<int>(all.constSizeBytes); break;
-    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(all.localSizeBytes); break;
-    case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; break;
-    case HIP_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; break;
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; break;
-    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = all.cacheModeCA; break;
-    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = all.maxDynamicSharedSizeBytes; break;
-    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = all.preferredShmemCarveout; break;
-    default: return hipErrorInvalidValue;
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = all.maxThreadsPerBlock;
+      break;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(all.sharedSizeBytes);
+      break;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = static_cast<int>(all.constSizeBytes);
+      break;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(all.localSizeBytes);
+      break;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = all.numRegs;
+      break;
+    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = all.ptxVersion;
+      break;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = all.binaryVersion;
+      break;
+    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = all.cacheModeCA;
+      break;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = all.maxDynamicSharedSizeBytes;
+      break;
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = all.preferredShmemCarveout;
+      break;
+    default:
+      return hipErrorInvalidValue;
   }
   return hipSuccess;
 }
@@ -224,11 +262,15 @@ SIMT_EXPORT hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, 
 SIMT_EXPORT hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int) {
   return through([&]() -> int { return write_value(reinterpret_cast<Stream*>(stream), pointer, value); });
 }
-SIMT_EXPORT hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned int flags, uint32_t mask) {
-  return through([&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
+SIMT_EXPORT hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned int flags,
+                                            uint32_t mask) {
+  return through(
+      [&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
 }
-SIMT_EXPORT hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags, uint64_t mask) {
-  return through([&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
+SIMT_EXPORT hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags,
+                                            uint64_t mask) {
+  return through(
+      [&]() -> int { return wait_for_value(reinterpret_cast<Stream*>(stream), pointer, value, flags, mask); });
 }
 
 }  // extern "C"

@@ -9,22 +9,34 @@ using blas::Number;
 
 int hipblas_status(int status) {
   switch (status) {
-    case kBlasSuccess: return 0;
-    case kBlasNotInitialized: return 1;
-    case kBlasAllocFailed: return 2;
-    case kBlasInvalidValue: return 3;
-    case kBlasNotSupported: return 7;
-    default: return 5;  // execution failed
+    case kBlasSuccess:
+      return 0;
+    case kBlasNotInitialized:
+      return 1;
+    case kBlasAllocFailed:
+      return 2;
+    case kBlasInvalidValue:
+      return 3;
+    case kBlasNotSupported:
+      return 7;
+    default:
+      return 5;  // execution failed
   }
 }
 int rocblas_status(int status) {
   switch (status) {
-    case kBlasSuccess: return 0;
-    case kBlasNotInitialized: return 1;  // invalid handle
-    case kBlasAllocFailed: return 5;
-    case kBlasInvalidValue: return 4;  // invalid size
-    case kBlasNotSupported: return 2;
-    default: return 6;  // internal error
+    case kBlasSuccess:
+      return 0;
+    case kBlasNotInitialized:
+      return 1;  // invalid handle
+    case kBlasAllocFailed:
+      return 5;
+    case kBlasInvalidValue:
+      return 4;  // invalid size
+    case kBlasNotSupported:
+      return 2;
+    default:
+      return 6;  // internal error
   }
 }
 
@@ -33,15 +45,24 @@ namespace {
 // hipblasDatatype_t and rocblas_datatype, or hipDataType, whose values are CUDA's.
 int number_type(int type) {
   switch (type) {
-    case 150: return int(Number::kF16);
-    case 151: return int(Number::kF32);
-    case 152: return int(Number::kF64);
-    case 154: return int(Number::kC32);
-    case 155: return int(Number::kC64);
-    case 160: return int(Number::kI8);
-    case 162: return int(Number::kI32);
-    case 168: return int(Number::kBf16);
-    default: return type;
+    case 150:
+      return int(Number::kF16);
+    case 151:
+      return int(Number::kF32);
+    case 152:
+      return int(Number::kF64);
+    case 154:
+      return int(Number::kC32);
+    case 155:
+      return int(Number::kC64);
+    case 160:
+      return int(Number::kI8);
+    case 162:
+      return int(Number::kI32);
+    case 168:
+      return int(Number::kBf16);
+    default:
+      return type;
   }
 }
 // hipblasComputeType_t: 0, 1 half; 2, 3, 4, 5, 6 float; 7, 8 double; 9, 10 int32. Older calls give a data type.
@@ -80,16 +101,16 @@ SIMT_EXPORT int hipblasDestroy(BlasHandle* handle) { return hipblas_status(drop_
 SIMT_EXPORT int rocblas_create_handle(BlasHandle** handle) { return rocblas_status(make_blas_handle(handle)); }
 SIMT_EXPORT int rocblas_destroy_handle(BlasHandle* handle) { return rocblas_status(drop_blas_handle(handle)); }
 SIMT_EXPORT void rocblas_initialize() {}
-#define SIMT_SETTING(hip, roc, parameter, statement)                     \
-  SIMT_EXPORT int hipblas##hip(BlasHandle* handle, parameter) {          \
-    if (!is_blas_handle(handle)) return 1;                               \
-    statement;                                                           \
-    return 0;                                                            \
-  }                                                                      \
-  SIMT_EXPORT int rocblas_##roc(BlasHandle* handle, parameter) {         \
-    if (!is_blas_handle(handle)) return 1;                               \
-    statement;                                                           \
-    return 0;                                                            \
+#define SIMT_SETTING(hip, roc, parameter, statement)             \
+  SIMT_EXPORT int hipblas##hip(BlasHandle* handle, parameter) {  \
+    if (!is_blas_handle(handle)) return 1;                       \
+    statement;                                                   \
+    return 0;                                                    \
+  }                                                              \
+  SIMT_EXPORT int rocblas_##roc(BlasHandle* handle, parameter) { \
+    if (!is_blas_handle(handle)) return 1;                       \
+    statement;                                                   \
+    return 0;                                                    \
   }
 SIMT_SETTING(SetStream, set_stream, Stream* stream, handle->stream = stream)
 SIMT_SETTING(GetStream, get_stream, Stream** stream, *stream = handle->stream)
@@ -101,12 +122,16 @@ SIMT_SETTING(SetMathMode, set_math_mode, int mode, handle->math_mode = mode)
 SIMT_SETTING(GetMathMode, get_math_mode, int* mode, *mode = handle->math_mode)
 #undef SIMT_SETTING
 SIMT_EXPORT const char* hipblasStatusToString(int status) {
-  return status == 0 ? "HIPBLAS_STATUS_SUCCESS" : status == 3 ? "HIPBLAS_STATUS_INVALID_VALUE"
-         : status == 7 ? "HIPBLAS_STATUS_NOT_SUPPORTED" : "HIPBLAS_STATUS_EXECUTION_FAILED";
+  return status == 0   ? "HIPBLAS_STATUS_SUCCESS"
+         : status == 3 ? "HIPBLAS_STATUS_INVALID_VALUE"
+         : status == 7 ? "HIPBLAS_STATUS_NOT_SUPPORTED"
+                       : "HIPBLAS_STATUS_EXECUTION_FAILED";
 }
 SIMT_EXPORT const char* rocblas_status_to_string(int status) {
-  return status == 0 ? "rocblas_status_success" : status == 4 ? "rocblas_status_invalid_size"
-         : status == 2 ? "rocblas_status_not_implemented" : "rocblas_status_internal_error";
+  return status == 0   ? "rocblas_status_success"
+         : status == 4 ? "rocblas_status_invalid_size"
+         : status == 2 ? "rocblas_status_not_implemented"
+                       : "rocblas_status_internal_error";
 }
 
 SIMT_EXPORT int hipblasGemmEx(BlasHandle* handle, int ta, int tb, int m, int n, int k, const void* alpha, const void* a,
@@ -121,8 +146,8 @@ SIMT_EXPORT int hipblasGemmStridedBatchedEx(BlasHandle* handle, int ta, int tb, 
                                             int ldb, long long stride_b, const void* beta, void* c, int ct, int ldc,
                                             long long stride_c, int batches, int compute, int) {
   const Call call(Vendor::kHip);
-  MixedProduct p = product({ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, c, ct, ldc},
-                           scale_type(compute));
+  MixedProduct p =
+      product({ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, c, ct, ldc}, scale_type(compute));
   p.stride_a = stride_a, p.stride_b = stride_b, p.stride_c = p.stride_d = stride_c, p.batches = batches;
   return hipblas_status(gemm_ex("hipblasGemmStridedBatchedEx", handle, p));
 }
@@ -147,8 +172,8 @@ SIMT_EXPORT int rocblas_gemm_strided_batched_ex(BlasHandle* handle, int ta, int 
                                                 int ldd, int64_t stride_d, int batches, int compute, int, int32_t,
                                                 uint32_t) {
   const Call call(Vendor::kHip);
-  MixedProduct p = product({ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, d, dt, ldd},
-                           scale_type(compute));
+  MixedProduct p =
+      product({ta, tb, m, n, k, alpha, a, at, lda, b, bt, ldb, beta, c, ct, ldc, d, dt, ldd}, scale_type(compute));
   p.stride_a = stride_a, p.stride_b = stride_b, p.stride_c = stride_c, p.stride_d = stride_d, p.batches = batches;
   return rocblas_status(gemm_ex("rocblas_gemm_strided_batched_ex", handle, p));
 }

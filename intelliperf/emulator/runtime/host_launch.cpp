@@ -42,7 +42,8 @@ int check_shape(const Kernel& kernel, const Dim3& grid, const Dim3& block) {
     return registers > static_cast<uint64_t>(limits.registers_per_block) ? kOutOfResources : kSuccess;
   }
   if (bounded) return kLaunchFailed;  // returned by the call, not sticky
-  const bool huge = uint64_t{grid.x} * block.x >= kMostThreadsOfAGrid || uint64_t{grid.y} * block.y >= kMostThreadsOfAGrid ||
+  const bool huge = uint64_t{grid.x} * block.x >= kMostThreadsOfAGrid ||
+                    uint64_t{grid.y} * block.y >= kMostThreadsOfAGrid ||
                     uint64_t{grid.z} * block.z >= kMostThreadsOfAGrid;
   if (huge) return kInvalidConfiguration;
   return kSuccess;
@@ -51,13 +52,16 @@ int check_shape(const Kernel& kernel, const Dim3& grid, const Dim3& block) {
 int check_shared(const Kernel& kernel, size_t shared_bytes) {
   const DeviceLimits& limits = device_limits();
   const uint64_t total = uint64_t{kernel.static_lds} + shared_bytes;
-  if (current_vendor() == Vendor::kHip) return total > static_cast<uint64_t>(limits.shared_per_block) ? kInvalidValue : kSuccess;
-  const uint64_t allowed = kernel.dynamic_lds_limit ? kernel.dynamic_lds_limit + kernel.static_lds : static_cast<uint64_t>(limits.shared_per_block);
+  if (current_vendor() == Vendor::kHip)
+    return total > static_cast<uint64_t>(limits.shared_per_block) ? kInvalidValue : kSuccess;
+  const uint64_t allowed = kernel.dynamic_lds_limit ? kernel.dynamic_lds_limit + kernel.static_lds
+                                                    : static_cast<uint64_t>(limits.shared_per_block);
   return total > allowed ? kInvalidValue : kSuccess;
 }
 
 int check_residency(const Kernel& kernel, const Dim3& grid, const Dim3& block, size_t shared_bytes) {
-  const uint64_t resident = resident_blocks(kernel, static_cast<uint32_t>(block.count()), static_cast<uint32_t>(shared_bytes));
+  const uint64_t resident =
+      resident_blocks(kernel, static_cast<uint32_t>(block.count()), static_cast<uint32_t>(shared_bytes));
   if (grid.count() > resident * target_device().compute_units) return kCooperativeTooLarge;
   return kSuccess;
 }
@@ -129,7 +133,8 @@ int run_once(const LaunchRequest& request, Stream& stream) {
   check_canaries(report_damage, request.kernel);
   // Where launches are altered, another comparison looks at the unaltered ones.
   const OtherNumbersMode mode = settings().other_numbers;
-  if (!shown && !trying()) export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
+  if (!shown && !trying())
+    export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;
@@ -184,7 +189,8 @@ int launch_kernel(Kernel* kernel, Dim3 grid, Dim3 block, void** arguments, size_
 int LaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream) {
   return launch_kernel(find_kernel(function), grid, block, arguments, shared_bytes, stream, false);
 }
-int LaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream) {
+int LaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes,
+                            Stream* stream) {
   return launch_kernel(find_kernel(function), grid, block, arguments, shared_bytes, stream, true);
 }
 int ExtLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes, Stream* stream,

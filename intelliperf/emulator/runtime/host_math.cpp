@@ -14,10 +14,18 @@ T sine_of_pi(T x) {
   const T pi = T(3.14159265358979323846L);
   T value = 0;
   switch (static_cast<int>(std::floor(turn * 2))) {
-    case 0: value = std::sin(pi * part); break;
-    case 1: value = std::cos(pi * part); break;
-    case 2: value = -std::sin(pi * part); break;
-    default: value = -std::cos(pi * part); break;
+    case 0:
+      value = std::sin(pi * part);
+      break;
+    case 1:
+      value = std::cos(pi * part);
+      break;
+    case 2:
+      value = -std::sin(pi * part);
+      break;
+    default:
+      value = -std::cos(pi * part);
+      break;
   }
   return std::signbit(x) ? -value : value;
 }

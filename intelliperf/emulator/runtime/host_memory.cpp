@@ -36,7 +36,8 @@ void say_too_large(size_t bytes, MemoryKind kind) {
   said = true;
   constexpr double kGigabyte = 1e9;
   std::fprintf(stderr,
-               "intelliperf: an allocation of %.3g GB fails here, not on the modelled device: this machine has %.3g GB to spare; "
+               "intelliperf: an allocation of %.3g GB fails here, not on the modelled device: this machine has %.3g GB "
+               "to spare; "
                "try a smaller problem\n",
                double(bytes) / kGigabyte, double(available_memory()) / kGigabyte);
 }
@@ -58,7 +59,10 @@ int make(void** pointer, size_t bytes, MemoryKind kind, unsigned int flags) {
 int refuse_free(const void* pointer) {
   char detail[128];
   const Allocation* old = nearest(number(pointer));
-  std::snprintf(detail, sizeof detail, "%s", !old ? "not an allocation" : old->live ? "not the start of an allocation" : "freed already");
+  std::snprintf(detail, sizeof detail, "%s",
+                !old        ? "not an allocation"
+                : old->live ? "not the start of an allocation"
+                            : "freed already");
   record_host_fault("invalid_free", detail);
   return kInvalidValue;
 }
@@ -109,8 +113,12 @@ int MallocManaged(void** pointer, size_t bytes, unsigned int flags) {
   return make(pointer, bytes, MemoryKind::kManaged, flags);
 }
 int MallocHost(void** pointer, size_t bytes) { return make(pointer, bytes, MemoryKind::kPinned, 0); }
-int HostAlloc(void** pointer, size_t bytes, unsigned int flags) { return make(pointer, bytes, MemoryKind::kPinned, flags); }
-int HostMalloc(void** pointer, size_t bytes, unsigned int flags) { return make(pointer, bytes, MemoryKind::kPinned, flags); }
+int HostAlloc(void** pointer, size_t bytes, unsigned int flags) {
+  return make(pointer, bytes, MemoryKind::kPinned, flags);
+}
+int HostMalloc(void** pointer, size_t bytes, unsigned int flags) {
+  return make(pointer, bytes, MemoryKind::kPinned, flags);
+}
 int MemAllocHost(void** pointer, size_t bytes) { return make(pointer, bytes, MemoryKind::kPinned, 0); }
 int ExtMallocWithFlags(void** pointer, size_t bytes, unsigned int flags) {
   return make(pointer, bytes, MemoryKind::kDevice, flags);
@@ -218,7 +226,15 @@ int MemPoolDestroy(Pool* pool) {
 }
 
 namespace {
-enum PoolAttribute : int { kReuseFirst = 1, kReuseLast = 3, kReleaseThreshold, kReserved, kReservedHigh, kUsed, kUsedHigh };
+enum PoolAttribute : int {
+  kReuseFirst = 1,
+  kReuseLast = 3,
+  kReleaseThreshold,
+  kReserved,
+  kReservedHigh,
+  kUsed,
+  kUsedHigh
+};
 }
 
 int MemPoolSetAttribute(Pool* pool, int attribute, void* value) {
@@ -229,10 +245,15 @@ int MemPoolSetAttribute(Pool* pool, int attribute, void* value) {
   }
   const uint64_t given = *static_cast<uint64_t*>(value);
   switch (attribute) {
-    case kReleaseThreshold: pool->release_threshold = given; return kSuccess;
+    case kReleaseThreshold:
+      pool->release_threshold = given;
+      return kSuccess;
     case kReservedHigh:
-    case kUsedHigh: pool->used_high = pool->used; return given == 0 ? kSuccess : kInvalidValue;
-    default: return kInvalidValue;
+    case kUsedHigh:
+      pool->used_high = pool->used;
+      return given == 0 ? kSuccess : kInvalidValue;
+    default:
+      return kInvalidValue;
   }
 }
 int MemPoolGetAttribute(Pool* pool, int attribute, void* value) {
@@ -243,12 +264,19 @@ int MemPoolGetAttribute(Pool* pool, int attribute, void* value) {
   }
   auto* into = static_cast<uint64_t*>(value);
   switch (attribute) {
-    case kReleaseThreshold: *into = pool->release_threshold; return kSuccess;
+    case kReleaseThreshold:
+      *into = pool->release_threshold;
+      return kSuccess;
     case kReserved:
-    case kUsed: *into = pool->used; return kSuccess;
+    case kUsed:
+      *into = pool->used;
+      return kSuccess;
     case kReservedHigh:
-    case kUsedHigh: *into = pool->used_high; return kSuccess;
-    default: return kInvalidValue;
+    case kUsedHigh:
+      *into = pool->used_high;
+      return kSuccess;
+    default:
+      return kInvalidValue;
   }
 }
 int MemPoolSetAccess(Pool* pool, const AccessDescription* list, size_t count) {

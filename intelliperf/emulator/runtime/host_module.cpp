@@ -26,7 +26,8 @@ void* new_handle() { return new char; }
 
 // Kernels and variables by their names: nothing of the host's stands for them.
 void name_parts(Module& made) {
-  for (const auto& kernel : made.metadata["kernels"].members()) register_kernel(made, new_handle(), kernel.first.c_str(), 0);
+  for (const auto& kernel : made.metadata["kernels"].members())
+    register_kernel(made, new_handle(), kernel.first.c_str(), 0);
   for (const auto& symbol : made.metadata["symbols"].members())
     register_variable(made, new_handle(), symbol.first.c_str(), symbol.second["size"].unsigned_or(0),
                       symbol.second["constant"].boolean());
@@ -60,7 +61,8 @@ int load(Module** module, const char* function, const char* name, const char* da
   if (image_from(data, most, &image)) return add_module(module, std::move(image));
   const bool cuda = current_vendor() == Vendor::kCuda;
   std::fprintf(stderr, "intelliperf: %s%s: %s is neither device code that the emulator's %s made nor %s\n",
-               cuda ? "cu" : "hip", function, name, cuda ? "nvcc -ptx, -cubin, -fatbin or NVRTC" : "hipcc --genco or hipRTC",
+               cuda ? "cu" : "hip", function, name,
+               cuda ? "nvcc -ptx, -cubin, -fatbin or NVRTC" : "hipcc --genco or hipRTC",
                cuda ? "text of it; PTX of other compilers is not supported" : "an AMD code object");
   return kInvalidImage;
 }
@@ -96,13 +98,17 @@ int launch_from_buffer(Kernel* kernel, Dim3 grid, Dim3 block, size_t shared_byte
   char* buffer = nullptr;
   size_t bytes = 0;
   for (; reinterpret_cast<uintptr_t>(*extra) != kEnd; extra += 2) {
-    if (reinterpret_cast<uintptr_t>(extra[0]) == kBufferPointer) buffer = static_cast<char*>(extra[1]);
-    else if (reinterpret_cast<uintptr_t>(extra[0]) == kBufferSize) bytes = *static_cast<size_t*>(extra[1]);
-    else return kInvalidValue;
+    if (reinterpret_cast<uintptr_t>(extra[0]) == kBufferPointer)
+      buffer = static_cast<char*>(extra[1]);
+    else if (reinterpret_cast<uintptr_t>(extra[0]) == kBufferSize)
+      bytes = *static_cast<size_t*>(extra[1]);
+    else
+      return kInvalidValue;
   }
   if (!buffer && !kernel->parameters.empty()) return kInvalidValue;
   size_t total = 0;
-  std::vector<size_t> offsets = kernel->code ? offsets_of(*kernel->code, &total) : offsets_in_buffer(*kernel, 16, &total);
+  std::vector<size_t> offsets =
+      kernel->code ? offsets_of(*kernel->code, &total) : offsets_in_buffer(*kernel, 16, &total);
   if (kernel->code && total > bytes) return kInvalidValue;
   if (total > bytes) offsets = offsets_in_buffer(*kernel, 8, &total);
   if (total > bytes) return kInvalidValue;
@@ -124,7 +130,9 @@ int ModuleLoadData(Module** module, const void* image) {
   if (!module || !image) return kInvalidValue;
   return load(module, "ModuleLoadData", "the image", static_cast<const char*>(image), ~size_t{0});
 }
-int ModuleLoadDataEx(Module** module, const void* image, unsigned int, int*, void**) { return ModuleLoadData(module, image); }
+int ModuleLoadDataEx(Module** module, const void* image, unsigned int, int*, void**) {
+  return ModuleLoadData(module, image);
+}
 int ModuleUnload(Module* module) {
   if (!module) return kInvalidHandle;
   unregister_module(*module);
@@ -147,27 +155,29 @@ int ModuleGetGlobal(void** pointer, size_t* bytes, Module* module, const char* n
   }
   return kNotFound;
 }
-int ModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-                       unsigned int bz, unsigned int shared_bytes, Stream* stream, void** arguments, void** extra) {
+int ModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                       unsigned int by, unsigned int bz, unsigned int shared_bytes, Stream* stream, void** arguments,
+                       void** extra) {
   if (!function) return kInvalidHandle;
   if (arguments && extra) return kInvalidValue;
   if (extra) return launch_from_buffer(function, {gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, extra);
   return launch_kernel(function, {gx, gy, gz}, {bx, by, bz}, arguments, shared_bytes, stream, false);
 }
 int ModuleLaunchCooperativeKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                                  unsigned int by, unsigned int bz, unsigned int shared_bytes, Stream* stream, void** arguments) {
+                                  unsigned int by, unsigned int bz, unsigned int shared_bytes, Stream* stream,
+                                  void** arguments) {
   if (!function) return kInvalidHandle;
   return launch_kernel(function, {gx, gy, gz}, {bx, by, bz}, arguments, shared_bytes, stream, true);
 }
 // The grid is given in threads.
-int ExtModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-                          unsigned int bz, size_t shared_bytes, Stream* stream, void** arguments, void** extra, Event* start,
-                          Event* stop, unsigned int) {
+int ExtModuleLaunchKernel(Kernel* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                          unsigned int by, unsigned int bz, size_t shared_bytes, Stream* stream, void** arguments,
+                          void** extra, Event* start, Event* stop, unsigned int) {
   if (bx == 0 || by == 0 || bz == 0 || gx % bx || gy % by || gz % bz) return kInvalidValue;
   int error = start ? EventRecord(start, stream) : static_cast<int>(kSuccess);
   if (error == kSuccess)
-    error = ModuleLaunchKernel(function, gx / bx, gy / by, gz / bz, bx, by, bz, static_cast<unsigned int>(shared_bytes), stream,
-                               arguments, extra);
+    error = ModuleLaunchKernel(function, gx / bx, gy / by, gz / bz, bx, by, bz, static_cast<unsigned int>(shared_bytes),
+                               stream, arguments, extra);
   if (error == kSuccess && stop) error = EventRecord(stop, stream);
   return error;
 }

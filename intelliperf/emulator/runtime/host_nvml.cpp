@@ -62,12 +62,15 @@ SIMT_EXPORT int nvmlInit() { return kDone; }
 SIMT_EXPORT int nvmlInit_v2() { return kDone; }
 SIMT_EXPORT int nvmlShutdown() { return kDone; }
 SIMT_EXPORT const char* nvmlErrorString(int result) {
-  return result == kDone ? "Success" : result == kNoSensor  ? "Not Supported"
-         : result == kNotFound  ? "Not Found"
-         : result == kTooSmall  ? "Insufficient Size"
-                                : "Invalid Argument";
+  return result == kDone       ? "Success"
+         : result == kNoSensor ? "Not Supported"
+         : result == kNotFound ? "Not Found"
+         : result == kTooSmall ? "Insufficient Size"
+                               : "Invalid Argument";
 }
-SIMT_EXPORT int nvmlSystemGetDriverVersion(char* version, unsigned int length) { return text("550.54.14", version, length); }
+SIMT_EXPORT int nvmlSystemGetDriverVersion(char* version, unsigned int length) {
+  return text("550.54.14", version, length);
+}
 SIMT_EXPORT int nvmlDeviceGetCount(unsigned int* count) { return *count = 1, kDone; }
 SIMT_EXPORT int nvmlDeviceGetCount_v2(unsigned int* count) { return nvmlDeviceGetCount(count); }
 SIMT_EXPORT int nvmlDeviceGetHandleByIndex(unsigned int index, void** handle) {
@@ -87,14 +90,17 @@ SIMT_EXPORT int nvmlDeviceGetMemoryInfo(void*, unsigned long long* total_free_us
   return kDone;
 }
 SIMT_EXPORT int nvmlInitWithFlags(unsigned int) { return kDone; }
-SIMT_EXPORT int nvmlSystemGetNVMLVersion(char* version, unsigned int length) { return text("12.550.54.14", version, length); }
+SIMT_EXPORT int nvmlSystemGetNVMLVersion(char* version, unsigned int length) {
+  return text("12.550.54.14", version, length);
+}
 SIMT_EXPORT int nvmlSystemGetCudaDriverVersion(int* version) { return DriverGetVersion(version); }
 SIMT_EXPORT int nvmlSystemGetCudaDriverVersion_v2(int* version) { return DriverGetVersion(version); }
 SIMT_EXPORT int nvmlDeviceGetHandleByPciBusId(const char* place, void** handle) {
   int found = 0;
   // NVML writes eight digits of the domain, the runtime four.
   const size_t longer = place && strlen(place) > 12 ? strlen(place) - 12 : 0;
-  if (!place || strspn(place, "0") < longer || DeviceGetByPCIBusId(&found, place + longer) != kSuccess) return kNotFound;
+  if (!place || strspn(place, "0") < longer || DeviceGetByPCIBusId(&found, place + longer) != kSuccess)
+    return kNotFound;
   return nvmlDeviceGetHandleByIndex(0, handle);
 }
 SIMT_EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char* place, void** handle) {
@@ -121,7 +127,8 @@ SIMT_EXPORT int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor
 SIMT_EXPORT int nvmlDeviceGetSupportedMemoryClocks(void*, unsigned int* count, unsigned int* megahertz) {
   return one_clock(2, count, megahertz);
 }
-SIMT_EXPORT int nvmlDeviceGetSupportedGraphicsClocks(void*, unsigned int, unsigned int* count, unsigned int* megahertz) {
+SIMT_EXPORT int nvmlDeviceGetSupportedGraphicsClocks(void*, unsigned int, unsigned int* count,
+                                                     unsigned int* megahertz) {
   return one_clock(0, count, megahertz);
 }
 #define SIMT_CLOCK(name, parameters) \

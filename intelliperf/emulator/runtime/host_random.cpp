@@ -90,7 +90,8 @@ double normal(Words& words) {  // Box and Muller, one of the two
 }
 
 unsigned int poisson(Words& words, double lambda) {
-  if (lambda > kLargestInvertedLambda) return static_cast<unsigned int>(std::max(0.0, std::floor(lambda + std::sqrt(lambda) * normal(words) + 0.5)));
+  if (lambda > kLargestInvertedLambda)
+    return static_cast<unsigned int>(std::max(0.0, std::floor(lambda + std::sqrt(lambda) * normal(words) + 0.5)));
   const double limit = std::exp(-lambda);
   unsigned int count = 0;
   for (double product = words.uniform_double(); product > limit; product *= words.uniform_double()) ++count;

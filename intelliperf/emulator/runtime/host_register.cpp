@@ -78,14 +78,16 @@ extern "C" {
 
 SIMT_EXPORT void** __hipRegisterFatBinary(const void* data) { return add_binary(data); }
 SIMT_EXPORT void __hipUnregisterFatBinary(void** handle) { remove_binary(handle); }
-SIMT_EXPORT void __hipRegisterFunction(void** handle, const void* function, char*, const char* name, unsigned int max_threads,
-                                       void*, void*, void*, void*, int*) {
+SIMT_EXPORT void __hipRegisterFunction(void** handle, const void* function, char*, const char* name,
+                                       unsigned int max_threads, void*, void*, void*, void*, int*) {
   add_kernel(handle, function, name, static_cast<int>(max_threads));
 }
-SIMT_EXPORT void __hipRegisterVar(void** handle, void* variable, char*, const char* name, int, size_t bytes, int constant, int) {
+SIMT_EXPORT void __hipRegisterVar(void** handle, void* variable, char*, const char* name, int, size_t bytes,
+                                  int constant, int) {
   add_variable(handle, variable, name, bytes, constant);
 }
-SIMT_EXPORT void __hipRegisterManagedVar(void* handle, void** pointer, void* initial, const char* name, size_t bytes, unsigned) {
+SIMT_EXPORT void __hipRegisterManagedVar(void* handle, void** pointer, void* initial, const char* name, size_t bytes,
+                                         unsigned) {
   const std::lock_guard<std::recursive_mutex> lock(api_lock());
   register_managed(module_of(static_cast<void**>(handle)), pointer, initial, name, bytes);
 }
@@ -107,18 +109,22 @@ SIMT_EXPORT void __cudaRegisterFatBinaryEnd(void** handle) {
 }
 SIMT_EXPORT void __cudaUnregisterFatBinary(void** handle) { remove_binary(handle); }
 SIMT_EXPORT char __cudaInitModule(void**) { return 1; }
-SIMT_EXPORT void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int max_threads, void*,
-                                        void*, void*, void*, int*) {
+SIMT_EXPORT void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int max_threads,
+                                        void*, void*, void*, void*, int*) {
   add_kernel(handle, function, name, max_threads);
 }
-SIMT_EXPORT void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t bytes, int constant, int) {
+SIMT_EXPORT void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t bytes,
+                                   int constant, int) {
   add_variable(handle, variable, name, bytes, constant);
 }
-SIMT_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, size_t bytes, int, int) {
+SIMT_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, size_t bytes,
+                                          int, int) {
   const std::lock_guard<std::recursive_mutex> lock(api_lock());
   register_managed(module_of(handle), pointer, nullptr, name, bytes);
 }
-SIMT_EXPORT void __cudaRegisterSurface(void**, const void*, const void**, const char* name, int, int) { refuse("surface", name); }
+SIMT_EXPORT void __cudaRegisterSurface(void**, const void*, const void**, const char* name, int, int) {
+  refuse("surface", name);
+}
 SIMT_EXPORT void __cudaRegisterTexture(void** handle, void* variable, const void**, const char* name, int, int, int) {
   add_variable(handle, variable, name, sizeof(textureReference), 1);
 }

@@ -55,10 +55,10 @@ class Call {
   Vendor before_;
 };
 
-Vendor current_vendor();        // of the call that this thread is in
+Vendor current_vendor();  // of the call that this thread is in
 void set_sticky_error(int error);
-void clear_errors();            // device reset
-int take_last_error();          // and forget it, unless it is sticky
+void clear_errors();    // device reset
+int take_last_error();  // and forget it, unless it is sticky
 int peek_last_error();
 // One line on stderr, once per function; returns kNotSupported.
 int not_supported(const char* function);

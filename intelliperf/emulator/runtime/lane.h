@@ -11,13 +11,13 @@ namespace simt {
 
 enum class LaneState : uint32_t {
   kUnstarted = 0,
-  kAccess,       // before a memory access (traced version only)
-  kRange,        // before a memcpy or memset of `bytes`
+  kAccess,  // before a memory access (traced version only)
+  kRange,   // before a memcpy or memset of `bytes`
   kCollective,
   kBarrier,
   kGridBarrier,
-  kPreempted,    // interrupted anywhere by the watchdog
-  kRunning,      // released; has no event of its own
+  kPreempted,  // interrupted anywhere by the watchdog
+  kRunning,    // released; has no event of its own
   kDone,
 };
 
@@ -26,7 +26,7 @@ constexpr uint32_t kMaxCallDepth = 24;  // deeper frames are not told apart when
 
 struct CallFrame {
   uint32_t site;
-  uint32_t hash;  // of the path up to the caller
+  uint32_t hash;                   // of the path up to the caller
   uint32_t loop_base, loop_depth;  // the caller's
 };
 
@@ -38,21 +38,21 @@ struct LoopTurn {
 
 // The first 64 bytes are all that an access touches; fiber_*.cpp knows their offsets.
 struct alignas(64) Lane {
-  Thread thread;               // 0
-  void* stack_pointer;         // 16
-  Lane* next;                  // 24: who runs when this lane parks
-  const void* address;         // 32
-  uint32_t site;               // 40
-  LaneState state;             // 44
-  uintptr_t stack_low;         // 48: 0 while the lane has no stack
-  uint32_t path_hash, depth;   // 56: turns of loops and calls that were not inlined; these calls
+  Thread thread;              // 0
+  void* stack_pointer;        // 16
+  Lane* next;                 // 24: who runs when this lane parks
+  const void* address;        // 32
+  uint32_t site;              // 40
+  LaneState state;            // 44
+  uintptr_t stack_low;        // 48: 0 while the lane has no stack
+  uint32_t path_hash, depth;  // 56: turns of loops and calls that were not inlined; these calls
   // --- second line ---
-  uint64_t bytes;              // of a range access
+  uint64_t bytes;                // of a range access
   uint64_t mask, value, result;  // of a collective or barrier
   uint32_t operation, argument, width;
-  uint32_t wave_lane;          // position within the wave
-  bool reduces;                // the barrier is a reducing one
-  bool backing_off;            // spun; lets the other lanes of its wave go first
+  uint32_t wave_lane;                            // position within the wave
+  bool reduces;                                  // the barrier is a reducing one
+  bool backing_off;                              // spun; lets the other lanes of its wave go first
   uint32_t counted_at, counted_in, counted_way;  // its last request that did not count itself, see WaveCounter
   CallFrame path[kMaxCallDepth];
   uint32_t loop_base, loop_depth;  // this function's loops are turns[loop_base + 1 .. loop_base + loop_depth]
@@ -96,28 +96,28 @@ struct Extent {
 
 // What a wave does, as far as its place in the program tells.
 struct WaveWork {
-  double issue = 0;                // instructions by their cost
-  uint64_t requests = 0;           // of memory
-  uint64_t lds = 0, global = 0;    // requests
+  double issue = 0;              // instructions by their cost
+  uint64_t requests = 0;         // of memory
+  uint64_t lds = 0, global = 0;  // requests
   uint64_t lds_loads = 0, global_loads = 0;
 };
 
 struct Wave {
-  uint32_t index = 0;              // within the block
-  uint32_t block = 0;              // within the grid
-  uint32_t begun = 0;              // lanes, finished or not
-  uint32_t live = 0;               // lanes[0..live) have not finished
-  uint32_t unstarted = 0;          // all or nothing
+  uint32_t index = 0;      // within the block
+  uint32_t block = 0;      // within the grid
+  uint32_t begun = 0;      // lanes, finished or not
+  uint32_t live = 0;       // lanes[0..live) have not finished
+  uint32_t unstarted = 0;  // all or nothing
   uint32_t at_barrier = 0, at_grid = 0;
-  bool released = false;           // all live lanes may run on from a barrier
-  bool chained = false;            // the `next` pointers run through lanes[0..live)
-  uint32_t repeats = 0;            // requests in a row that only repeat recent ones: spinning
-  bool waiting = false;            // some of the repeats were volatile or atomic
-  uint32_t stretch = 0;            // since all its lanes last set out together, see WaveCounter
+  bool released = false;  // all live lanes may run on from a barrier
+  bool chained = false;   // the `next` pointers run through lanes[0..live)
+  uint32_t repeats = 0;   // requests in a row that only repeat recent ones: spinning
+  bool waiting = false;   // some of the repeats were volatile or atomic
+  uint32_t stretch = 0;   // since all its lanes last set out together, see WaveCounter
   WaveWork work;
   uint32_t recent_at = 0;
-  uint64_t recent[8] = {};         // signatures of the last different requests
-  Lane* lanes[kMaxWave] = {};      // in running order
+  uint64_t recent[8] = {};     // signatures of the last different requests
+  Lane* lanes[kMaxWave] = {};  // in running order
 
   bool waits() const { return live == at_barrier + at_grid && !released; }
 };
@@ -138,9 +138,9 @@ struct Block {
   uint32_t shape[3] = {};  // threads that `lanes` stand for
   uint64_t number = 0;     // linear index in the grid
   BlockState state = BlockState::kFresh;
-  bool analyzed = false;  // its accesses are counted
-  bool traced = false;    // runs the traced version, in lock-step
-  bool counted = false;   // runs the traced version as if it were the fast one: its lanes are counted as they come by
+  bool analyzed = false;   // its accesses are counted
+  bool traced = false;     // runs the traced version, in lock-step
+  bool counted = false;    // runs the traced version as if it were the fast one: its lanes are counted as they come by
   bool looked_at = false;  // its accesses were analysed since it was last taken up
   uint64_t analyzed_until = 0;  // accesses of the launch: beyond, it leaves lock-step
   Served served;                // its global loads that were analysed
@@ -154,7 +154,7 @@ struct Block {
 
 extern "C" {
 extern __attribute__((visibility("hidden"))) Lane* simt_current;
-extern __attribute__((visibility("hidden"))) bool simt_counting;      // a counted block runs
+extern __attribute__((visibility("hidden"))) bool simt_counting;  // a counted block runs
 // Where lanes are not in lock-step; `bytes` of a range, else 0.
 __attribute__((visibility("hidden"))) void simt_count_access(const void* address, uint32_t site, uint64_t bytes);
 }

@@ -63,7 +63,8 @@ History& history_of(Kernel& kernel) {
 class RoundingGuard {
  public:
   RoundingGuard() : before_(fegetround()) {
-    if (settings().rounding != Rounding::kNearest) fesetround(settings().rounding == Rounding::kUp ? FE_UPWARD : FE_DOWNWARD);
+    if (settings().rounding != Rounding::kNearest)
+      fesetround(settings().rounding == Rounding::kUp ? FE_UPWARD : FE_DOWNWARD);
   }
   ~RoundingGuard() { fesetround(before_); }
   RoundingGuard(const RoundingGuard&) = delete;
@@ -112,8 +113,8 @@ uint64_t draw_of(const Kernel& kernel) {
 
 RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geometry) {
   const Settings& wanted = settings();
-  const bool recorded = Recorder::instance().active() &&
-                        (wanted.trace_kernel.empty() || wanted.trace_kernel == kernel.name);
+  const bool recorded =
+      Recorder::instance().active() && (wanted.trace_kernel.empty() || wanted.trace_kernel == kernel.name);
   RunPlan plan;
   plan.lockstep = wanted.lockstep_always || history.lockstep;
   History::Count& count = count_of(history, geometry);
@@ -146,7 +147,8 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
   if (!best) return parts;
   const double scale = geometry.threads() / best->geometry.threads();
   parts = best->parts;
-  for (double* part : {&parts.dispatch, &parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
+  for (double* part :
+       {&parts.dispatch, &parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
     *part *= scale;
   totals = best->totals;
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
@@ -167,7 +169,7 @@ struct Result {
   const LaunchTotals& totals;
   const Occupancy& resident;
   const std::vector<SiteRecord>& sites;
-  const std::vector<uint64_t>& executions, waves;  // of basic blocks, by lanes and by waves
+  const std::vector<uint64_t>&executions, waves;  // of basic blocks, by lanes and by waves
   const Work& work;
   double local_ns;  // how much sooner it would end without accesses to private memory
   double other_ns;  // of the host, when nothing was analysed
@@ -191,7 +193,14 @@ void write_totals(JsonWriter& line, const LaunchTotals& totals) {
 
 void write_parts(JsonWriter& line, const TimeParts& parts) {
   line.key("time_parts").begin_object();
-  line.key("launch").real(parts.launch).key("dispatch").real(parts.dispatch).key("issue").real(parts.issue).key("lds").real(parts.lds);
+  line.key("launch")
+      .real(parts.launch)
+      .key("dispatch")
+      .real(parts.dispatch)
+      .key("issue")
+      .real(parts.issue)
+      .key("lds")
+      .real(parts.lds);
   line.key("l1").real(parts.l1).key("l2").real(parts.l2).key("dram").real(parts.dram);
   line.key("atomic").real(parts.atomic).key("latency").real(parts.latency);
   line.end_object();
@@ -206,7 +215,8 @@ void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
   put("l2_bytes", t.l2_bytes), put("partial_sectors", t.partial_sectors);
   put("l1_hit_requests", t.l1_hit_requests), put("l2_hit_requests", t.l2_hit_requests);
   put("dram_requests", t.dram_requests), put("atomic_requests", t.atomic_requests);
-  put("loads", t.loads), put("load_runs", t.load_runs), put("waiting_loads", t.waiting_loads), put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
+  put("loads", t.loads), put("load_runs", t.load_runs), put("waiting_loads", t.waiting_loads),
+      put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
   const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);
   put("atomic_sectors", double(all.sectors)), put("atomic_extra", double(all.extra));
   put("longest_sectors", double(longest.sectors)), put("longest_extra", double(longest.extra));
@@ -217,7 +227,12 @@ void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
 }
 
 void write_occupancy(JsonWriter& line, const Occupancy& resident) {
-  line.key("resident_blocks").number(resident.blocks).key("occupancy_waves").number(resident.waves).key("occupancy_limit").string(resident.limit);
+  line.key("resident_blocks")
+      .number(resident.blocks)
+      .key("occupancy_waves")
+      .number(resident.waves)
+      .key("occupancy_limit")
+      .string(resident.limit);
   line.key("waves_by_registers").number(resident.by_registers).key("waves_by_lds").number(resident.by_lds);
   line.key("waves_by_blocks").number(resident.by_blocks);
 }
@@ -348,7 +363,8 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
   found.totals = launch_totals(analysis(), found.sites, plan.count_rest, per_traced);
   found.totals.atomics_known = plan.count_rest && wave_counter.atomics_known();
   found.work = weigh_work(*request.kernel, found.waves);
-  const double without_local_ns = model_time(request, analysis(), found.totals, run.works(), resident, found.work, false).total();
+  const double without_local_ns =
+      model_time(request, analysis(), found.totals, run.works(), resident, found.work, false).total();
   add_local_traffic(found.totals, request, resident, found.work);
   found.parts = model_time(request, analysis(), found.totals, run.works(), resident, found.work, true);
   found.local_ns = found.parts.total() - without_local_ns;
@@ -422,9 +438,10 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;
   if (!trying())
-    write_records(request, execution.index,
-                Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
-                       found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
+    write_records(
+        request, execution.index,
+        Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
+               found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
   outcome.out_of_bounds = request.watched && noted_bad_access();
   if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)

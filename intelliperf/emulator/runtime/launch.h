@@ -24,17 +24,18 @@ struct LaunchRequest {
   StreamPlace place;
   bool cooperative = false;
   double most_seconds = 0;  // of the processor, between blocks; 0: as many as it takes
-  bool watched = false;  // every access is checked; see LaunchOutcome::out_of_bounds
+  bool watched = false;     // every access is checked; see LaunchOutcome::out_of_bounds
 };
 
 // Of the buffer for dynamic LDS: a GPU's own code has all of its LDS there, the fixed part first.
 uint32_t dynamic_shared_bytes(const LaunchRequest& request);
 
 struct LaunchOutcome {
-  int status = 0;        // 0, or one of LaunchStatus
-  double time_ns = 0;    // modelled, launch overhead included
-  bool out_of_bounds = false;  // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
-  uint32_t index = 0;    // of its line in launches.jsonl (counted also when nothing is recorded)
+  int status = 0;      // 0, or one of LaunchStatus
+  double time_ns = 0;  // modelled, launch overhead included
+  bool out_of_bounds =
+      false;           // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
+  uint32_t index = 0;  // of its line in launches.jsonl (counted also when nothing is recorded)
 };
 
 // Values shared by hipError_t and cudaError_t.

@@ -58,8 +58,8 @@ int run_library_call(const LibraryCall& call, Stream* handle, bool waits, std::f
   for (const auto* extents : {&call.reads, &call.writes})
     for (const Extent2D& extent : *extents) {
       if (known(extent)) continue;
-      const std::string detail = call.name + " is given " + std::to_string(extent.bytes) +
-                                 " bytes that are not wholly in device memory";
+      const std::string detail =
+          call.name + " is given " + std::to_string(extent.bytes) + " bytes that are not wholly in device memory";
       record_host_fault("out_of_bounds", detail.c_str());
       return kInvalidValue;
     }

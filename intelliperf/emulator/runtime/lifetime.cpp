@@ -21,7 +21,7 @@ constexpr int kFatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 void on_fatal(int signal) {
   finish_records(false, 128 + signal);
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   sigaction(signal, &standard, nullptr);
   raise(signal);
@@ -34,9 +34,9 @@ __attribute__((constructor)) void watch_the_end() {
   if (!directory || !*directory) return;
   on_exit(at_exit, nullptr);
   for (int signal : kFatal) {
-    struct sigaction present {};
+    struct sigaction present{};
     if (sigaction(signal, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_fatal;
     action.sa_flags = SA_RESETHAND;
     sigaction(signal, &action, nullptr);

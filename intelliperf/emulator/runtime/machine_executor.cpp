@@ -15,13 +15,13 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kTurn = 4000;               // instructions of a wave before the next one's turn
-constexpr uint64_t kMostRounds = 32;           // before a block is preempted by chance
-constexpr uint64_t kMostByChance = 256;        // instructions of a turn, then
-constexpr uint64_t kSpinRequests = 64;         // repeated ones of each wave of a block that is held to be waiting
-constexpr uint64_t kRepeatsOfAWait = 16;       // requests of a block that only repeat what they did, in a loop that waits
-constexpr uint64_t kEndless = 400'000'000;     // instructions without a new request, of one block
-constexpr uint64_t kWindow = 16384;            // see scheduler.cpp
+constexpr uint64_t kTurn = 4000;            // instructions of a wave before the next one's turn
+constexpr uint64_t kMostRounds = 32;        // before a block is preempted by chance
+constexpr uint64_t kMostByChance = 256;     // instructions of a turn, then
+constexpr uint64_t kSpinRequests = 64;      // repeated ones of each wave of a block that is held to be waiting
+constexpr uint64_t kRepeatsOfAWait = 16;    // requests of a block that only repeat what they did, in a loop that waits
+constexpr uint64_t kEndless = 400'000'000;  // instructions without a new request, of one block
+constexpr uint64_t kWindow = 16384;         // see scheduler.cpp
 
 struct Body final : BlockBody {
   machine::Group group;
@@ -44,7 +44,9 @@ bool is_own(uint64_t address) {
 bool find_range(uint64_t address, uint64_t& begin, uint64_t& end) {
   if (const Allocation* found = find(address)) {
     begin = found->base;
-    end = found->base + (found->kind == MemoryKind::kSymbol || found->kind == MemoryKind::kRegistered ? found->bytes : found->capacity);
+    end =
+        found->base +
+        (found->kind == MemoryKind::kSymbol || found->kind == MemoryKind::kRegistered ? found->bytes : found->capacity);
     return true;
   }
   for (const auto& range : own_ranges) {
@@ -119,7 +121,8 @@ MachineExecutor::MachineExecutor(const LaunchRequest& request, Analysis* analysi
     lanes_[i].wave_lane = i % machine::kWave;
     lanes_[i].state = LaneState::kAccess;
   }
-  for (machine::Instruction& i : program_.instructions()) i.range_begin = i.range_end = 0;  // memory may have been freed
+  for (machine::Instruction& i : program_.instructions())
+    i.range_begin = i.range_end = 0;  // memory may have been freed
 }
 
 MachineExecutor::~MachineExecutor() {
@@ -293,7 +296,8 @@ void MachineExecutor::order(machine::Wave&, machine::Order what, bool wide) {
   Ordered& ordered = ordered_[wave_->index];
   if (what == machine::Order::kWaited) ordered.waited = true;
   if (what == machine::Order::kWrittenBack) ordered.written_back |= wide;
-  if (what == machine::Order::kInvalidated) analysis_->fence(wave_->index * machine::kWave, kFenceAcquire | (wide ? 0u : uint32_t{kFenceBlock}));
+  if (what == machine::Order::kInvalidated)
+    analysis_->fence(wave_->index * machine::kWave, kFenceAcquire | (wide ? 0u : uint32_t{kFenceBlock}));
 }
 
 // How much of a block is analysed, as in Scheduler: a window where it comes to an access that no block has made.
@@ -330,7 +334,8 @@ bool MachineExecutor::note_progress(Wave& wave, const machine::Instruction& i) {
     if (seen != signature) continue;
     ++waited_;
     waiting_ |= meets;
-    const bool polls = meets && (site.order & kSiteLoop) && (SiteKind(site.kind) == SiteKind::kLoad || (site.flags & kSiteCompareExchange));
+    const bool polls = meets && (site.order & kSiteLoop) &&
+                       (SiteKind(site.kind) == SiteKind::kLoad || (site.flags & kSiteCompareExchange));
     return !polls && !(waiting_ && waited_ > kRepeatsOfAWait);
   }
   wave.recent[wave.recent_at++ & 7] = signature;

@@ -40,7 +40,8 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   void advance(Block& block, Wave& wave, uint64_t most);
   void settle(Block& block, Wave& wave);
   bool release_barrier(Block& block);
-  void gather(const machine::Wave& wave, const machine::Instruction& i, machine::Space space, const machine::LaneAddresses& lanes);
+  void gather(const machine::Wave& wave, const machine::Instruction& i, machine::Space space,
+              const machine::LaneAddresses& lanes);
   void count(Block& block, uint32_t site);
   void release();
   bool note_progress(Wave& wave, const machine::Instruction& i);
@@ -55,16 +56,16 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   std::vector<Lane> lanes_;  // of the block that runs
   Group group_;              // the request at hand
   Block* block_ = nullptr;
-  Wave* wave_ = nullptr;     // that runs
-  struct Ordered {           // of a wave, since its last write
+  Wave* wave_ = nullptr;  // that runs
+  struct Ordered {        // of a wave, since its last write
     bool waited = false, written_back = false;
   };
-  std::vector<Ordered> ordered_;  // by index within the block that runs
+  std::vector<Ordered> ordered_;   // by index within the block that runs
   bool needs_write_back_ = false;  // before others see what a wave wrote
-  uint64_t chance_ = 0;      // 0: turns are all alike
-  uint64_t waited_ = 0;      // requests in a row that only repeated earlier ones
-  uint64_t fruitless_ = 0;   // instructions since the last one that did not
-  bool waiting_ = false;     // some of the repeated ones synchronise
+  uint64_t chance_ = 0;            // 0: turns are all alike
+  uint64_t waited_ = 0;            // requests in a row that only repeated earlier ones
+  uint64_t fruitless_ = 0;         // instructions since the last one that did not
+  bool waiting_ = false;           // some of the repeated ones synchronise
   int rounding_before_;
   bool shadowed_;
   FloatArguments float_arguments_;

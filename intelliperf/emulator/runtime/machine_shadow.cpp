@@ -25,13 +25,20 @@ uint16_t mark(uint16_t base, uint32_t row, uint32_t half, uint32_t lane) {
 
 bool is_lane_operation(const Instruction& i) {
   switch (i.format) {
-    case Format::kVop1: case Format::kVop2: case Format::kVop3: case Format::kVop3p: case Format::kMfma: return true;
-    default: return i.format == Format::kDs && i.access == machine::Access::kNone;
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVop3:
+    case Format::kVop3p:
+    case Format::kMfma:
+      return true;
+    default:
+      return i.format == Format::kDs && i.access == machine::Access::kNone;
   }
 }
 
 bool is_scalar(const Instruction& i) {
-  return i.format == Format::kSop1 || i.format == Format::kSop2 || i.format == Format::kSopk || i.format == Format::kSmem;
+  return i.format == Format::kSop1 || i.format == Format::kSop2 || i.format == Format::kSopk ||
+         i.format == Format::kSmem;
 }
 
 // Whose data comes from one operand alone; the other is an address.
@@ -76,7 +83,8 @@ void RegisterShadows::set(uint32_t row, uint32_t lane, const WordShadow& shadow)
 
 void RegisterShadows::drop(uint32_t row, uint64_t lanes) {
   if (!has(row)) return;
-  if (lanes == ~0ull) *rows_[row] = Row();
+  if (lanes == ~0ull)
+    *rows_[row] = Row();
   else
     for (uint64_t rest = lanes; rest; rest &= rest - 1) rows_[row]->lane[__builtin_ctzll(rest)] = WordShadow();
 }
@@ -98,7 +106,8 @@ void WaveShadow::begin(const FloatArguments* arguments, const machine::Program* 
   program_ = program;
 }
 
-void WaveShadow::request(machine::Wave& wave, Instruction& i, machine::Space space, const machine::LaneAddresses& lanes, uint32_t bytes) {
+void WaveShadow::request(machine::Wave& wave, Instruction& i, machine::Space space, const machine::LaneAddresses& lanes,
+                         uint32_t bytes) {
   requests_.push_back({space, lanes});
   if (others_) others_->request(wave, i, space, lanes, bytes);
   if (i.access == machine::Access::kAtomic) before_atomic(wave, i, requests_.back());
@@ -108,9 +117,7 @@ void WaveShadow::order(machine::Wave& wave, machine::Order what, bool wide) {
   if (others_) others_->order(wave, what, wide);
 }
 
-void WaveShadow::lose(const Instruction& i) {
-  __simt_shadow_lose(uint32_t(&i - program_->instructions().data()));
-}
+void WaveShadow::lose(const Instruction& i) { __simt_shadow_lose(uint32_t(&i - program_->instructions().data())); }
 
 void WaveShadow::before(machine::Wave& wave, Instruction& i) {
   plan_ = nullptr;
@@ -146,7 +153,8 @@ void WaveShadow::after(machine::Wave& wave, Instruction& i) {
     const WordShadow copied = copies ? registers_.at(RegisterShadows::kScalars + i.source[0].code, 0) : WordShadow();
     for (uint32_t n = 0; n < words && i.scalar_destination + n < 128u; ++n)
       registers_.drop(RegisterShadows::kScalars + i.scalar_destination + n, 1);
-    if (copies && i.scalar_destination < 128) registers_.set(RegisterShadows::kScalars + i.scalar_destination, 0, copied);
+    if (copies && i.scalar_destination < 128)
+      registers_.set(RegisterShadows::kScalars + i.scalar_destination, 0, copied);
     return;
   }
   if (plan_ && plan_->op == NumberOp::kCompare) return;
@@ -192,8 +200,10 @@ void WaveShadow::find_marks(machine::Wave& wave, uint16_t base, bool first) {
         const auto offset = uint16_t(found - base);
         const bool marked = offset < rows_.size() * kMarksOfARow;
         uint16_t& from = moved.half[lane][half];
-        if (first) from = marked ? uint16_t(offset + 1) : 0;
-        else if (!marked || from != offset + 1) from = 0;
+        if (first)
+          from = marked ? uint16_t(offset + 1) : 0;
+        else if (!marked || from != offset + 1)
+          from = 0;
       }
 }
 

@@ -27,14 +27,15 @@ struct WordShadow {
 bool is_calculated(const WordShadow& shadow);
 ShadowRecord half_of(const WordShadow& shadow, uint32_t half);
 
-struct FloatArguments {  // of the launch
+struct FloatArguments {                             // of the launch
   std::vector<std::pair<uint32_t, uint64_t>> bits;  // and the argument's number
 };
 FloatArguments float_arguments(const LaunchRequest& request);
 
 class RegisterShadows {
  public:
-  static constexpr uint32_t kScalars = machine::kVectorRegisters + machine::kAccumulators;  // their first row; lane 0 counts
+  static constexpr uint32_t kScalars =
+      machine::kVectorRegisters + machine::kAccumulators;  // their first row; lane 0 counts
   static constexpr uint32_t kRows = kScalars + 128;
 
   void clear();
@@ -71,12 +72,13 @@ class WaveShadow final : public machine::Follower, machine::Observer {
     double value[machine::kWave];
   };
 
-  void request(machine::Wave& wave, machine::Instruction& instruction, machine::Space space, const machine::LaneAddresses& lanes,
-               uint32_t bytes) override;
+  void request(machine::Wave& wave, machine::Instruction& instruction, machine::Space space,
+               const machine::LaneAddresses& lanes, uint32_t bytes) override;
   void order(machine::Wave& wave, machine::Order what, bool wide) override;
 
   // Arithmetic: machine_shadow_numbers.cpp.
-  void read(machine::Wave& wave, const machine::Instruction& i, uint32_t n, ShadowKind kind, uint32_t part, Operand& into);
+  void read(machine::Wave& wave, const machine::Instruction& i, uint32_t n, ShadowKind kind, uint32_t part,
+            Operand& into);
   void read_literal(const machine::Instruction& i, ShadowKind kind, Operand& into);
   ShadowKind kind_of(const machine::Instruction& i, uint32_t n) const;
   Shadow exact(const WordShadow& low, const WordShadow& high, uint64_t bits, ShadowKind kind, bool upper, bool scalar);
@@ -99,7 +101,8 @@ class WaveShadow final : public machine::Follower, machine::Observer {
 
   // Memory and matrices: machine_shadow_memory.cpp.
   void load(machine::Wave& wave, const machine::MemoryOperation& operation, const Request& request, uint32_t row);
-  void store(machine::Wave& wave, const machine::Instruction& i, const machine::MemoryOperation& operation, const Request& request, uint32_t row);
+  void store(machine::Wave& wave, const machine::Instruction& i, const machine::MemoryOperation& operation,
+             const Request& request, uint32_t row);
   void after_atomic(machine::Wave& wave, const machine::Instruction& i);
   void after_memory(machine::Wave& wave, const machine::Instruction& i);
   void before_atomic(machine::Wave& wave, const machine::Instruction& i, const Request& request);
@@ -124,8 +127,8 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   uint32_t before_[kMost][machine::kWave] = {};  // words of the operands, and what went with them
   WordShadow taken_[kMost][machine::kWave] = {};
   uint32_t taken_count_ = 0;
-  std::vector<uint32_t> rows_;                   // of the operands
-  bool calculated_ = false;                      // an operand had a number that was calculated
+  std::vector<uint32_t> rows_;  // of the operands
+  bool calculated_ = false;     // an operand had a number that was calculated
   struct Held {
     uint64_t address;
     uint32_t bits;

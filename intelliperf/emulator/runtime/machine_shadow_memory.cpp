@@ -29,7 +29,8 @@ bool is_short(Width width) { return width == Width::kU16 || width == Width::kLow
 uint64_t WaveShadow::place(const machine::Wave& wave, const Request& request, uint32_t lane) const {
   const uint64_t at = request.lanes.at[lane];
   if (request.space == machine::Space::kLds) return reinterpret_cast<uint64_t>(wave.lds) + at;
-  if (request.space == machine::Space::kScratch) return reinterpret_cast<uint64_t>(wave.scratch.data()) + uint64_t(lane) * wave.scratch_bytes + at;
+  if (request.space == machine::Space::kScratch)
+    return reinterpret_cast<uint64_t>(wave.scratch.data()) + uint64_t(lane) * wave.scratch_bytes + at;
   return at;
 }
 
@@ -57,7 +58,8 @@ void WaveShadow::load(machine::Wave& wave, const MemoryOperation& operation, con
   }
 }
 
-void WaveShadow::store(machine::Wave& wave, const Instruction& i, const MemoryOperation& operation, const Request& request, uint32_t row) {
+void WaveShadow::store(machine::Wave& wave, const Instruction& i, const MemoryOperation& operation,
+                       const Request& request, uint32_t row) {
   for (uint64_t rest = request.lanes.mask; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint64_t to = place(wave, request, lane);
@@ -99,8 +101,11 @@ void WaveShadow::before_atomic(machine::Wave& wave, const Instruction& i, const 
       sums_.push_back(sums ? exact(held.shadow, {}, held.bits, ShadowKind::kFloat, false, false) : Shadow());
     }
     const uint32_t bits = wave.v(data)[lane];
-    if (sums) sums_[known] = sum_of_shadows(sums_[known], exact(registers_.at(data, lane), {}, bits, ShadowKind::kFloat, false, false));
-    else held_.push_back({at, bits, registers_.at(data, lane)}), sums_.push_back(Shadow());
+    if (sums)
+      sums_[known] =
+          sum_of_shadows(sums_[known], exact(registers_.at(data, lane), {}, bits, ShadowKind::kFloat, false, false));
+    else
+      held_.push_back({at, bits, registers_.at(data, lane)}), sums_.push_back(Shadow());
   }
 }
 
@@ -112,8 +117,10 @@ void WaveShadow::after_atomic(machine::Wave& wave, const Instruction& i) {
   for (size_t n = 0; n < before.size(); ++n) {
     uint32_t now;
     std::memcpy(&now, reinterpret_cast<const void*>(before[n].address), 4);  // NOLINT(performance-no-int-to-ptr)
-    if (sums) place_word_shadow(before[n].address, record_of(sums_[n], now, ShadowKind::kFloat));
-    else if (before[n].bits == now) place_word_shadow(before[n].address, before[n].shadow.whole);
+    if (sums)
+      place_word_shadow(before[n].address, record_of(sums_[n], now, ShadowKind::kFloat));
+    else if (before[n].bits == now)
+      place_word_shadow(before[n].address, before[n].shadow.whole);
   }
   if (!returns) return;
   for (const Request& request : requests_)
@@ -143,8 +150,10 @@ void WaveShadow::after_memory(machine::Wave& wave, const Instruction& i) {
       if (operation.width == Width::kWords) registers_.drop(i.destination + n, mask_);
   for (uint32_t n = 0; n < requests_.size(); ++n) {
     const uint32_t part = lds && operation.addresses == 2 ? n : 0;
-    if (i.access == Access::kLoad) load(wave, operation, requests_[n], i.destination + part * words_of(operation));
-    else store(wave, i, operation, requests_[n], i.source[1 + part].row());
+    if (i.access == Access::kLoad)
+      load(wave, operation, requests_[n], i.destination + part * words_of(operation));
+    else
+      store(wave, i, operation, requests_[n], i.source[1 + part].row());
   }
 }
 
@@ -171,9 +180,12 @@ void WaveShadow::before_matrix(machine::Wave& wave, const Instruction& i) {
         const WordShadow& have = registers_.at(row, lane);
         const uint32_t bits = single ? word : upper ? word >> 16 : word & 0xFFFF;
         Shadow& to = factor[n][item][lane];
-        if (single) to = exact(have, {}, bits, ShadowKind::kFloat, false, false);
-        else if (shape.element == machine::Element::kHalf) to = exact(have, {}, bits, ShadowKind::kHalf, upper, false);
-        else if (!known_shadow(half_of(have, upper), bits, ShadowKind::kBfloat, &to)) to = embedded(double(machine::bits_as<float>(bits << 16)));
+        if (single)
+          to = exact(have, {}, bits, ShadowKind::kFloat, false, false);
+        else if (shape.element == machine::Element::kHalf)
+          to = exact(have, {}, bits, ShadowKind::kHalf, upper, false);
+        else if (!known_shadow(half_of(have, upper), bits, ShadowKind::kBfloat, &to))
+          to = embedded(double(machine::bits_as<float>(bits << 16)));
       }
   const machine::Source& third = i.source[2];
   for (uint32_t block = 0; block < shape.blocks; ++block)
@@ -188,7 +200,8 @@ void WaveShadow::before_matrix(machine::Wave& wave, const Instruction& i) {
           total = of_constant(machine::scalar_word(wave, i, third.code), ShadowKind::kFloat, false);
         }
         for (uint32_t k = 0; k < shape.depth; ++k) {
-          const machine::Place x = machine::factor_place(shape, block, row, k), y = machine::factor_place(shape, block, column, k);
+          const machine::Place x = machine::factor_place(shape, block, row, k),
+                               y = machine::factor_place(shape, block, column, k);
           const Shadow& left = factor[0][x.item][x.lane];
           const Shadow& right = factor[1][y.item][y.lane];
           total.a = prime_p().add(total.a, prime_p().multiply(left.a, right.a));
@@ -202,7 +215,8 @@ void WaveShadow::before_matrix(machine::Wave& wave, const Instruction& i) {
 void WaveShadow::after_matrix(machine::Wave& wave, const Instruction& i) {
   const auto& shape = *static_cast<const machine::Shape*>(i.semantics);
   if (!follows(shape.element)) {
-    const uint32_t items = uint32_t(shape.side) * shape.side * shape.blocks / kWave * (shape.element == machine::Element::kDouble ? 2 : 1);
+    const uint32_t items =
+        uint32_t(shape.side) * shape.side * shape.blocks / kWave * (shape.element == machine::Element::kDouble ? 2 : 1);
     for (uint32_t n = 0; n < items; ++n) registers_.drop(i.destination + n, ~0ull);
     if (shape.element != machine::Element::kByte) lose(i);
     return;

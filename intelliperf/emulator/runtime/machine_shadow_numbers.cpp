@@ -75,12 +75,23 @@ Shadow unary(NumberOp op, const Shadow& x, double v, double result) {
   constexpr Shadow kOne = {1, 1, 1, 0};
   Shadow out = x;
   switch (op) {
-    case NumberOp::kReciprocal: __simt_shadow_divide(&out, &kOne, &x, v, 0); break;
-    case NumberOp::kRoot: __simt_shadow_sqrt(&out, x.a, x.b, x.d, x.e, 0); break;
-    case NumberOp::kReciprocalRoot: __simt_shadow_rsqrt(&out, x.a, x.b, x.d, x.e, 0); break;
-    case NumberOp::kExponential: __simt_shadow_exp2(&out, x.a, x.b, x.d, x.e, 0); break;
-    case NumberOp::kLogarithm: __simt_shadow_log2(&out, x.a, x.b, x.d, x.e, 0); break;
-    case NumberOp::kSine: case NumberOp::kCosine: {
+    case NumberOp::kReciprocal:
+      __simt_shadow_divide(&out, &kOne, &x, v, 0);
+      break;
+    case NumberOp::kRoot:
+      __simt_shadow_sqrt(&out, x.a, x.b, x.d, x.e, 0);
+      break;
+    case NumberOp::kReciprocalRoot:
+      __simt_shadow_rsqrt(&out, x.a, x.b, x.d, x.e, 0);
+      break;
+    case NumberOp::kExponential:
+      __simt_shadow_exp2(&out, x.a, x.b, x.d, x.e, 0);
+      break;
+    case NumberOp::kLogarithm:
+      __simt_shadow_log2(&out, x.a, x.b, x.d, x.e, 0);
+      break;
+    case NumberOp::kSine:
+    case NumberOp::kCosine: {
       const Shadow twice = scaled(x, 1);  // of turns, where the function's unit is half of one
       __simt_shadow_turns(&out, &twice, op == NumberOp::kCosine, 0);
       break;
@@ -93,15 +104,21 @@ Shadow unary(NumberOp op, const Shadow& x, double v, double result) {
       *__simt_shadow.choices = 1;
       out = embedded(result);
       break;
-    case NumberOp::kScale: case NumberOp::kMantissa: case NumberOp::kDivisionScale: out = scaled(x, power_between(v, result)); break;
-    default: break;
+    case NumberOp::kScale:
+    case NumberOp::kMantissa:
+    case NumberOp::kDivisionScale:
+      out = scaled(x, power_between(v, result));
+      break;
+    default:
+      break;
   }
   return out;
 }
 
 // Of a quotient that is already there: the numerator and denominator only tell of special cases.
 Shadow fixed(const Shadow& quotient, double v, double result) {
-  if (std::fabs(v) == std::fabs(result)) return std::signbit(v) == std::signbit(result) ? quotient : negative_shadow(quotient);
+  if (std::fabs(v) == std::fabs(result))
+    return std::signbit(v) == std::signbit(result) ? quotient : negative_shadow(quotient);
   return embedded(result);
 }
 
@@ -112,25 +129,39 @@ Shadow calculated(const NumberPlan& plan, const Shadow* x, const double* v, doub
     return !std::isfinite(result);
   };
   switch (plan.op) {
-    case NumberOp::kLeast: case NumberOp::kGreatest: return chosen(x, v, 2, result);
-    case NumberOp::kLeastOf3: case NumberOp::kGreatestOf3: case NumberOp::kMiddle: return chosen(x, v, 3, result);
-    case NumberOp::kInteger: return embedded(result);
-    default: break;
+    case NumberOp::kLeast:
+    case NumberOp::kGreatest:
+      return chosen(x, v, 2, result);
+    case NumberOp::kLeastOf3:
+    case NumberOp::kGreatestOf3:
+    case NumberOp::kMiddle:
+      return chosen(x, v, 3, result);
+    case NumberOp::kInteger:
+      return embedded(result);
+    default:
+      break;
   }
   if (special(plan.sources)) return embedded(result);
   switch (plan.op) {
-    case NumberOp::kAdd: return sum(x[0], x[1]);
-    case NumberOp::kSubtract: return sum(x[0], negative_shadow(x[1]));
-    case NumberOp::kSubtractReversed: return sum(x[1], negative_shadow(x[0]));
-    case NumberOp::kMultiply: return product(x[0], x[1]);
-    case NumberOp::kFused: return sum(product(x[0], x[1]), x[2]);
+    case NumberOp::kAdd:
+      return sum(x[0], x[1]);
+    case NumberOp::kSubtract:
+      return sum(x[0], negative_shadow(x[1]));
+    case NumberOp::kSubtractReversed:
+      return sum(x[1], negative_shadow(x[0]));
+    case NumberOp::kMultiply:
+      return product(x[0], x[1]);
+    case NumberOp::kFused:
+      return sum(product(x[0], x[1]), x[2]);
     case NumberOp::kDivisionFused: {
       const Shadow exact = sum(product(x[0], x[1]), x[2]);
       const int power = power_between(exact.d, result);
       return std::abs(power) > 32 ? scaled(exact, power) : exact;
     }
-    case NumberOp::kDivisionFixed: return fixed(x[0], v[0], result);
-    default: return unary(plan.op, x[0], v[0], result);
+    case NumberOp::kDivisionFixed:
+      return fixed(x[0], v[0], result);
+    default:
+      return unary(plan.op, x[0], v[0], result);
   }
 }
 
@@ -167,11 +198,13 @@ Shadow WaveShadow::of_constant(uint64_t bits, ShadowKind kind, bool scalar) {
       }
   if (value == 0 || kind == ShadowKind::kHalf) return embedded(value);
   const auto [entry, fresh] = literals_.try_emplace(bits ^ uint64_t(kind) << 61);
-  if (fresh) entry->second = of_literal(value, kind == ShadowKind::kDouble ? LiteralKind::kDouble : LiteralKind::kFloat);
+  if (fresh)
+    entry->second = of_literal(value, kind == ShadowKind::kDouble ? LiteralKind::kDouble : LiteralKind::kFloat);
   return entry->second;
 }
 
-Shadow WaveShadow::exact(const WordShadow& low, const WordShadow& high, uint64_t bits, ShadowKind kind, bool upper, bool scalar) {
+Shadow WaveShadow::exact(const WordShadow& low, const WordShadow& high, uint64_t bits, ShadowKind kind, bool upper,
+                         bool scalar) {
   Shadow found;
   if (kind == ShadowKind::kHalf) {
     if (known_shadow(half_of(low, upper), bits, kind, &found)) return found;
@@ -186,7 +219,8 @@ Shadow WaveShadow::exact(const WordShadow& low, const WordShadow& high, uint64_t
 }
 
 // All lanes of an operand: the exact numbers, and those that the program has, with the signs that the encoding changes.
-void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, ShadowKind kind, uint32_t part, Operand& into) {
+void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, ShadowKind kind, uint32_t part,
+                      Operand& into) {
   const machine::Source& source = i.source[n];
   const bool vop3p = i.format == Format::kVop3p, vector = source.is_vector();
   bool upper = false;
@@ -198,8 +232,10 @@ void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, Sha
     next = (part ? i.op_sel_high : i.op_sel) >> n & 1;
   }
   bool negate = source.negate, absolute = source.absolute;
-  if (plan_->layout == Layout::kMixed) absolute = i.negate_high >> n & 1;
-  else if (vop3p && part) negate = i.negate_high >> n & 1;
+  if (plan_->layout == Layout::kMixed)
+    absolute = i.negate_high >> n & 1;
+  else if (vop3p && part)
+    negate = i.negate_high >> n & 1;
   int8_t from[kWave];
   const bool moved = i.dpp && n == 0;
   if (moved) machine::dpp_sources(i.lanes.control, from);
@@ -225,7 +261,8 @@ void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, Sha
     static const WordShadow kNone = {};
     const bool lies = there >= 0 && !constant;
     const WordShadow& low = lies ? registers_.at(row, at) : kNone;
-    const WordShadow& high = lies && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows ? registers_.at(row + 1, at) : kNone;
+    const WordShadow& high =
+        lies && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows ? registers_.at(row + 1, at) : kNone;
     Shadow shadow = exact(low, high, bits, kind, upper, !vector && !constant);
     double value = value_of_bits(bits, kind);
     if (absolute && std::signbit(value)) shadow = negative_shadow(shadow), value = -value;
@@ -337,12 +374,16 @@ void WaveShadow::after_number(machine::Wave& wave, const Instruction& i) {
         const auto there = uint32_t(result_bits(wave, row, lane, plan.to, !upper));
         if (there && uint32_t(other.word) == there) words[0].half[!upper] = other;
       }
-      if (halves) words[0].half[upper] = record_of(shadow, bits, plan.to);
-      else if (plan.to == ShadowKind::kDouble) records_of_double(shadow, bits, &words[0].whole, &words[1].whole);
-      else words[part].whole = record_of(shadow, bits, plan.to);
+      if (halves)
+        words[0].half[upper] = record_of(shadow, bits, plan.to);
+      else if (plan.to == ShadowKind::kDouble)
+        records_of_double(shadow, bits, &words[0].whole, &words[1].whole);
+      else
+        words[part].whole = record_of(shadow, bits, plan.to);
     }
     registers_.set(i.destination, lane, words[0]);
-    if (plan.to == ShadowKind::kDouble || plan.layout == Layout::kPackedFloats) registers_.set(i.destination + 1u, lane, words[1]);
+    if (plan.to == ShadowKind::kDouble || plan.layout == Layout::kPackedFloats)
+      registers_.set(i.destination + 1u, lane, words[1]);
   }
 }
 

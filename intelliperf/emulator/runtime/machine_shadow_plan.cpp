@@ -18,27 +18,51 @@ struct Known {
 };
 
 const std::map<std::string, Known>& operations() {  // between "v_" and the type
-  static const auto* const table = new std::map<std::string, Known>{
-      {"add", {NumberOp::kAdd, 2}}, {"sub", {NumberOp::kSubtract, 2}}, {"subrev", {NumberOp::kSubtractReversed, 2}},
-      {"mul", {NumberOp::kMultiply, 2}}, {"mul_legacy", {NumberOp::kMultiply, 2}}, {"fma", {NumberOp::kFused, 3}},
-      {"fmac", {NumberOp::kFused, 3}}, {"mac", {NumberOp::kFused, 3}}, {"mad", {NumberOp::kFused, 3}},
-      {"mad_legacy", {NumberOp::kFused, 3}}, {"fmamk", {NumberOp::kFused, 3}}, {"fmaak", {NumberOp::kFused, 3}},
-      {"madmk", {NumberOp::kFused, 3}}, {"madak", {NumberOp::kFused, 3}}, {"min", {NumberOp::kLeast, 2}},
-      {"max", {NumberOp::kGreatest, 2}}, {"min3", {NumberOp::kLeastOf3, 3}}, {"max3", {NumberOp::kGreatestOf3, 3}},
-      {"med3", {NumberOp::kMiddle, 3}}, {"rcp", {NumberOp::kReciprocal, 1}}, {"rcp_iflag", {NumberOp::kReciprocal, 1}},
-      {"rsq", {NumberOp::kReciprocalRoot, 1}}, {"sqrt", {NumberOp::kRoot, 1}}, {"exp", {NumberOp::kExponential, 1}},
-      {"exp_legacy", {NumberOp::kExponential, 1}}, {"log", {NumberOp::kLogarithm, 1}}, {"log_legacy", {NumberOp::kLogarithm, 1}},
-      {"sin", {NumberOp::kSine, 1}}, {"cos", {NumberOp::kCosine, 1}}, {"ldexp", {NumberOp::kScale, 1}},
-      {"fract", {NumberOp::kFraction, 1}}, {"trunc", {NumberOp::kWhole, 1}}, {"ceil", {NumberOp::kWhole, 1}},
-      {"rndne", {NumberOp::kWhole, 1}}, {"floor", {NumberOp::kWhole, 1}}, {"frexp_mant", {NumberOp::kMantissa, 1}},
-      {"div_scale", {NumberOp::kDivisionScale, 1}}, {"div_fmas", {NumberOp::kDivisionFused, 3}},
-      {"div_fixup", {NumberOp::kDivisionFixed, 3}}};
+  static const auto* const table = new std::map<std::string, Known>{{"add", {NumberOp::kAdd, 2}},
+                                                                    {"sub", {NumberOp::kSubtract, 2}},
+                                                                    {"subrev", {NumberOp::kSubtractReversed, 2}},
+                                                                    {"mul", {NumberOp::kMultiply, 2}},
+                                                                    {"mul_legacy", {NumberOp::kMultiply, 2}},
+                                                                    {"fma", {NumberOp::kFused, 3}},
+                                                                    {"fmac", {NumberOp::kFused, 3}},
+                                                                    {"mac", {NumberOp::kFused, 3}},
+                                                                    {"mad", {NumberOp::kFused, 3}},
+                                                                    {"mad_legacy", {NumberOp::kFused, 3}},
+                                                                    {"fmamk", {NumberOp::kFused, 3}},
+                                                                    {"fmaak", {NumberOp::kFused, 3}},
+                                                                    {"madmk", {NumberOp::kFused, 3}},
+                                                                    {"madak", {NumberOp::kFused, 3}},
+                                                                    {"min", {NumberOp::kLeast, 2}},
+                                                                    {"max", {NumberOp::kGreatest, 2}},
+                                                                    {"min3", {NumberOp::kLeastOf3, 3}},
+                                                                    {"max3", {NumberOp::kGreatestOf3, 3}},
+                                                                    {"med3", {NumberOp::kMiddle, 3}},
+                                                                    {"rcp", {NumberOp::kReciprocal, 1}},
+                                                                    {"rcp_iflag", {NumberOp::kReciprocal, 1}},
+                                                                    {"rsq", {NumberOp::kReciprocalRoot, 1}},
+                                                                    {"sqrt", {NumberOp::kRoot, 1}},
+                                                                    {"exp", {NumberOp::kExponential, 1}},
+                                                                    {"exp_legacy", {NumberOp::kExponential, 1}},
+                                                                    {"log", {NumberOp::kLogarithm, 1}},
+                                                                    {"log_legacy", {NumberOp::kLogarithm, 1}},
+                                                                    {"sin", {NumberOp::kSine, 1}},
+                                                                    {"cos", {NumberOp::kCosine, 1}},
+                                                                    {"ldexp", {NumberOp::kScale, 1}},
+                                                                    {"fract", {NumberOp::kFraction, 1}},
+                                                                    {"trunc", {NumberOp::kWhole, 1}},
+                                                                    {"ceil", {NumberOp::kWhole, 1}},
+                                                                    {"rndne", {NumberOp::kWhole, 1}},
+                                                                    {"floor", {NumberOp::kWhole, 1}},
+                                                                    {"frexp_mant", {NumberOp::kMantissa, 1}},
+                                                                    {"div_scale", {NumberOp::kDivisionScale, 1}},
+                                                                    {"div_fmas", {NumberOp::kDivisionFused, 3}},
+                                                                    {"div_fixup", {NumberOp::kDivisionFixed, 3}}};
   return *table;
 }
 
 const std::map<std::string, ShadowKind>& kinds() {
-  static const auto* const table =
-      new std::map<std::string, ShadowKind>{{"f32", ShadowKind::kFloat}, {"f64", ShadowKind::kDouble}, {"f16", ShadowKind::kHalf}};
+  static const auto* const table = new std::map<std::string, ShadowKind>{
+      {"f32", ShadowKind::kFloat}, {"f64", ShadowKind::kDouble}, {"f16", ShadowKind::kHalf}};
   return *table;
 }
 
@@ -114,7 +138,9 @@ bool parse(const std::string& name, NumberPlan& plan) {
 }
 
 bool writes_two(const std::string& name) {
-  if (name.compare(0, 8, "v_pk_mov") == 0 || name.compare(0, 10, "v_mad_u64_") == 0 || name.compare(0, 10, "v_mad_i64_") == 0) return true;
+  if (name.compare(0, 8, "v_pk_mov") == 0 || name.compare(0, 10, "v_mad_u64_") == 0 ||
+      name.compare(0, 10, "v_mad_i64_") == 0)
+    return true;
   const bool by_first = name.compare(0, 6, "v_cvt_") == 0 || name.compare(0, 12, "v_frexp_exp_") == 0;
   return !by_first && name.size() > 3 && name.compare(name.size() - 2, 2, "64") == 0;
 }
@@ -135,7 +161,8 @@ bool begins(const Instruction& i, const char* name) { return i.text.compare(0, s
 bool is_accumulator_move(const Instruction& i) { return begins(i, "v_accvgpr_"); }
 
 bool keeps_part(const Instruction& i) {
-  return i.dpp || (i.sdwa && i.destination_unused == 2) || begins(i, "v_writelane") || (i.format == Format::kVop3 && (i.op_sel & 8));
+  return i.dpp || (i.sdwa && i.destination_unused == 2) || begins(i, "v_writelane") ||
+         (i.format == Format::kVop3 && (i.op_sel & 8));
 }
 
 std::vector<uint32_t> written_rows(const Instruction& i) {

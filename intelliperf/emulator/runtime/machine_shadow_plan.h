@@ -7,11 +7,45 @@
 
 namespace simt {
 
-enum class NumberOp : uint8_t { kAdd, kSubtract, kSubtractReversed, kMultiply, kFused, kLeast, kGreatest, kMiddle, kLeastOf3, kGreatestOf3,
-                                kReciprocal, kRoot, kReciprocalRoot, kExponential, kLogarithm, kSine, kCosine, kScale, kFraction,
-                                kWhole, kSame, kInteger, kMantissa, kDivisionScale, kDivisionFused, kDivisionFixed, kDot2,
-                                kToInteger, kCompare, kMatrix };
-enum class Layout : uint8_t { kOne, kPackedHalves, kPackedFloats, kPair, kMixed };  // kPair: two floats become two halves
+enum class NumberOp : uint8_t {
+  kAdd,
+  kSubtract,
+  kSubtractReversed,
+  kMultiply,
+  kFused,
+  kLeast,
+  kGreatest,
+  kMiddle,
+  kLeastOf3,
+  kGreatestOf3,
+  kReciprocal,
+  kRoot,
+  kReciprocalRoot,
+  kExponential,
+  kLogarithm,
+  kSine,
+  kCosine,
+  kScale,
+  kFraction,
+  kWhole,
+  kSame,
+  kInteger,
+  kMantissa,
+  kDivisionScale,
+  kDivisionFused,
+  kDivisionFixed,
+  kDot2,
+  kToInteger,
+  kCompare,
+  kMatrix
+};
+enum class Layout : uint8_t {
+  kOne,
+  kPackedHalves,
+  kPackedFloats,
+  kPair,
+  kMixed
+};  // kPair: two floats become two halves
 
 struct NumberPlan {
   NumberOp op = NumberOp::kSame;

@@ -38,11 +38,16 @@ constexpr uint32_t kBytes[] = {4, 8, 2, 2, 1};  // by MatrixFormat
 
 double number(MatrixFormat format, const uint64_t* words, uint32_t index) {
   switch (format) {
-    case MatrixFormat::kF32: return element<float>(words, index);
-    case MatrixFormat::kF64: return element<double>(words, index);
-    case MatrixFormat::kF16: return from_half(element<uint16_t>(words, index));
-    case MatrixFormat::kBf16: return from_bfloat16(element<uint16_t>(words, index));
-    default: return element<int8_t>(words, index);
+    case MatrixFormat::kF32:
+      return element<float>(words, index);
+    case MatrixFormat::kF64:
+      return element<double>(words, index);
+    case MatrixFormat::kF16:
+      return from_half(element<uint16_t>(words, index));
+    case MatrixFormat::kBf16:
+      return from_bfloat16(element<uint16_t>(words, index));
+    default:
+      return element<int8_t>(words, index);
   }
 }
 
@@ -83,7 +88,8 @@ double number(MatrixFormat format, const Held& held) { return held.words ? numbe
 Shadow shadow_of(MatrixFormat format, const Held& held) {
   constexpr ShadowKind kKinds[] = {ShadowKind::kFloat, ShadowKind::kDouble, ShadowKind::kHalf, ShadowKind::kBfloat};
   if (!held.words) return {0, 0, 0, 0};
-  return shadow_at(reinterpret_cast<const char*>(held.words) + held.index * kBytes[size_t(format)], kKinds[size_t(format)]);
+  return shadow_at(reinterpret_cast<const char*>(held.words) + held.index * kBytes[size_t(format)],
+                   kKinds[size_t(format)]);
 }
 
 // The block of the first operand that a sum's block multiplies with.
@@ -93,8 +99,8 @@ uint32_t first_block_of(const MatrixOperands& shape, const Place& at) {
 }
 
 // What was added up exactly, once the sum stands in memory.
-void shade(const MatrixOperands* const* lanes, const MatrixOperands& shape, const Place& at, const void* addend, const void* sum,
-           ShadowKind kind) {
+void shade(const MatrixOperands* const* lanes, const MatrixOperands& shape, const Place& at, const void* addend,
+           const void* sum, ShadowKind kind) {
   if (!shadow_active()) return;
   Shadow total = shadow_at(addend, kind);
   long double value = (long double)total.d + total.e;
@@ -154,7 +160,8 @@ void add_up_halves(const MatrixOperands* const* lanes, const MatrixOperands& own
     const auto sum = static_cast<_Float16>(total(lanes, own, at, from_half(bits)));
     std::memcpy(static_cast<char*>(own.sum) + offset, &sum, sizeof sum);
     if (__simt_shadow.half)
-      shade(lanes, own, at, static_cast<const char*>(own.addend) + offset, static_cast<char*>(own.sum) + offset, ShadowKind::kHalf);
+      shade(lanes, own, at, static_cast<const char*>(own.addend) + offset, static_cast<char*>(own.sum) + offset,
+            ShadowKind::kHalf);
   }
 }
 
@@ -164,10 +171,18 @@ void multiply_matrices(const MatrixOperands* const* lanes, uint32_t wave_size) {
   for (uint32_t lane = 0; lane < wave_size; ++lane) {
     if (lanes[lane] == nullptr) continue;
     switch (lanes[lane]->result) {
-      case MatrixResult::kF32: add_up<float>(lanes, *lanes[lane], lane); break;
-      case MatrixResult::kF64: add_up<double>(lanes, *lanes[lane], lane); break;
-      case MatrixResult::kI32: add_up<int32_t>(lanes, *lanes[lane], lane); break;
-      case MatrixResult::kF16: add_up_halves(lanes, *lanes[lane], lane); break;
+      case MatrixResult::kF32:
+        add_up<float>(lanes, *lanes[lane], lane);
+        break;
+      case MatrixResult::kF64:
+        add_up<double>(lanes, *lanes[lane], lane);
+        break;
+      case MatrixResult::kI32:
+        add_up<int32_t>(lanes, *lanes[lane], lane);
+        break;
+      case MatrixResult::kF16:
+        add_up_halves(lanes, *lanes[lane], lane);
+        break;
     }
   }
 }

@@ -13,7 +13,7 @@ struct MatrixOperands {
   uint32_t size, depth, blocks;  // of each block: size x depth times depth x size
   MatrixFormat format;
   MatrixResult result;
-  uint32_t replicated;           // RDNA 3: each half of the wave holds both matrices; 2: results in the upper halves
+  uint32_t replicated;  // RDNA 3: each half of the wave holds both matrices; 2: results in the upper halves
   uint32_t shared_blocks, shared_block;  // cbsz, abid: 2^cbsz blocks multiply with the first matrix of one of them
   uint64_t a[4], b[4];
   const void* addend;

@@ -23,10 +23,10 @@ constexpr uintptr_t kArenaBase = 0x100000000000;  // far from where Linux places
 constexpr uint64_t kArenaBytes = 256ull << 30;
 constexpr uint64_t kSmallestArenaBytes = 1ull << 28;
 constexpr uint64_t kSmallestGuardPages = 16, kLargestGuardPages = 16384;
-constexpr uint64_t kMostGuarded = 12000;     // Linux allows 65530 mappings; each guard makes two
-constexpr uint64_t kMostGuardsOpened = 64;   // page by page; then the whole guard at once
+constexpr uint64_t kMostGuarded = 12000;                    // Linux allows 65530 mappings; each guard makes two
+constexpr uint64_t kMostGuardsOpened = 64;                  // page by page; then the whole guard at once
 constexpr uint64_t kTolerated = (2ull << 20) / kPageBytes;  // pages beside an allocation, as a GPU maps memory
-constexpr uint64_t kMostTolerated = 4096;    // times
+constexpr uint64_t kMostTolerated = 4096;                   // times
 constexpr size_t kFreedRemembered = 4096;
 constexpr uint64_t kCheckAvailableFrom = 64ull << 20;
 constexpr uint64_t kMostRoomBytes = 64ull << 20;
@@ -48,10 +48,11 @@ struct Heap {
   Slot* slots = nullptr;
   size_t slot_count = 0;
   uint64_t page_count = 0, next_page = kFirstPage;
-  uint64_t next_id = 1, next_symbol = kFirstSymbolId, next_registered = kFirstRegisteredId, next_staging = kFirstStagingId;
-  std::deque<size_t> freed;           // oldest first
+  uint64_t next_id = 1, next_symbol = kFirstSymbolId, next_registered = kFirstRegisteredId,
+           next_staging = kFirstStagingId;
+  std::deque<size_t> freed;  // oldest first
   std::deque<size_t> unused_slots;
-  std::map<uint64_t, uint64_t> holes;  // first page -> pages, coalesced
+  std::map<uint64_t, uint64_t> holes;    // first page -> pages, coalesced
   std::map<uint64_t, Allocation*> live;  // by id
   std::map<uintptr_t, Allocation> outside;
   uint64_t guarded = 0, device_bytes = 0, total = 64ull << 30;
@@ -232,10 +233,14 @@ void fill(Heap& h, const Allocation& a) {
 
 uint64_t take_id(Heap& h, MemoryKind kind) {
   switch (kind) {
-    case MemoryKind::kSymbol: return h.next_symbol++;
-    case MemoryKind::kRegistered: return h.next_registered++;
-    case MemoryKind::kStaging: return h.next_staging++;
-    default: return h.next_id++;
+    case MemoryKind::kSymbol:
+      return h.next_symbol++;
+    case MemoryKind::kRegistered:
+      return h.next_registered++;
+    case MemoryKind::kStaging:
+      return h.next_staging++;
+    default:
+      return h.next_id++;
   }
 }
 
@@ -296,7 +301,8 @@ Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   Heap& h = heap();
   const uint64_t room = counts_as_device(kind) ? room_for(asked) : 0, bytes = asked + room;
   const bool device = counts_as_device(kind);
-  if (bytes == 0 || bytes > h.arena.bytes || (device && bytes > h.total - std::min(h.total, h.device_bytes))) return nullptr;
+  if (bytes == 0 || bytes > h.arena.bytes || (device && bytes > h.total - std::min(h.total, h.device_bytes)))
+    return nullptr;
   if (bytes >= kCheckAvailableFrom && bytes > available_bytes()) return nullptr;
   const uint64_t capacity = round_up(bytes, kAllocationAlignment);
   const uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
@@ -317,9 +323,19 @@ Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   }
   std::fill_n(h.owners + first, pages + guard_pages, static_cast<uint32_t>(number + 1));
   Allocation& made = h.slots[number].allocation;
-  made = Allocation{take_id(h, kind), kArenaBase + (first + pages) * kPageBytes - capacity, bytes, capacity, kind, true,
-                    guard_pages > 0, flags, static_cast<uint32_t>(first), static_cast<uint32_t>(pages),
-                    static_cast<uint32_t>(guard_pages), nullptr, room};
+  made = Allocation{take_id(h, kind),
+                    kArenaBase + (first + pages) * kPageBytes - capacity,
+                    bytes,
+                    capacity,
+                    kind,
+                    true,
+                    guard_pages > 0,
+                    flags,
+                    static_cast<uint32_t>(first),
+                    static_cast<uint32_t>(pages),
+                    static_cast<uint32_t>(guard_pages),
+                    nullptr,
+                    room};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   if (device) h.device_bytes += bytes;
@@ -338,7 +354,8 @@ bool release(uintptr_t base) {
   a.live = false;
   h.live.erase(a.id);
   if (counts_as_device(a.kind)) h.device_bytes -= a.bytes;
-  const uint64_t bytes = static_cast<uint64_t>(a.pages + (h.slots[owner - 1].guards_opened ? a.guard_pages : 0)) * kPageBytes;
+  const uint64_t bytes =
+      static_cast<uint64_t>(a.pages + (h.slots[owner - 1].guards_opened ? a.guard_pages : 0)) * kPageBytes;
   madvise(page_address(a.first_page), bytes, MADV_REMOVE);  // gives the pages back to the machine
   if (a.guarded) {
     mprotect(page_address(a.first_page), bytes, PROT_NONE);
@@ -349,7 +366,8 @@ bool release(uintptr_t base) {
   return true;
 }
 
-bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name, uint64_t guard) {
+bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name,
+                     uint64_t guard) {
   Heap& h = heap();
   const auto after = h.outside.lower_bound(base);
   if (after != h.outside.end() && after->first < base + bytes) return false;
@@ -357,8 +375,8 @@ bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t f
     const Allocation& before = std::prev(after)->second;
     if (before.base + before.bytes > base) return false;
   }
-  const auto [place, fresh] =
-      h.outside.emplace(base, Allocation{take_id(h, kind), base, bytes, bytes + guard, kind, true, false, flags, 0, 0, 0, name, 0});
+  const auto [place, fresh] = h.outside.emplace(
+      base, Allocation{take_id(h, kind), base, bytes, bytes + guard, kind, true, false, flags, 0, 0, 0, name, 0});
   if (fresh) h.live.emplace(place->second.id, &place->second);
   return fresh;
 }
@@ -403,17 +421,31 @@ Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_
   if (bytes == 0 || base < kArenaBase || end % kPageBytes != 0 || end > kArenaBase + h.arena.bytes) return nullptr;
   const uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
   const uint64_t first = (end - kArenaBase) / kPageBytes - pages;
-  if (std::any_of(h.owners + first, h.owners + first + pages, [](uint32_t owner) { return owner != 0; })) return nullptr;
+  if (std::any_of(h.owners + first, h.owners + first + pages, [](uint32_t owner) { return owner != 0; }))
+    return nullptr;
   const size_t number = h.live.count(id) ? kMostSlots : take_slot(h);
-  if (number == kMostSlots || mprotect(page_address(first), pages * kPageBytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  const uint64_t most = std::min(std::clamp(pages / 2, kSmallestGuardPages, kLargestGuardPages), h.page_count - first - pages);
+  if (number == kMostSlots || mprotect(page_address(first), pages * kPageBytes, PROT_READ | PROT_WRITE) != 0)
+    return nullptr;
+  const uint64_t most =
+      std::min(std::clamp(pages / 2, kSmallestGuardPages, kLargestGuardPages), h.page_count - first - pages);
   uint64_t guard_pages = 0;
   while (guard_pages < most && h.owners[first + pages + guard_pages] == 0) ++guard_pages;
   if (guard_pages) mprotect(page_address(first + pages), guard_pages * kPageBytes, PROT_NONE);
   std::fill_n(h.owners + first, pages + guard_pages, static_cast<uint32_t>(number + 1));
   Allocation& made = h.slots[number].allocation;
-  made = Allocation{id, base, bytes, capacity, kind, true, guard_pages > 0, 0, static_cast<uint32_t>(first),
-                    static_cast<uint32_t>(pages), static_cast<uint32_t>(guard_pages), nullptr, 0};
+  made = Allocation{id,
+                    base,
+                    bytes,
+                    capacity,
+                    kind,
+                    true,
+                    guard_pages > 0,
+                    0,
+                    static_cast<uint32_t>(first),
+                    static_cast<uint32_t>(pages),
+                    static_cast<uint32_t>(guard_pages),
+                    nullptr,
+                    0};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   h.next_id = std::max(h.next_id, id + 1);

@@ -29,17 +29,17 @@ enum class MemoryKind : uint8_t {
 constexpr uint64_t kFirstSymbolId = 1ull << 40, kFirstRegisteredId = 2ull << 40, kFirstStagingId = 3ull << 40;
 
 struct Allocation {
-  uint64_t id;         // counts per class of kinds (below) in the order of allocation; never reused
+  uint64_t id;  // counts per class of kinds (below) in the order of allocation; never reused
   uintptr_t base;
-  uint64_t bytes;      // as asked for
-  uint64_t capacity;   // up to the guard: bytes rounded up to 256; of a symbol with its guard
+  uint64_t bytes;     // as asked for
+  uint64_t capacity;  // up to the guard: bytes rounded up to 256; of a symbol with its guard
   MemoryKind kind;
-  bool live;           // false: freed, kept for the messages
-  bool guarded;        // false: too many mappings, no guard page behind this one
-  uint32_t flags;      // as given to hipHostMalloc and relatives
+  bool live;                                // false: freed, kept for the messages
+  bool guarded;                             // false: too many mappings, no guard page behind this one
+  uint32_t flags;                           // as given to hipHostMalloc and relatives
   uint32_t first_page, pages, guard_pages;  // in the arena; guard pages follow the pages
-  const char* name;    // of a symbol, mangled; else null
-  uint64_t room;       // so many of the bytes, at the end, were not asked for
+  const char* name;                         // of a symbol, mangled; else null
+  uint64_t room;                            // so many of the bytes, at the end, were not asked for
 };
 
 enum class MemoryMode : uint8_t { kStrict, kSlack };
@@ -65,7 +65,8 @@ std::recursive_mutex& api_lock();
 Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags = 0);
 bool release(uintptr_t base);  // false: not the base of a live allocation in the arena
 // Memory outside the arena; false from the first when it overlaps a registered one.
-bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name, uint64_t guard = 0);
+bool register_memory(uintptr_t base, uint64_t bytes, MemoryKind kind, uint32_t flags, const char* name,
+                     uint64_t guard = 0);
 bool unregister_memory(uintptr_t base);
 void release_all();  // hipDeviceReset: all but symbols and registered memory
 
@@ -98,9 +99,9 @@ void for_each_allocation(void (*visit)(const Allocation&, void*), void* context)
 // Has these bytes repeat those before them; `turned`: each time from another place on.
 void fill_room(const Allocation& allocation, bool turned);
 
-uint64_t available_memory(); // what the machine can still give this process
-uint64_t allocated_bytes();  // live device and managed memory
-uint64_t total_bytes();      // of the device
+uint64_t available_memory();  // what the machine can still give this process
+uint64_t allocated_bytes();   // live device and managed memory
+uint64_t total_bytes();       // of the device
 void set_total_bytes(uint64_t bytes);
 MemoryMode memory_mode();
 void set_memory_mode(MemoryMode mode);

@@ -19,18 +19,39 @@ class Reader {
     if (tag < 0xA0) return list(into, tag & 15, depth);
     if (tag < 0xC0) return text(into, tag & 31);
     switch (tag) {
-      case 0xC0: return true;
-      case 0xC2: case 0xC3:
+      case 0xC0:
+        return true;
+      case 0xC2:
+      case 0xC3:
         into.kind = Packed::Kind::kBoolean;
         into.number = tag == 0xC3;
         return true;
-      case 0xC4: case 0xC5: case 0xC6: return text(into, unsigned_of(1u << (tag - 0xC4)));
-      case 0xCC: case 0xCD: case 0xCE: case 0xCF: return number(into, unsigned_of(1u << (tag - 0xCC)));
-      case 0xD0: case 0xD1: case 0xD2: case 0xD3: return number(into, unsigned_of(1u << (tag - 0xD0)));
-      case 0xD9: case 0xDA: case 0xDB: return text(into, unsigned_of(1u << (tag - 0xD9)));
-      case 0xDC: case 0xDD: return list(into, unsigned_of(2u << (tag - 0xDC)), depth);
-      case 0xDE: case 0xDF: return map(into, unsigned_of(2u << (tag - 0xDE)), depth);
-      default: return false;
+      case 0xC4:
+      case 0xC5:
+      case 0xC6:
+        return text(into, unsigned_of(1u << (tag - 0xC4)));
+      case 0xCC:
+      case 0xCD:
+      case 0xCE:
+      case 0xCF:
+        return number(into, unsigned_of(1u << (tag - 0xCC)));
+      case 0xD0:
+      case 0xD1:
+      case 0xD2:
+      case 0xD3:
+        return number(into, unsigned_of(1u << (tag - 0xD0)));
+      case 0xD9:
+      case 0xDA:
+      case 0xDB:
+        return text(into, unsigned_of(1u << (tag - 0xD9)));
+      case 0xDC:
+      case 0xDD:
+        return list(into, unsigned_of(2u << (tag - 0xDC)), depth);
+      case 0xDE:
+      case 0xDF:
+        return map(into, unsigned_of(2u << (tag - 0xDE)), depth);
+      default:
+        return false;
     }
   }
   bool good() const { return good_; }

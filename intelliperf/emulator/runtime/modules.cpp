@@ -65,7 +65,8 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.constant = entry["const"].boolean();
     parameter.multiple = static_cast<uint32_t>(entry["multiple"].unsigned_or(1));
     for (const JsonValue& field : entry["fields"].items())
-      if (field["pointer"].is_null() || field["pointer"].boolean()) parameter.pointers.push_back(field["offset"].unsigned_or(0));
+      if (field["pointer"].is_null() || field["pointer"].boolean())
+        parameter.pointers.push_back(field["offset"].unsigned_or(0));
     kernel.parameters.push_back(std::move(parameter));
   }
 }
@@ -86,7 +87,8 @@ void read_facts(const JsonValue& facts, StaticFacts& into) {
   for (const JsonValue& entry : facts["local"].items()) {
     const auto count = [&](const char* name) { return static_cast<uint32_t>(entry[name].unsigned_or(0)); };
     LocalAccesses access{{}, count("loads"), count("stores"), count("load_bytes"), count("store_bytes")};
-    for (const JsonValue& block : entry["blocks"].items()) access.blocks.push_back(static_cast<uint32_t>(block.unsigned_or(0)));
+    for (const JsonValue& block : entry["blocks"].items())
+      access.blocks.push_back(static_cast<uint32_t>(block.unsigned_or(0)));
     into.local.push_back(std::move(access));
   }
 }
@@ -98,7 +100,8 @@ void describe(Kernel& kernel) {
   kernel.static_lds = static_cast<uint32_t>(described["static_lds"].unsigned_or(0));
   const uint64_t max_threads = described["max_threads"].unsigned_or(0);
   if (max_threads) kernel.max_threads = static_cast<uint32_t>(max_threads);
-  for (const JsonValue& size : described["tiles"].items()) kernel.tiles.push_back(static_cast<uint32_t>(size.unsigned_or(1)));
+  for (const JsonValue& size : described["tiles"].items())
+    kernel.tiles.push_back(static_cast<uint32_t>(size.unsigned_or(1)));
   read_parameters(described, kernel);
   read_facts(described["static"], kernel.facts);
 }
@@ -111,7 +114,8 @@ void parse(Module& module) {
     fail("a device code container has damaged metadata", "rebuild the application");
   module.target = module.metadata["target"].text();
   module.wave_size = static_cast<uint32_t>(module.metadata["wave_size"].unsigned_or(0));
-  for (const auto& entry : module.metadata["device"].members()) offer_device_default(entry.first.c_str(), entry.second.text().c_str());
+  for (const auto& entry : module.metadata["device"].members())
+    offer_device_default(entry.first.c_str(), entry.second.text().c_str());
   for (const auto& kernel : module.kernels) describe(*kernel);
 }
 
@@ -126,7 +130,8 @@ void* open_object(const ContainerHeader& header) {
     done += static_cast<uint64_t>(wrote);
   }
   Dl_info self{};
-  if (dladdr(reinterpret_cast<void*>(&find_kernel), &self) && self.dli_fname) dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  if (dladdr(reinterpret_cast<void*>(&find_kernel), &self) && self.dli_fname)
+    dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail("cannot load device code", dlerror());
@@ -163,8 +168,10 @@ void resolve(Kernel& kernel) {
   kernel.plain = kernel.fast;
   if (shadow_active()) {
     const auto shadow = symbol<KernelEntry>(*kernel.module, kernel.name + "$shadow");
-    if (shadow) kernel.fast = shadow;
-    else shadow_missing();
+    if (shadow)
+      kernel.fast = shadow;
+    else
+      shadow_missing();
   }
   kernel.trace = symbol<KernelEntry>(*kernel.module, kernel.name + "$trace");
 }
@@ -172,9 +179,11 @@ void resolve(Kernel& kernel) {
 void resolve(Variable& variable) {
   if (variable.module->code) {
     for (const CodeVariable& code : variable.module->code->variables())
-      if (code.name == variable.name) variable.address = reinterpret_cast<void*>(code.address);  // NOLINT(performance-no-int-to-ptr)
+      if (code.name == variable.name)
+        variable.address = reinterpret_cast<void*>(code.address);  // NOLINT(performance-no-int-to-ptr)
     if (variable.address && variable.bytes)
-      register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0, variable.name.c_str());
+      register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0,
+                      variable.name.c_str());
     return;
   }
   if (variable.managed) {  // the device side holds a pointer to the memory, as the host side does
@@ -208,7 +217,9 @@ void add_device_only_variables(Module& module) {
 // Their images in the fields, which are this run's.
 void fill_literals(const Module& module) {
   const auto* count = symbol<const uint64_t*>(module, "__simt_shadow_literal_count");
-  if (count) shadow_constants(symbol<const void*>(module, "__simt_shadow_literals"), *count, symbol<void*>(module, "__simt_shadow_images"));
+  if (count)
+    shadow_constants(symbol<const void*>(module, "__simt_shadow_literals"), *count,
+                     symbol<void*>(module, "__simt_shadow_images"));
 }
 
 // The metadata of a GPU's own code comes from itself.
@@ -247,8 +258,8 @@ void load(Module& module) {
     return;
   }
   if (module.wave_size != device.wave_size) {
-    const std::string detail = "built for waves of " + std::to_string(module.wave_size) + " lanes, the device " + device.name + " has " +
-                               std::to_string(device.wave_size) + "; rebuild for this target";
+    const std::string detail = "built for waves of " + std::to_string(module.wave_size) + " lanes, the device " +
+                               device.name + " has " + std::to_string(device.wave_size) + "; rebuild for this target";
     fail("device code does not fit the device", detail.c_str());
   }
   module.handle = open_object(*module.container);
@@ -285,7 +296,8 @@ const ContainerHeader* checked(const void* data) {
     fail("this program carries device code for a real GPU, not for the emulator",
          "build it with the emulator's hipcc or nvcc (give --build-command)");
   if (header->abi_version != kAbiVersion) {
-    const std::string detail = "its version is " + std::to_string(header->abi_version) + ", this runtime's is " + std::to_string(kAbiVersion);
+    const std::string detail =
+        "its version is " + std::to_string(header->abi_version) + ", this runtime's is " + std::to_string(kAbiVersion);
     fail("device code was built by another release of intelliperf; rebuild the application", detail.c_str());
   }
   return header;
@@ -319,9 +331,12 @@ Module* register_code(std::shared_ptr<CodeObject> code) {
 
 std::shared_ptr<CodeObject> load_code(const char* image, std::string* why) {
   const Device& device = target_device();
-  if (!*device.name) *why = "no device is modelled: INTELLIPERF_DEVICE names its file";
-  else if (device.wave_size != machine::kWave) *why = "its waves have 64 lanes, those of " + std::string(device.name) + " have not";
-  else return CodeObject::load(image, device.architecture, why);
+  if (!*device.name)
+    *why = "no device is modelled: INTELLIPERF_DEVICE names its file";
+  else if (device.wave_size != machine::kWave)
+    *why = "its waves have 64 lanes, those of " + std::string(device.name) + " have not";
+  else
+    return CodeObject::load(image, device.architecture, why);
   return nullptr;
 }
 
@@ -371,10 +386,13 @@ void register_managed(Module& module, void** host_pointer, const void* initial, 
   Variable* made = register_variable(module, host_pointer, name, bytes, false);
   made->managed = true;
   made->address = reinterpret_cast<void*>(memory->base);  // NOLINT(performance-no-int-to-ptr)
-  if (initial) std::memcpy(made->address, initial, bytes);
-  else std::memset(made->address, 0, bytes);
+  if (initial)
+    std::memcpy(made->address, initial, bytes);
+  else
+    std::memset(made->address, 0, bytes);
   *host_pointer = made->address;
-  registry().variables.emplace(made->address, made);  // programs name the variable, which the host sees through the pointer
+  registry().variables.emplace(made->address,
+                               made);  // programs name the variable, which the host sees through the pointer
 }
 
 void provide_mirrored(Module& module) {
@@ -391,12 +409,14 @@ void provide_mirrored(Module& module) {
 
 void mirror_to_device(const Module& module) {
   for (const auto& variable : module.variables)
-    if (variable->mirrored && variable->address) std::memcpy(variable->address, variable->host_variable, variable->bytes);
+    if (variable->mirrored && variable->address)
+      std::memcpy(variable->address, variable->host_variable, variable->bytes);
 }
 
 void mirror_to_host(const Module& module) {
   for (const auto& variable : module.variables)
-    if (variable->mirrored && variable->address) std::memcpy(variable->host_variable, variable->address, variable->bytes);
+    if (variable->mirrored && variable->address)
+      std::memcpy(variable->host_variable, variable->address, variable->bytes);
 }
 
 const std::vector<std::unique_ptr<Module>>& modules() { return registry().modules; }
@@ -408,8 +428,8 @@ Kernel* find_kernel(const void* host_function) {
   target_device();
   load(*kernel->module);
   if (!kernel->fast) {
-    std::fprintf(stderr, "intelliperf: the device code of %s has no kernel %s\n", kernel->module->metadata["source"].text().c_str(),
-                 kernel->name.c_str());
+    std::fprintf(stderr, "intelliperf: the device code of %s has no kernel %s\n",
+                 kernel->module->metadata["source"].text().c_str(), kernel->name.c_str());
     return nullptr;
   }
   return kernel;

@@ -29,11 +29,11 @@ struct Parameter {
   uint64_t size;                   // bytes at arguments[index]
   bool pointer;                    // the parameter itself is a pointer
   std::vector<uint64_t> pointers;  // offsets of pointers within the parameter (0 if it is one itself)
-  Number number;          // what it is, or what all behind a pointer consists of
-  std::vector<Member> members;  // of each element behind a pointer, where these are numbers of several kinds
-  uint64_t stride = 0;          // bytes of such an element
-  bool constant = false;  // const behind the pointer
-  uint32_t multiple = 1;  // a just-in-time compiler took the number for a multiple of this
+  Number number;                   // what it is, or what all behind a pointer consists of
+  std::vector<Member> members;     // of each element behind a pointer, where these are numbers of several kinds
+  uint64_t stride = 0;             // bytes of such an element
+  bool constant = false;           // const behind the pointer
+  uint32_t multiple = 1;           // a just-in-time compiler took the number for a multiple of this
 };
 
 // Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as
@@ -58,21 +58,21 @@ struct Kernel {
   std::string name;     // mangled: its identity
   std::string display;  // demangled
   Module* module = nullptr;
-  const void* host_function = nullptr;  // the stub's address, the handle of launches
+  const void* host_function = nullptr;          // the stub's address, the handle of launches
   KernelEntry fast = nullptr, trace = nullptr;  // null until resolved; in a run with shadows `fast` has them
   KernelEntry plain = nullptr;                  // then the version without
   std::vector<Parameter> parameters;
   bool has_parameters = false;  // false: metadata lacks this kernel (arguments cannot be exported)
   uint32_t static_lds = 0;      // bytes
   StaticFacts facts;
-  uint32_t max_threads = 0;      // of __launch_bounds__; 0: not given
-  uint64_t dynamic_lds_limit = 0;  // set through FuncSetAttribute; 0: the device's default
-  int carveout = -1;               // preferred, percent
+  uint32_t max_threads = 0;          // of __launch_bounds__; 0: not given
+  uint64_t dynamic_lds_limit = 0;    // set through FuncSetAttribute; 0: the device's default
+  int carveout = -1;                 // preferred, percent
   const CodeKernel* code = nullptr;  // of a GPU's own code; null: compiled for this processor
-  std::vector<uint32_t> tiles;       // of a program in a language of tiles: their sizes, where that may be what they are
-  Kernel* general = nullptr;         // the same without what was known of its numbers; null: there is none
-  uint32_t general_lds = 0;          // dynamic LDS of that, bytes
-  void* state = nullptr;           // the launcher's own, owned by it
+  std::vector<uint32_t> tiles;  // of a program in a language of tiles: their sizes, where that may be what they are
+  Kernel* general = nullptr;    // the same without what was known of its numbers; null: there is none
+  uint32_t general_lds = 0;     // dynamic LDS of that, bytes
+  void* state = nullptr;        // the launcher's own, owned by it
 };
 
 struct Variable {
@@ -84,7 +84,7 @@ struct Variable {
   bool constant = false;
   Number number;  // what it consists of
   bool managed = false;
-  bool mirrored = false;  // CUDA's __managed__: the host reads and writes its own copy between launches
+  bool mirrored = false;    // CUDA's __managed__: the host reads and writes its own copy between launches
   void* address = nullptr;  // null until the module is loaded
 };
 
@@ -97,7 +97,7 @@ struct Module {
   uint32_t wave_size = 0;
   std::shared_ptr<CodeObject> code;  // null: compiled for this processor
   const char* image = nullptr;       // of a GPU's own code, until it is loaded
-  void* handle = nullptr;  // of dlopen; null until loaded
+  void* handle = nullptr;            // of dlopen; null until loaded
   // Valid once loaded:
   const Site* sites = nullptr;
   std::vector<Site> corrected_sites;  // what `sites` points to

@@ -15,7 +15,8 @@ int blocks_of(const Kernel& kernel, int threads, size_t dynamic_bytes) {
   if (threads > limits.threads_per_block) return 0;
   const uint64_t shared = uint64_t{kernel.static_lds} + dynamic_bytes;
   if (shared > static_cast<uint64_t>(limits.shared_per_compute_unit)) return 0;
-  return static_cast<int>(resident_blocks(kernel, static_cast<uint32_t>(threads), static_cast<uint32_t>(dynamic_bytes)));
+  return static_cast<int>(
+      resident_blocks(kernel, static_cast<uint32_t>(threads), static_cast<uint32_t>(dynamic_bytes)));
 }
 
 }  // namespace
@@ -34,11 +35,14 @@ int FuncSetAttribute(const void* function, int attribute, int value) {
       if (value < -1 || value > 100) return kInvalidValue;
       kernel->carveout = value;
       return kSuccess;
-    default: return kInvalidValue;
+    default:
+      return kInvalidValue;
   }
 }
 int FuncSetCacheConfig(const void* function, int) { return find_kernel(function) ? kSuccess : kInvalidDeviceFunction; }
-int FuncSetSharedMemConfig(const void* function, int) { return find_kernel(function) ? kSuccess : kInvalidDeviceFunction; }
+int FuncSetSharedMemConfig(const void* function, int) {
+  return find_kernel(function) ? kSuccess : kInvalidDeviceFunction;
+}
 
 int OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads, size_t dynamic_bytes) {
   if (!blocks || threads <= 0) return kInvalidValue;
@@ -47,8 +51,8 @@ int OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
   *blocks = blocks_of(*kernel, threads, dynamic_bytes);
   return kSuccess;
 }
-int OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, size_t dynamic_bytes,
-                                                       unsigned int flags) {
+int OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                       size_t dynamic_bytes, unsigned int flags) {
   if (flags > 1) return kInvalidValue;
   return OccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_bytes);
 }
@@ -73,7 +77,8 @@ int OccupancyMaxPotentialBlockSize(int* grid, int* block, const void* function, 
   if (limit > 0) most = std::min(most, limit);
   int best = 0, per_unit = 0;
   *block = 0;
-  for (int tried = (most + limits.wave_size - 1) / limits.wave_size * limits.wave_size; tried > 0; tried -= limits.wave_size) {
+  for (int tried = (most + limits.wave_size - 1) / limits.wave_size * limits.wave_size; tried > 0;
+       tried -= limits.wave_size) {
     const int threads = std::min(tried, most);
     const int blocks = blocks_of(*kernel, threads, dynamic_bytes);
     if (blocks * threads <= best) continue;

@@ -35,7 +35,7 @@ class OrderClock {
 
   std::shared_ptr<Entries> entries_;
   size_t room_ = kMaxActors;  // entries beyond which they are told apart less; twice what that has left last time
-  bool everything_ = false;  // too many actors to tell apart: nothing is held to be unordered any more
+  bool everything_ = false;   // too many actors to tell apart: nothing is held to be unordered any more
 };
 
 }  // namespace simt

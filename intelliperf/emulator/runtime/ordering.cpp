@@ -17,14 +17,16 @@ void Ordering::begin_launch(uint32_t wave_size, bool by_wave) {
 Ordering::BlockOrder::Actor& Ordering::actor(uint32_t thread) {
   const uint32_t index = actor_of(thread);
   auto& actors = block_->actors;
-  if (actors.size() <= index) actors.resize(by_wave_ ? block_->wave_start.size() : block_->wave_start.size() << wave_shift_);
+  if (actors.size() <= index)
+    actors.resize(by_wave_ ? block_->wave_start.size() : block_->wave_start.size() << wave_shift_);
   return actors[index];
 }
 
 void Ordering::note_write(uint32_t thread) {
   const uint32_t index = actor_of(thread);
   auto& written = block_->written;
-  if (written.size() <= index) written.resize(by_wave_ ? block_->wave_start.size() : block_->wave_start.size() << wave_shift_);
+  if (written.size() <= index)
+    written.resize(by_wave_ ? block_->wave_start.size() : block_->wave_start.size() << wave_shift_);
   written[index] = block_->stamp;
 }
 
@@ -124,7 +126,8 @@ void Ordering::synchronize_lanes(uint32_t wave, uint64_t mask) {
   BlockOrder& block = *block_;
   const uint32_t stamp = ++block.stamp, first = wave << wave_shift_;
   if (block.subsets.empty()) block.subsets.resize(block.wave_start.size() << wave_shift_);
-  for (uint64_t rest = mask; rest; rest &= rest - 1) block.subsets[first + uint32_t(__builtin_ctzll(rest))] = {mask, stamp};
+  for (uint64_t rest = mask; rest; rest &= rest - 1)
+    block.subsets[first + uint32_t(__builtin_ctzll(rest))] = {mask, stamp};
   if (by_wave_ || block.actors.empty()) return;
   OrderClock known, soft;
   for (uint64_t rest = mask; rest; rest &= rest - 1) {
@@ -172,7 +175,8 @@ void Ordering::signal(const StrongAccess& access) {
   if (access.scope == OrderScope::kDevice) {
     device = block.published;
     if (self.device.stamp) device.join(clock_of(self.device, access.thread));
-    if (self.block.stamp > self.device.stamp) narrow_[actor_key(block.serial, actor_of(access.thread))] = self.block.stamp;
+    if (self.block.stamp > self.device.stamp)
+      narrow_[actor_key(block.serial, actor_of(access.thread))] = self.block.stamp;
   }
   if (self.block.stamp) within = clock_of(self.block, access.thread);
   if (device.empty() && within.empty()) {
@@ -211,8 +215,9 @@ Knowledge Ordering::knows(uint32_t thread, uint32_t serial, uint32_t stamp, uint
   const uint32_t index = actor_of(thread);
   const BlockOrder::Actor* self = index < block_->actors.size() ? &block_->actors[index] : nullptr;
   if (self && covers(self->known, serial, stamp, other)) return Knowledge::kHard;
-  const bool soft = covers(block_->soft, serial, stamp, other) ||
-                    (self && (covers(self->soft, serial, stamp, other) || covers(self->soft_block, serial, stamp, other)));
+  const bool soft =
+      covers(block_->soft, serial, stamp, other) ||
+      (self && (covers(self->soft, serial, stamp, other) || covers(self->soft_block, serial, stamp, other)));
   return soft ? Knowledge::kSoft : Knowledge::kNone;
 }
 

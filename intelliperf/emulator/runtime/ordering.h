@@ -27,7 +27,7 @@ struct StrongAccess {
   uint64_t place;  // of the value, unique among LDS and global memory
   uint32_t thread;
   OrderScope scope;
-  bool shared;     // in LDS
+  bool shared;  // in LDS
   bool reads, writes, acquires, releases;
   bool result;  // what was read is used
   bool polls;   // in a loop

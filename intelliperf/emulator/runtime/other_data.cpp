@@ -13,12 +13,12 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kRare = 61;  // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr uint64_t kRare = 61;    // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
 constexpr int64_t kHalves = 512;  // so many numbers about zero
-constexpr uint64_t kTail = 64;  // so many numbers at the end
+constexpr uint64_t kTail = 64;    // so many numbers at the end
 constexpr int kFewValues = 5;
-constexpr int kFarBelow = 32;   // zero, by the range of the numbers
-constexpr uint64_t kEnd = 32;   // this part of a buffer is its end
+constexpr int kFarBelow = 32;  // zero, by the range of the numbers
+constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
 constexpr uint32_t kPayload = 0x1234;
 
 template <class Value>
@@ -57,7 +57,9 @@ template <class Value>
 Value at_bound(const Bounds& bounds, uint64_t chance) {
   const auto bound = Value(bounds.floats[chance % bounds.floats.size()]);
   const uint64_t side = chance / 1024 % 4;
-  return side < 2 ? bound : std::nextafter(bound, side == 2 ? -std::numeric_limits<Value>::infinity() : std::numeric_limits<Value>::infinity());
+  return side < 2 ? bound
+                  : std::nextafter(bound, side == 2 ? -std::numeric_limits<Value>::infinity()
+                                                    : std::numeric_limits<Value>::infinity());
 }
 
 template <class Value>
@@ -112,7 +114,8 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (!constant) return false;
         value = high * Value(i) / Value(values.size());
         break;
-      default: return false;
+      default:
+        return false;
     }
   }
   return true;
@@ -138,15 +141,24 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
     } else if (kind == DataKind::kTies) {
       value = before[mixed(draw + chance % kFewValues) % before.size()];
     } else if (kind == DataKind::kWritten && i + kTail >= values.size() && i % 2 == 0) {
-      const Value far = std::numeric_limits<Value>::max() - 1 - Value(i % 3);  // a padded end may take less for the greatest
+      const Value far =
+          std::numeric_limits<Value>::max() - 1 - Value(i % 3);  // a padded end may take less for the greatest
       value = high > far / 2 ? far : Value(2 * high + 1 + Value(i % 3));
     } else if ((kind == DataKind::kOutOfRange || kind == DataKind::kWritten) && chance % 8 == 0) {
       const auto wide = [](Value v) { return uint64_t(int64_t(v)); };  // wraps
-      const uint64_t above[] = {wide(high) + 1, wide(low) - 1, ~0ull, wide(value) + 256, 2 * wide(high) + 1,
-                                wide(value) + (1 << 16), wide(std::numeric_limits<Value>::max()),
-                                wide(std::numeric_limits<Value>::min()), 0, 1};
+      const uint64_t above[] = {wide(high) + 1,
+                                wide(low) - 1,
+                                ~0ull,
+                                wide(value) + 256,
+                                2 * wide(high) + 1,
+                                wide(value) + (1 << 16),
+                                wide(std::numeric_limits<Value>::max()),
+                                wide(std::numeric_limits<Value>::min()),
+                                0,
+                                1};
       const uint64_t which = chance / 8 % (std::size(above) + named.size());
-      value = Value(which < named.size() ? uint64_t(named[which]) + chance / 1024 % 3 - 1 : above[which - named.size()]);
+      value =
+          Value(which < named.size() ? uint64_t(named[which]) + chance / 1024 % 3 - 1 : above[which - named.size()]);
     }
   }
   return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
@@ -178,7 +190,8 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
 }
 
 // 16-bit floats, as floats.
-bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint64_t draw, DataKind kind,
+                  const Bounds& bounds) {
   const std::vector<uint16_t> halves = read<uint16_t>(at, bytes);
   std::vector<float> wide(halves.size());
   for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i], type);
@@ -188,8 +201,10 @@ bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint
   for (size_t i = 0; i < halves.size(); ++i) {
     if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
     uint16_t narrow = narrowed(wide[i], halves[i], type);
-    const uint16_t infinite = type == NumberKind::kBrain ? 0x7F80 : 0x7C00, payload = type == NumberKind::kBrain ? 0x41 : 0x201;
-    if (!std::isfinite(wide[i])) narrow = uint16_t((std::signbit(wide[i]) ? 0x8000 : 0) | infinite | (std::isnan(wide[i]) ? payload : 0));
+    const uint16_t infinite = type == NumberKind::kBrain ? 0x7F80 : 0x7C00,
+                   payload = type == NumberKind::kBrain ? 0x41 : 0x201;
+    if (!std::isfinite(wide[i]))
+      narrow = uint16_t((std::signbit(wide[i]) ? 0x8000 : 0) | infinite | (std::isnan(wide[i]) ? payload : 0));
     std::memcpy(at + i * sizeof narrow, &narrow, sizeof narrow);
   }
   return true;
@@ -198,10 +213,14 @@ bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint
 bool alter_booleans(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind) {
   if (!constant) return false;
   for (uint64_t i = 0; i < bytes; ++i) {
-    if (kind == DataKind::kEveryValue || kind == DataKind::kSigns) at[i] = char(mixed(draw ^ i) & 1);
-    else if (kind == DataKind::kZeros) at[i] = 0;
-    else if (kind == DataKind::kNegative) at[i] = 1;
-    else return false;
+    if (kind == DataKind::kEveryValue || kind == DataKind::kSigns)
+      at[i] = char(mixed(draw ^ i) & 1);
+    else if (kind == DataKind::kZeros)
+      at[i] = 0;
+    else if (kind == DataKind::kNegative)
+      at[i] = 1;
+    else
+      return false;
   }
   return true;
 }
@@ -221,22 +240,38 @@ bool about(char* at, uint64_t bytes, const std::vector<int64_t>& sizes) {
 
 const char* name_of(DataKind kind) {
   switch (kind) {
-    case DataKind::kSigns: return "other signs and zeros";
-    case DataKind::kOutOfRange: return "integers out of their range";
-    case DataKind::kEveryValue: return "integers of all values";
-    case DataKind::kNan: return "some numbers NaN";
-    case DataKind::kNegative: return "all numbers negative";
-    case DataKind::kTies: return "few different values";
-    case DataKind::kOffset: return "1000 added to all numbers";
-    case DataKind::kZeros: return "all numbers zero";
-    case DataKind::kSorted: return "sorted numbers";
-    case DataKind::kInfinite: return "some numbers infinite";
-    case DataKind::kReversed: return "numbers in reverse order";
-    case DataKind::kRamp: return "ascending numbers from zero on";
-    case DataKind::kWritten: return "integers to be updated out of their range";
-    case DataKind::kTiny: return "a billionth of all numbers";
-    case DataKind::kCancelling: return "large numbers that cancel";
-    case DataKind::kCount: break;
+    case DataKind::kSigns:
+      return "other signs and zeros";
+    case DataKind::kOutOfRange:
+      return "integers out of their range";
+    case DataKind::kEveryValue:
+      return "integers of all values";
+    case DataKind::kNan:
+      return "some numbers NaN";
+    case DataKind::kNegative:
+      return "all numbers negative";
+    case DataKind::kTies:
+      return "few different values";
+    case DataKind::kOffset:
+      return "1000 added to all numbers";
+    case DataKind::kZeros:
+      return "all numbers zero";
+    case DataKind::kSorted:
+      return "sorted numbers";
+    case DataKind::kInfinite:
+      return "some numbers infinite";
+    case DataKind::kReversed:
+      return "numbers in reverse order";
+    case DataKind::kRamp:
+      return "ascending numbers from zero on";
+    case DataKind::kWritten:
+      return "integers to be updated out of their range";
+    case DataKind::kTiny:
+      return "a billionth of all numbers";
+    case DataKind::kCancelling:
+      return "large numbers that cancel";
+    case DataKind::kCount:
+      break;
   }
   return "";
 }
@@ -263,7 +298,8 @@ bool alter_edges(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_
   if (!numbers.constant || numbers.number.kind != NumberKind::kFloat || row == 0) return false;
   const auto fill = [&](auto value) {
     value = quiet_nan<decltype(value)>(0);
-    for (uint64_t i = row; i < bytes / sizeof value; i += 2 * row) std::memcpy(at + i * sizeof value, &value, sizeof value);
+    for (uint64_t i = row; i < bytes / sizeof value; i += 2 * row)
+      std::memcpy(at + i * sizeof value, &value, sizeof value);
     return true;
   };
   return numbers.number.bytes == 4 ? fill(float()) : numbers.number.bytes == 8 && fill(double());
@@ -292,7 +328,8 @@ bool alter_cancelling(char* at, uint64_t bytes, const Number& number, uint64_t r
   return number.bytes == 4 ? fill(float()) : number.bytes == 8 && fill(double());
 }
 
-bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
+                const Bounds& bounds) {
   const auto [type, each] = numbers.number;
   const uint64_t own = mixed(draw * 64 + numbers.order);
   const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind, bounds); };

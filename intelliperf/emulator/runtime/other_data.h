@@ -9,23 +9,23 @@
 namespace simt {
 
 enum class DataKind : uint8_t {  // the most telling first
-  kSigns,      // a quarter of the floats negated, some zero, of both signs, some just what an argument is, or beside it;
-               // ascending ones stay so
-  kOutOfRange, // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
-               // floats as by kSigns
-  kEveryValue, // integers that are only read: any of their range, bytes any at all
-  kNan,        // some floats, with payloads of their own
-  kNegative,   // all floats
-  kTies,       // floats of few values; as many integers, all from those that are there
-  kOffset,     // floats plus 1000
-  kZeros,      // all floats that are only read
-  kSorted,     // ascending
-  kInfinite,   // some floats, of both signs
+  kSigns,  // a quarter of the floats negated, some zero, of both signs, some just what an argument is, or beside it;
+           // ascending ones stay so
+  kOutOfRange,  // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
+                // floats as by kSigns
+  kEveryValue,  // integers that are only read: any of their range, bytes any at all
+  kNan,         // some floats, with payloads of their own
+  kNegative,    // all floats
+  kTies,        // floats of few values; as many integers, all from those that are there
+  kOffset,      // floats plus 1000
+  kZeros,       // all floats that are only read
+  kSorted,      // ascending
+  kInfinite,    // some floats, of both signs
   kReversed,
-  kRamp,       // ascending from zero to the greatest
-  kTiny,       // floats that are only read, a billionth of them
-  kWritten,    // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
-  kCancelling, // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
+  kRamp,        // ascending from zero to the greatest
+  kTiny,        // floats that are only read, a billionth of them
+  kWritten,     // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
+  kCancelling,  // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
   kCount,
 };
 
@@ -44,7 +44,8 @@ const char* name_of(DataKind kind);
 bool needs_watching(DataKind kind);
 
 // Overwrites the numbers; `draw` tells the launch. False: left as they are.
-bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind, const Bounds& bounds);
+bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
+                const Bounds& bounds);
 
 // Floats that are read become numbers that lie half-way between two integers, as rounding has to break ties there; those
 // of one value only, when `ones`, for what they are multiplied by.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "altered_buffers.h"
 #include "alterations.h"
+#include "altered_buffers.h"
 #include "other_data.h"
 #include "other_sizes.h"
 #include "settings.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint32_t kMostArguments = 6;
 constexpr size_t kMostPointers = 3;
-constexpr uint64_t kWideEach = 3;  // the first launch and the fourth: what prepares, and what is repeated
+constexpr uint64_t kWideEach = 3;            // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
@@ -50,7 +50,8 @@ std::vector<size_t> inner_pointers(const LaunchRequest& request) {
     uintptr_t address = 0;
     std::memcpy(&address, request.arguments[parameter.index], sizeof address);
     const Allocation* a = find(address);
-    if (a && a->kind == MemoryKind::kDevice && address != a->base && found.size() < kMostPointers) found.push_back(parameter.index);
+    if (a && a->kind == MemoryKind::kDevice && address != a->base && found.size() < kMostPointers)
+      found.push_back(parameter.index);
   }
   return found;
 }
@@ -79,7 +80,8 @@ bool may_be_watched(const LaunchRequest& request) {
 
 std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
   const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
-  std::vector<OtherSize> found = other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
+  std::vector<OtherSize> found =
+      other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;
   for (const OtherSize& other : other_grids(request))
     if (may_grow || !other.larger) found.push_back(other);
@@ -103,7 +105,8 @@ struct Window {
 void alter_all(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed) continue;
-    change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) { alter(at, bytes, of, nth, mode); });
+    change_numbers(*allocation, numbers,
+                   [&](char* at, uint64_t bytes, const BufferNumbers& of) { alter(at, bytes, of, nth, mode); });
   }
 }
 
@@ -134,7 +137,8 @@ std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
   }
   const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   const bool alone = settings().reads_grid && settings().shapes.empty();
-  return wide_launches(request, settings().slots, buffers, settings().widths, settings().shapes, settings().accesses, may_grow, alone);
+  return wide_launches(request, settings().slots, buffers, settings().widths, settings().shapes, settings().accesses,
+                       may_grow, alone);
 }
 
 void add_bytes(const Allocation& a, void* into) {
@@ -155,13 +159,15 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
   if (mode == OtherNumbersMode::kSome) return of_data(request, nth).total();
   if (mode < OtherNumbersMode::kWide && mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
-  if (mode == OtherNumbersMode::kWide) return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
+  if (mode == OtherNumbersMode::kWide)
+    return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
   if (mode == OtherNumbersMode::kTogether) return Window(0, uint32_t(together(request).size()), nth).total();
   const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
 
-OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t variant) : altered_(request) {
+OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t variant)
+    : altered_(request) {
   altered_.most_seconds = settings().most_seconds;
   std::vector<const Allocation*> live;
   for_each_allocation(collect, &live);
@@ -197,7 +203,8 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   }
   const OtherArgument& other = plain[which];
   for (const OtherArgument::Value& one : other.values) {
-    copies_.emplace_back(reinterpret_cast<const char*>(&one.bytes), reinterpret_cast<const char*>(&one.bytes) + sizeof one.bytes);
+    copies_.emplace_back(reinterpret_cast<const char*>(&one.bytes),
+                         reinterpret_cast<const char*>(&one.bytes) + sizeof one.bytes);
     arguments_[one.index] = copies_.back().data();
   }
   altered_.grid = {other.grid[0], other.grid[1], other.grid[2]};
@@ -209,7 +216,8 @@ void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
     uintptr_t address = 0;
     std::memcpy(&address, request.arguments[index], sizeof address);
     address += parameter.number.bytes;
-    copies_.emplace_back(reinterpret_cast<const char*>(&address), reinterpret_cast<const char*>(&address) + sizeof address);
+    copies_.emplace_back(reinterpret_cast<const char*>(&address),
+                         reinterpret_cast<const char*>(&address) + sizeof address);
     arguments_[index] = copies_.back().data();
   }
   altered_.watched = may_be_watched(request);
@@ -343,12 +351,14 @@ void OtherNumbers::alter_floats(const LaunchRequest& request, const OtherSize& o
   const auto listed = in_order(request);
   uint64_t longest = 0;
   for (const auto& [allocation, numbers] : listed)
-    if (numbers.of.constant && numbers.of.number.kind == NumberKind::kFloat) longest = std::max(longest, allocation->bytes);
+    if (numbers.of.constant && numbers.of.number.kind == NumberKind::kFloat)
+      longest = std::max(longest, allocation->bytes);
   for (const auto& [allocation, numbers] : listed) {
     if (numbers.mixed) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    const bool altered = other.edges ? alter_edges(at, allocation->bytes, numbers.of, other.values.front().bytes)
-                                     : alter_halves(at, allocation->bytes, numbers.of, other.ones && allocation->bytes < longest);
+    const bool altered =
+        other.edges ? alter_edges(at, allocation->bytes, numbers.of, other.values.front().bytes)
+                    : alter_halves(at, allocation->bytes, numbers.of, other.ones && allocation->bytes < longest);
     if (altered) shadow_uploaded(at, allocation->bytes);
   }
   told_ = other.edges ? "another size, and NaN where rows begin" : "numbers half-way between integers";
@@ -365,9 +375,11 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
     const bool carries = wide.data == WideLaunch::Data::kCarry && each * 8 > wide.bits;
     const bool raised = (wide.data == WideLaunch::Data::kRaised || carries) && !numbers.of.constant;
     const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;
-    const bool full = wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
+    const bool full =
+        wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
     ++number;
-    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger || !(beyond || raised || equal || full)) continue;
+    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger || !(beyond || raised || equal || full))
+      continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     widen(at, allocation->bytes, each, wide.data, wide.bits);
     shadow_uploaded(at, allocation->bytes);

@@ -12,10 +12,11 @@
 namespace simt {
 namespace {
 
-constexpr int64_t kLeastSize = 5;         // what is below is often a mode
+constexpr int64_t kLeastSize = 5;  // what is below is often a mode
 constexpr size_t kMostConstants = 12;
 constexpr size_t kMostLimits = 4;
-constexpr int64_t kManyTimes = 27;  // as large a size, where launches are small: magic numbers in place of divisions end
+constexpr int64_t kManyTimes =
+    27;  // as large a size, where launches are small: magic numbers in place of divisions end
 constexpr uint64_t kMostAccesses = 2u << 20;
 
 std::vector<std::string> parts(const std::string& text, char mark) {
@@ -50,10 +51,14 @@ int64_t read(const void* at) {
 int64_t value_of(const Quantity& slot, const LaunchRequest& request) {
   const void* at = slot_address(slot, request);
   switch (slot.number.bytes) {
-    case 1: return read<int8_t>(at);
-    case 2: return read<int16_t>(at);
-    case 4: return read<int32_t>(at);
-    default: return read<int64_t>(at);
+    case 1:
+      return read<int8_t>(at);
+    case 2:
+      return read<int16_t>(at);
+    case 4:
+      return read<int32_t>(at);
+    default:
+      return read<int64_t>(at);
   }
 }
 
@@ -81,7 +86,8 @@ int64_t step_of(const Quantity& slot, int64_t value, int64_t multiple) {
 // What the compiler took a number for a multiple of.
 int64_t multiple_of(const Quantity& slot, const LaunchRequest& request) {
   for (const Parameter& parameter : request.kernel->parameters)
-    if (parameter.index == uint64_t(slot.parameter) && slot.offset == 0) return std::max<int64_t>(1, parameter.multiple);
+    if (parameter.index == uint64_t(slot.parameter) && slot.offset == 0)
+      return std::max<int64_t>(1, parameter.multiple);
   return 1;
 }
 
@@ -94,8 +100,8 @@ int64_t most_size(int64_t value) {
 
 // Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first. Other code runs for what is
 // no multiple of `taken`; where there is no such code, every value has to be a multiple of `least`.
-std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants, int64_t taken,
-                                int64_t least) {
+std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants,
+                                int64_t taken, int64_t least) {
   std::vector<int64_t> wanted;
   if (slot.boolean) {
     wanted.push_back(value == 0);
@@ -128,7 +134,8 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
   }
   std::vector<int64_t> values;
   for (const int64_t one : wanted)
-    if (one >= 0 && one <= most_of(slot) && one != value && one % least == 0 && std::find(values.begin(), values.end(), one) == values.end())
+    if (one >= 0 && one <= most_of(slot) && one != value && one % least == 0 &&
+        std::find(values.begin(), values.end(), one) == values.end())
       values.push_back(one);
   return values;
 }
@@ -232,9 +239,13 @@ class Resizing {
  public:
   Resizing(const std::vector<Quantity>& slots, const LaunchRequest& request, const std::vector<LaunchShape>& beside,
            bool may_grow)
-      : slots_(slots), beside_(beside), grid_(extent_of(request.grid)),
+      : slots_(slots),
+        beside_(beside),
+        grid_(extent_of(request.grid)),
         // Tiles of the other shapes are not known: there the grid stays as it is, and sizes only shrink.
-        fixed_(!request.kernel->tiles.empty() && !beside.empty()), may_grow_(may_grow && !fixed_), now_(slots.size(), 0) {
+        fixed_(!request.kernel->tiles.empty() && !beside.empty()),
+        may_grow_(may_grow && !fixed_),
+        now_(slots.size(), 0) {
     for (size_t i = 0; i < slots.size(); ++i)
       if (is_integer(slots[i]) && slot_address(slots[i], request)) now_[i] = value_of(slots[i], request);
     block_ = block_of(request, now_);
@@ -363,7 +374,8 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       bool& done = other.larger ? keyed : bare;
       const auto beside = [&](int64_t c) { return value - 1 <= c && c <= value + 1; };
       // Integers beyond a limit that only one version has show only together with a size beyond it.
-      const bool limited = other.larger && std::any_of(constants.begin(), constants.end(), beside) && limits++ < kMostLimits;
+      const bool limited =
+          other.larger && std::any_of(constants.begin(), constants.end(), beside) && limits++ < kMostLimits;
       if (done && !limited) continue;
       done = true;
       found.push_back(other);
@@ -387,7 +399,8 @@ std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const Launc
     for (const int64_t factor : factors) {
       OtherSize other;
       const int64_t least = request.kernel->general ? 1 : multiple_of(slots[i], request);
-      if (size < INT32_MAX / factor && size * factor % least == 0 && resizing.with(i, size * factor, other)) found.push_back(other);
+      if (size < INT32_MAX / factor && size * factor % least == 0 && resizing.with(i, size * factor, other))
+        found.push_back(other);
     }
   }
   return found;

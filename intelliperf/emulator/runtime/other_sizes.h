@@ -18,11 +18,11 @@ struct Quantity {
   std::string variable;    // mangled
   uint64_t offset = 0;
   Number number;
-  bool open = false;                // it may be promised to be a multiple of something that is not known
+  bool open = false;  // it may be promised to be a multiple of something that is not known
   bool compared = false;
   bool boolean = false;
-  std::vector<int64_t> divisors;    // it may be promised to be a multiple of these
-  std::vector<int64_t> constants;   // that it is compared with
+  std::vector<int64_t> divisors;   // it may be promised to be a multiple of these
+  std::vector<int64_t> constants;  // that it is compared with
 };
 
 struct OtherSize {
@@ -38,7 +38,8 @@ struct OtherSize {
   bool edges = false;   // every other row of this size begins with NaN
   bool halves = false;  // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
   bool ones = false;
-  bool bare = false;    // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
+  bool bare =
+      false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
 };
 
 // "where:offset:bytes:kind:flags:divisors:constants", with semicolons between.

@@ -17,7 +17,9 @@ class Progress {
 
   // `counts`: it is a launch of the application's, not one that the runtime makes besides.
   void begin(const Kernel& kernel, uint64_t blocks, bool counts);
-  void block_ended() { page_->ended.store(page_->ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void block_ended() {
+    page_->ended.store(page_->ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   void end() { page_->running.store(0, std::memory_order_relaxed); }
 
  private:

@@ -1,9 +1,9 @@
 // The modelled device as the APIs describe it: one device, from the device file.
+#include <strings.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <strings.h>
 
 #include "device_file.h"
 #include "export.h"
@@ -135,16 +135,23 @@ int DeviceGetAttribute(int* value, int attribute, int device) {
   const DeviceLimits& p = device_limits();
   switch (attribute) {
 #define SIMT_ATTRIBUTE(number, hip, cuda, expression) \
-  case number: *value = expression; return kSuccess;
+  case number:                                        \
+    *value = expression;                              \
+    return kSuccess;
 #define SIMT_ATTRIBUTE_HIP(number, hip, expression) \
-  case number: *value = expression; return kSuccess;
+  case number:                                      \
+    *value = expression;                            \
+    return kSuccess;
 #define SIMT_ATTRIBUTE_CUDA(number, cuda, expression) \
-  case number: *value = expression; return kSuccess;
+  case number:                                        \
+    *value = expression;                              \
+    return kSuccess;
 #include "simt/host_attributes.h"
 #undef SIMT_ATTRIBUTE
 #undef SIMT_ATTRIBUTE_HIP
 #undef SIMT_ATTRIBUTE_CUDA
-    default: return kInvalidValue;
+    default:
+      return kInvalidValue;
   }
 }
 

@@ -235,8 +235,8 @@ Fault RaceDetector::fault_of(const Common& access, FaultScope scope, uint64_t ea
   fault.bytes = 4;
   fault.other_thread = thread_of(earlier);
   const uint32_t serial = serial_of(earlier);
-  fault.other_block = serial >= launch_begin_ && serial - launch_begin_ < numbers_.size() ? numbers_[serial - launch_begin_]
-                                                                                         : kNoBlock;
+  fault.other_block =
+      serial >= launch_begin_ && serial - launch_begin_ < numbers_.size() ? numbers_[serial - launch_begin_] : kNoBlock;
   return fault;
 }
 
@@ -277,9 +277,9 @@ RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
       oldest(pack(detector.oldest_unordered_, 0, 0, 0)),
       launch(pack(detector.launch_first_, 0, 0, 0)),
       mark(pack(detector.state_->order.serial, detector.state_->order.stamp, 0,
-                access.writes ? uint64_t(access.manner) | uint64_t(access.scope) << kScopeShift
+                access.writes                     ? uint64_t(access.manner) | uint64_t(access.scope) << kScopeShift
                 : access.manner != Manner::kPlain ? kStrong
-                                                   : kOneLane)),
+                                                  : kOneLane)),
       cell_site(uint16_t(access.site < 0xFFFF ? access.site : 0xFFFF)),
       strong(access.manner != Manner::kPlain) {}
 
@@ -309,7 +309,7 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
     return;
   }
   const Lack lack = ordering_.lack(serial_of(write), stamp_of(write));
-  fault.cause = relation.softly              ? FaultCause::kNoAcquire
+  fault.cause = relation.softly             ? FaultCause::kNoAcquire
                 : lack == Lack::kWiderFence ? FaultCause::kNarrowFence
                                             : FaultCause::kNoRelease;
   if (relation.softly) fault.kind = FaultKind::kUnacquired;
@@ -338,7 +338,8 @@ void RaceDetector::check_against_launch(const Common& access, bool strong, uint6
 void RaceDetector::check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                                        Conflicts& found) {
   if (cell.write < access.launch) {
-    check_against_launch(access, manner_of(cell.write) != Manner::kPlain, cell.write, cell.write_site, thread, address, found);
+    check_against_launch(access, manner_of(cell.write) != Manner::kPlain, cell.write, cell.write_site, thread, address,
+                         found);
     return;
   }
   if (access.read_only && !access.shared) {
@@ -424,7 +425,8 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
   // Of several readers the last one is kept; if it is the writer itself, name another of its kind.
   uint64_t reader = cell.read;
   if (manner == kOneWave && thread_of(reader) == thread) reader ^= 1u << 6;
-  if (manner == kManyWaves && thread_of(reader) >> wave_shift_ == thread >> wave_shift_) reader ^= uint64_t(wave_size_) << 6;
+  if (manner == kManyWaves && thread_of(reader) >> wave_shift_ == thread >> wave_shift_)
+    reader ^= uint64_t(wave_size_) << 6;
   Relation relation = this->relation(reader, thread, access.shared);
   const Ordering::BlockOrder& order = state_->order;
   const bool alone = !order.listened && order.known.empty() && order.soft.empty();
@@ -451,9 +453,11 @@ void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t th
   const Ordering::BlockOrder& order = state_->order;
   if (serial_of(cell.read) == order.serial) {
     const uint32_t other = thread_of(cell.read);
-    const Relation before = (cell.read & 3) == kOneLane ? relation(cell.read, thread, access.shared) : Relation{FaultScope::kWave, false};
+    const Relation before =
+        (cell.read & 3) == kOneLane ? relation(cell.read, thread, access.shared) : Relation{FaultScope::kWave, false};
     if (stamp_of(cell.read) >= order.barrier && before.scope != FaultScope::kNone && !before.softly) {
-      if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_) flags |= kManyWaves;
+      if ((cell.read & 3) == kManyWaves || other >> wave_shift_ != thread >> wave_shift_)
+        flags |= kManyWaves;
       else if (((cell.read & 3) == kOneWave || other != thread) &&
                stamp_of(cell.read) >= order.wave_start[thread >> wave_shift_])
         flags |= kOneWave;

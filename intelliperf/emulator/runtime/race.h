@@ -68,7 +68,7 @@ class RaceDetector {
   };
   // The lanes of one request.
   struct Lanes {
-    const uint64_t* offset;   // from the base of LDS; of global memory addresses
+    const uint64_t* offset;  // from the base of LDS; of global memory addresses
     const uint64_t* address;
     const uint16_t* thread;
     uint32_t count, bytes;  // bytes of each lane
@@ -118,7 +118,7 @@ class RaceDetector {
     explicit Common(const RaceDetector& detector, const Access& access);
     uint64_t oldest;  // packed; what is older does not matter
     uint64_t launch;  // packed; what is older is of another launch
-    uint64_t mark;                       // packed, without the thread
+    uint64_t mark;    // packed, without the thread
     uint16_t cell_site;
     bool strong;
     uint32_t bytes = 4;  // of each lane
@@ -162,11 +162,11 @@ class RaceDetector {
     uint16_t site;
   };
   std::unordered_map<const ShadowCell*, EarlierRead> unordered_reads_;  // of kUnordered: the first ones of the launch
-  uint32_t oldest_unordered_ = 1;   // serial number
+  uint32_t oldest_unordered_ = 1;                                       // serial number
   std::vector<uint64_t> numbers_;  // of the launch's blocks, by serial number from launch_begin_ on
   Ordering ordering_;
   BlockState* state_ = nullptr;
-  BlockState outside_;  // no block runs
+  BlockState outside_;                               // no block runs
   std::unordered_map<uint64_t, BlockState> states_;  // of blocks that are alive, by number
   std::vector<Twice> twice_;
   std::vector<ShadowCell> shared_;

@@ -73,8 +73,7 @@ bool Recorder::write_all(int descriptor, const void* data, size_t bytes) {
 
 void Recorder::append(int& descriptor, const char* name, const void* data, size_t bytes) {
   if (!active() || getpid() != process_) return;
-  if (descriptor < 0)
-    descriptor = openat(directory_, name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) descriptor = openat(directory_, name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0 || !write_all(descriptor, data, bytes)) fail(name);
 }
 
@@ -128,9 +127,10 @@ void Recorder::finish(bool complete, int exit_status) {
   if (!active()) return;
   finished_ = true;
   char text[160];
-  const int length = snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu}\n",
-                              kAbiVersion, complete ? "true" : "false", exit_status, host_ns_since_last_call(),
-                              static_cast<unsigned long long>(stopped_after_));
+  const int length =
+      snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu}\n",
+               kAbiVersion, complete ? "true" : "false", exit_status, host_ns_since_last_call(),
+               static_cast<unsigned long long>(stopped_after_));
   int descriptor = -1;
   append(descriptor, "end.json", text, size_t(length));
   if (descriptor >= 0) close(descriptor);

@@ -80,7 +80,8 @@ Repeats::Digest Repeats::digest(const void* data, uint64_t bytes) const {
   uint64_t chains[4] = {secrets_[8] ^ bytes, secrets_[9], secrets_[10], secrets_[11]};
   const auto take = [&](const char* from) {
     for (int i = 0; i < 4; ++i)
-      chains[i] = folded(word(from + 16 * i) ^ secrets_[2 * i], word(from + 16 * i + 8) ^ secrets_[2 * i + 1] ^ chains[i]);
+      chains[i] =
+          folded(word(from + 16 * i) ^ secrets_[2 * i], word(from + 16 * i + 8) ^ secrets_[2 * i + 1] ^ chains[i]);
   };
   uint64_t left = bytes;
   for (; left >= 64; left -= 64, at += 64) take(at);
@@ -89,8 +90,10 @@ Repeats::Digest Repeats::digest(const void* data, uint64_t bytes) const {
     std::memcpy(last, at, left);
     take(last);
   }
-  return {folded(chains[0] ^ secrets_[1], chains[1] ^ secrets_[2]) ^ folded(chains[2] ^ secrets_[3], chains[3] ^ secrets_[4]),
-          folded(chains[0] ^ secrets_[5], chains[2] ^ secrets_[6]) ^ folded(chains[1] ^ secrets_[7], chains[3] ^ secrets_[0])};
+  return {folded(chains[0] ^ secrets_[1], chains[1] ^ secrets_[2]) ^
+              folded(chains[2] ^ secrets_[3], chains[3] ^ secrets_[4]),
+          folded(chains[0] ^ secrets_[5], chains[2] ^ secrets_[6]) ^
+              folded(chains[1] ^ secrets_[7], chains[3] ^ secrets_[0])};
 }
 
 bool Repeats::look(State& state) {

@@ -92,8 +92,10 @@ void load_everything() {
   for (const auto& module : modules()) {
     for (const auto& variable : module->variables)
       if (variable->managed) give_up("managed variables of the program lie elsewhere in each version");
-    if (!module->kernels.empty()) find_kernel(module->kernels.front()->host_function);
-    else if (!module->variables.empty()) find_variable(module->variables.front()->host_variable);
+    if (!module->kernels.empty())
+      find_kernel(module->kernels.front()->host_function);
+    else if (!module->variables.empty())
+      find_variable(module->variables.front()->host_variable);
   }
 }
 
@@ -119,7 +121,8 @@ void restore_memory(const JsonValue& dispatch, const Mapped& image) {
     const uint64_t bytes = memory["bytes"].unsigned_or(0);
     const std::string& symbol = memory["symbol"].text();
     if (symbol.empty()) {
-      const Allocation* made = allocate_at(memory["address"].unsigned_or(0), bytes, kind_of(memory["kind"].text()), memory["id"].unsigned_or(0));
+      const Allocation* made = allocate_at(memory["address"].unsigned_or(0), bytes, kind_of(memory["kind"].text()),
+                                           memory["id"].unsigned_or(0));
       if (!made) give_up("device memory of the recording cannot lie where it lay");
       restore(reinterpret_cast<void*>(made->base), bytes, memory["parts"], image);  // NOLINT(performance-no-int-to-ptr)
       continue;
@@ -157,8 +160,8 @@ int launch_recorded(const JsonValue& dispatch, Kernel* kernel) {
   }
   const uint64_t shared = dispatch["dynamic_lds"].unsigned_or(0);
   kernel->dynamic_lds_limit = std::max(kernel->dynamic_lds_limit, shared);
-  return host::launch_kernel(kernel, shape_of(dispatch["grid"]), shape_of(dispatch["block"]), pointers.data(), shared, nullptr,
-                             dispatch["cooperative"].boolean());
+  return host::launch_kernel(kernel, shape_of(dispatch["grid"]), shape_of(dispatch["block"]), pointers.data(), shared,
+                             nullptr, dispatch["cooperative"].boolean());
 }
 
 uintptr_t end_of(const JsonValue& plan) {
@@ -184,9 +187,11 @@ int replay(Kernel* const* kernels, uint64_t count) {
   clear_for_replay(end_of(plan));
   for (size_t i = 0; i < dispatches.size(); ++i) {
     restore_memory(dispatches[i], image);
-    const int error = launch_recorded(dispatches[i], kernels ? kernels[i] : kernel_named(dispatches[i]["kernel"].text()));
+    const int error =
+        launch_recorded(dispatches[i], kernels ? kernels[i] : kernel_named(dispatches[i]["kernel"].text()));
     if (error != kSuccess || call.sticky() != kSuccess) {
-      std::fprintf(stderr, "intelliperf: the replayed launch ended with %s\n", error_name(current_vendor(), error != kSuccess ? error : call.sticky()));
+      std::fprintf(stderr, "intelliperf: the replayed launch ended with %s\n",
+                   error_name(current_vendor(), error != kSuccess ? error : call.sticky()));
       return 1;
     }
   }
@@ -220,10 +225,13 @@ extern "C" __attribute__((visibility("default"))) void __simt_replay(simt::Kerne
 }
 
 // glibc's own, which the program's start code calls with the address of main; this library stands before it.
-extern "C" __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, char**, char**), int count, char** arguments,
-                                                                        void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack_end) {
+extern "C" __attribute__((visibility("default"))) int __libc_start_main(int (*main)(int, char**, char**), int count,
+                                                                        char** arguments, void (*init)(),
+                                                                        void (*fini)(), void (*loader_fini)(),
+                                                                        void* stack_end) {
   using Start = int (*)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   application_main = main;
-  return start(simt::plan_path() ? simt::replay_main : timed_main, count, arguments, init, fini, loader_fini, stack_end);
+  return start(simt::plan_path() ? simt::replay_main : timed_main, count, arguments, init, fini, loader_fini,
+               stack_end);
 }

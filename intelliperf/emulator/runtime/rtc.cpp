@@ -48,7 +48,8 @@ class Exchange {
 
   bool write(const std::string& name, const std::string& text) const {
     const std::string file = path_ + "/" + name;
-    for (size_t at = path_.size() + 1; (at = file.find('/', at)) != std::string::npos; ++at) mkdir(file.substr(0, at).c_str(), 0700);
+    for (size_t at = path_.size() + 1; (at = file.find('/', at)) != std::string::npos; ++at)
+      mkdir(file.substr(0, at).c_str(), 0700);
     std::ofstream out(file, std::ios::binary);
     out << text;
     return bool(out.flush());
@@ -64,8 +65,10 @@ class Exchange {
       while (const dirent* entry = readdir(directory)) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
-        if (entry->d_type == DT_DIR) remove_tree(path + "/" + name);
-        else unlink((path + "/" + name).c_str());
+        if (entry->d_type == DT_DIR)
+          remove_tree(path + "/" + name);
+        else
+          unlink((path + "/" + name).c_str());
       }
       closedir(directory);
     }
@@ -92,7 +95,8 @@ std::vector<char*> compiler_environment() {
 }
 
 // The exit status; -1 where it could not be run.
-int run_compiler(const std::string& program, const char* language, const std::string& target, const Exchange& exchange) {
+int run_compiler(const std::string& program, const char* language, const std::string& target,
+                 const Exchange& exchange) {
   std::vector<std::string> words{program, language, target, exchange.path()};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -104,7 +108,8 @@ int run_compiler(const std::string& program, const char* language, const std::st
   posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 2, 1);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), compiler_environment().data());
+  const int failed =
+      posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), compiler_environment().data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed) return -1;
   int status = 0;
@@ -142,8 +147,9 @@ RtcOutcome rtc_compile(RtcProgram& program, const std::vector<std::string>& opti
   const std::string compiler = installed("bin/intelliperf-rtc");
   if (compiler.empty()) return unavailable(program, "start the program with intelliperf, which has the compiler");
   const Exchange exchange;
-  bool written = !exchange.path().empty() && exchange.write("source", program.source) && exchange.write("name", program.name) &&
-                 exchange.write("options", lines(options)) && exchange.write("expressions", lines(program.expressions));
+  bool written = !exchange.path().empty() && exchange.write("source", program.source) &&
+                 exchange.write("name", program.name) && exchange.write("options", lines(options)) &&
+                 exchange.write("expressions", lines(program.expressions));
   for (const auto& [name, text] : program.headers) written = written && exchange.write("headers/" + name, text);
   if (!written) return unavailable(program, "no directory for temporary files can be written; set TMPDIR");
   const char* const language = program.vendor == Vendor::kCuda ? "cuda" : "hip";

@@ -1,7 +1,7 @@
 #include "scheduler.h"
 
-#include "analysis.h"
 #include <cstring>
+#include "analysis.h"
 
 #include "execution.h"
 #include "fault_log.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kSlice = 16;         // requests of one wave before the next wave's turn, in lock-step
 constexpr uint32_t kFastSlice = 4096;   // collectives, in fast mode
 constexpr uint32_t kSpinRequests = 48;  // repeated requests after which a group is held to be spinning
-constexpr uint64_t kMostRounds = 32;     // before a block is preempted by chance
+constexpr uint64_t kMostRounds = 32;    // before a block is preempted by chance
 constexpr uint64_t kWindow = 16384;     // lane accesses that are looked at where a block comes to new ones
 constexpr uint32_t kStuckRounds = 64;   // rounds without work after which another block is tried
 constexpr uint32_t kMostHolds = 2;      // of one block
@@ -257,8 +257,10 @@ void Scheduler::gather(Wave& wave, const Lane& leader, uint64_t excluded) {
     if (!runnable(lane->state) || (excluded & bit(*lane))) continue;
     bool member = alone ? lane == &leader : same_place(*lane, leader);
     if (lane->state == LaneState::kCollective && lane->mask != 0) {
-      if (masked && lane->mask == leader.mask && lane->operation == leader.operation) member = true;
-      else if (member && !complete(wave, *lane)) member = false;
+      if (masked && lane->mask == leader.mask && lane->operation == leader.operation)
+        member = true;
+      else if (member && !complete(wave, *lane))
+        member = false;
     }
     if (member)
       group_.lane[group_.size++] = lane;
@@ -402,15 +404,15 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
     return Repeat::kNo;
   }
   const bool access = first.state == LaneState::kAccess || first.state == LaneState::kRange;
-  if (access && block.analyzed && analysis_->totals().events >= block.analyzed_until && !wave_counter.unseen(first.site))
+  if (access && block.analyzed && analysis_->totals().events >= block.analyzed_until &&
+      !wave_counter.unseen(first.site))
     leave_lockstep(block);
   if (access && block.counted && wave_counter.unseen(first.site)) look_at(block);
   if (access && block.analyzed) wave_counter.in_lockstep(first.site);
   const Repeat repeat = block.traced ? note_repeat(wave) : access ? Repeat::kNo : Repeat::kOnce;
   if (block.traced) pass_request(first.state == LaneState::kAccess);
   if (access) count(block, wave);
-  if (analysis_ && block.analyzed && first.state != LaneState::kPreempted)
-    analysis_->request(wave.index, group_);
+  if (analysis_ && block.analyzed && first.state != LaneState::kPreempted) analysis_->request(wave.index, group_);
   if (repeat != Repeat::kSpinning) return repeat;
   back_off();
   if (runner_up_) wave.repeats = kSpinRequests - 8;
@@ -496,7 +498,8 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
       if (--budget == 0) return worked ? Advance::kWorked : Advance::kSpun;
       if (park_counts.preempted) break;
     }
-    if ((group_spins && !runner_up_) || (wave.waiting && wave.repeats > kSpinRequests) || park_counts.preempted) return worked ? Advance::kWorked : Advance::kSpun;
+    if ((group_spins && !runner_up_) || (wave.waiting && wave.repeats > kSpinRequests) || park_counts.preempted)
+      return worked ? Advance::kWorked : Advance::kSpun;
     if (budget-- <= 1) break;
   }
   return worked ? Advance::kWorked : Advance::kSpun;

@@ -61,16 +61,14 @@ class Scheduler final : public Executor {
   Analysis* analysis_;
   uint64_t chance_ = 0;  // 0: nothing is preempted
   bool spun_ = false, out_of_memory_ = false;
-  bool holds_ = false;  // the block that runs
-  Group group_;  // runs next
+  bool holds_ = false;               // the block that runs
+  Group group_;                      // runs next
   const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
 };
 
 // True when `a` comes before `b` in the program.
 bool earlier(const Lane& a, const Lane& b);
-inline bool same_place(const Lane& a, const Lane& b) {
-  return a.place() == b.place() && a.way() == b.way();
-}
+inline bool same_place(const Lane& a, const Lane& b) { return a.place() == b.place() && a.way() == b.way(); }
 
 // The position that a shuffle reads from; -1: its own value.
 int shuffle_source(const Lane& lane, uint32_t wave_size);
@@ -87,11 +85,11 @@ struct StartQueue {
 };
 extern StartQueue start_queue;
 extern ParkCounts park_counts;
-extern bool named_barrier_passed;  // since the scheduler last looked
-extern bool reducing_barriers;  // the launch has met one
+extern bool named_barrier_passed;     // since the scheduler last looked
+extern bool reducing_barriers;        // the launch has met one
 extern volatile bool lanes_back_off;  // some lane of the launch may have been made to wait for the others
-extern volatile uint64_t switches;  // chains run and lanes begun so far: while it stands still, one lane runs
-void lane_main();  // entry of every fiber
-[[noreturn]] void end_lane();  // of the running lane, from any depth of calls
+extern volatile uint64_t switches;    // chains run and lanes begun so far: while it stands still, one lane runs
+void lane_main();                     // entry of every fiber
+[[noreturn]] void end_lane();         // of the running lane, from any depth of calls
 
 }  // namespace simt

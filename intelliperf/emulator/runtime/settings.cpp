@@ -109,8 +109,7 @@ const Settings& settings() {
 uint64_t draw(uint64_t& state) { return state = mix(state); }
 
 void arrange(const Order& order, uint64_t salt, uint32_t* positions, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i)
-    positions[i] = order.kind == Order::Kind::kReverse ? count - 1 - i : i;
+  for (uint32_t i = 0; i < count; ++i) positions[i] = order.kind == Order::Kind::kReverse ? count - 1 - i : i;
   if (order.kind != Order::Kind::kRandom) return;
   uint64_t state = mix(order.seed ^ mix(salt));
   for (uint32_t i = count; i > 1; --i) {

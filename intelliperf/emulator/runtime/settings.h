@@ -17,35 +17,35 @@ struct Order {
 enum class Rounding : uint8_t { kNearest, kUp, kDown };
 
 struct Settings {
-  std::string trace_directory;     // empty: no records
+  std::string trace_directory;      // empty: no records
   uint64_t trace_events = 1000000;  // lane accesses per launch
-  uint32_t trace_launches = 3;     // per kernel and geometry
-  std::string trace_kernel;        // empty: all
+  uint32_t trace_launches = 3;      // per kernel and geometry
+  std::string trace_kernel;         // empty: all
   bool lockstep_always = false;
   Order lanes, blocks;
-  Order preemption;                // of blocks in lock-step, where it is by chance
-  uint64_t resident = 0;           // most blocks that may be under way at once; 0: what the device has room for
+  Order preemption;       // of blocks in lock-step, where it is by chance
+  uint64_t resident = 0;  // most blocks that may be under way at once; 0: what the device has room for
   uint8_t poison = 0xA5;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
-  std::vector<int64_t> constants;  // values for them that only one of the two versions names
-  bool far_constants = false;      // some of them are larger than most launches of small programs
-  double most_seconds = 0;         // of an altered launch
-  bool cancelling = false;         // the original calculates rounding errors that the candidate does not
-  std::vector<uint32_t> widths;    // bits in which only the candidate's code keeps numbers, see wide_launches.h
-  std::vector<uint64_t> only_read;  // parameters that the original stores nothing through, whatever their types say
-  uint64_t accesses = 0;           // by all lanes of a launch, about
-  uint32_t window = 12;            // alterations of a launch, beyond those that every launch has
-  bool reads_grid = false;         // the kernel's code goes by the size of its grid
-  bool may_watch = false;          // whether altered launches are small enough to be run with every access checked
-  std::vector<uint64_t> kept;  // numbers of allocations that keep their numbers in every mode, see alterations.h
+  std::vector<int64_t> constants;      // values for them that only one of the two versions names
+  bool far_constants = false;          // some of them are larger than most launches of small programs
+  double most_seconds = 0;             // of an altered launch
+  bool cancelling = false;             // the original calculates rounding errors that the candidate does not
+  std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
+  std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say
+  uint64_t accesses = 0;               // by all lanes of a launch, about
+  uint32_t window = 12;                // alterations of a launch, beyond those that every launch has
+  bool reads_grid = false;             // the kernel's code goes by the size of its grid
+  bool may_watch = false;              // whether altered launches are small enough to be run with every access checked
+  std::vector<uint64_t> kept;       // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
-  double clock_scale = 1;  // of every time that the program can read
+  double clock_scale = 1;           // of every time that the program can read
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
-  std::string progress_directory;  // empty: nobody asks, see progress.h
-  uint64_t stop_after = 0;         // launches of the application's, then it is ended; 0: it ends by itself
-  int stop_status = 0;             // its exit status then
+  std::string progress_directory;          // empty: nobody asks, see progress.h
+  uint64_t stop_after = 0;                 // launches of the application's, then it is ended; 0: it ends by itself
+  int stop_status = 0;                     // its exit status then
 };
 
 const Settings& settings();

@@ -29,7 +29,13 @@ constexpr uint64_t kMarkBytes = 1ull << (kShadowIndexBits - kMarkedBytesLog);
 constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
 
 // What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
-enum Tag : uint64_t { kFloat = 1ull << 32, kDouble = 2ull << 32, kSecond = 3ull << 32, kHalf = 4ull << 32, kBfloat = 5ull << 32 };
+enum Tag : uint64_t {
+  kFloat = 1ull << 32,
+  kDouble = 2ull << 32,
+  kSecond = 3ull << 32,
+  kHalf = 4ull << 32,
+  kBfloat = 5ull << 32
+};
 constexpr uint64_t kWithoutB = 8ull << 32;
 // Nobody has looked at the number yet: `a` is where the host put it, before it was copied here. Not of the parent's.
 constexpr uint64_t kUnseen = 6ull << 32;
@@ -85,7 +91,8 @@ char& mark_of(uint64_t address) { return __simt_shadow.marks[index_of(address) >
 
 // The address of what a record belongs to, for all that lies in the arena; 0 otherwise.
 uintptr_t arena_address(const void* record, bool narrow) {
-  const uint64_t at = uint64_t(static_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
+  const uint64_t at =
+      uint64_t(static_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
   const uint64_t offset = at / sizeof(ShadowRecord) * (narrow ? 2 : 4);
   return offset < arena().bytes ? arena().base + offset : 0;
 }
@@ -161,7 +168,8 @@ void forget(uintptr_t to, size_t bytes) {
 
 // A record that is not a kernel's store.
 void note_record(const ShadowRecord* record, bool narrow) {
-  const auto at = uint64_t(reinterpret_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
+  const auto at =
+      uint64_t(reinterpret_cast<const char*>(record) - (narrow ? __simt_shadow.halves : __simt_shadow.records));
   __simt_shadow.marks[at / sizeof(ShadowRecord) * (narrow ? 2 : 4) >> kMarkedBytesLog] |= 2;
 }
 
@@ -173,11 +181,14 @@ SIMT_EXPORT ShadowState __simt_shadow;
 
 bool shadow_wanted() { return wanted().fold != 0; }
 bool shadow_active() { return header != nullptr; }
-uint64_t shadow_file_bytes() { return shadow_wanted() ? kShadowHeaderBytes + kRecordBytes + kNarrowBytes + kMarkBytes : 0; }
+uint64_t shadow_file_bytes() {
+  return shadow_wanted() ? kShadowHeaderBytes + kRecordBytes + kNarrowBytes + kMarkBytes : 0;
+}
 
 void map_shadow(int descriptor, uint64_t offset) {
   if (!shadow_wanted() || descriptor < 0) return;
-  void* memory = mmap(nullptr, shadow_file_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, off_t(offset));
+  void* memory =
+      mmap(nullptr, shadow_file_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, off_t(offset));
   if (memory == MAP_FAILED) return;
   header = static_cast<ShadowHeader*>(memory);
   *header = {kMagic, 0, 0, 0, 0, 0, 0};
@@ -272,7 +283,9 @@ Shadow shadow_at(const void* number, ShadowKind kind) {
     if (is_double) memcpy(&rest, &place.record[1].a, sizeof rest);
     return {record.a, b, record.d, rest};
   }
-  const LiteralKind literal = is_double ? LiteralKind::kDouble : place.narrow ? LiteralKind::kNarrow : LiteralKind::kFloat;
+  const LiteralKind literal = is_double      ? LiteralKind::kDouble
+                              : place.narrow ? LiteralKind::kNarrow
+                                             : LiteralKind::kFloat;
   return initial(record, arena_address(&record, place.narrow), place.bits, value_of(place.bits, kind), literal);
 }
 
@@ -298,7 +311,8 @@ bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Sh
     return true;
   }
   if (record.word != (kUnseen | bits)) return false;
-  *out = initial(record, 0, bits, value_of(bits, kind), kind == ShadowKind::kFloat ? LiteralKind::kFloat : LiteralKind::kNarrow);
+  *out = initial(record, 0, bits, value_of(bits, kind),
+                 kind == ShadowKind::kFloat ? LiteralKind::kFloat : LiteralKind::kNarrow);
   return true;
 }
 
@@ -414,7 +428,8 @@ SIMT_EXPORT void __simt_shadow_miss_float(ShadowRecord* record, uint64_t word) {
     record->word = word;
     return;
   }
-  write(record, initial(*record, arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat), word);
+  write(record, initial(*record, arena_address(record, false), word & 0xFFFFFFFF, float_of(word), LiteralKind::kFloat),
+        word);
 }
 
 SIMT_EXPORT void __simt_shadow_miss_double(ShadowRecord* record, double value, uint64_t first) {
@@ -480,8 +495,8 @@ SIMT_EXPORT void __simt_shadow_taken(Shadow* out, uint32_t number, double value)
 }
 
 // A collective that takes the shadow along.
-SIMT_EXPORT uint64_t __simt_shadow_collective(const Shadow* given, Shadow* got, uint32_t op, uint64_t mask, uint64_t value,
-                                              uint32_t argument, uint32_t width) {
+SIMT_EXPORT uint64_t __simt_shadow_collective(const Shadow* given, Shadow* got, uint32_t op, uint64_t mask,
+                                              uint64_t value, uint32_t argument, uint32_t width) {
   simt_current->shadow_given = given;
   simt_current->shadow_got = got;
   const uint64_t result = __simt_collective(op, mask, value, argument, width);

@@ -13,7 +13,7 @@ namespace simt {
 struct Module;
 struct LaunchRequest;
 
-struct Shadow {  // of one number; ir/shadow/values.py knows the order
+struct Shadow {   // of one number; ir/shadow/values.py knows the order
   uint64_t a, b;  // in Z_p and in Z_q
   double d, e;    // its exact value is about d + e
 };
@@ -38,8 +38,8 @@ struct ShadowHeader {
 constexpr uint64_t kShadowHeaderBytes = 4096;
 constexpr uint64_t kShadowIndexBits = 39;  // 38 of the address, and whether it lies outside the arena
 
-bool shadow_wanted();   // by the environment
-bool shadow_active();   // and there is room for it
+bool shadow_wanted();  // by the environment
+bool shadow_active();  // and there is room for it
 uint64_t shadow_file_bytes();
 void map_shadow(int descriptor, uint64_t offset);
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr uint64_t kLn2P = 0x1F3D5B79A2C4E680, kLn2Q = 0x0B7E151628AED2A6;  // "ln 2" in either field: any element does
 constexpr int kPowersOfTwo = 1200;
-constexpr int kSmallBits = 32;  // images of natural numbers below are these numbers
+constexpr int kSmallBits = 32;                 // images of natural numbers below are these numbers
 constexpr uint32_t kWindow = 8, kWindows = 8;  // bits of an exponent, taken together
 
 struct Field {
   Modulus p, q;
   uint64_t ln2_p, ln2_q, half_p, half_q;
-  uint64_t shifted_p;  // 2^64
+  uint64_t shifted_p;                                           // 2^64
   uint64_t twos_p[2 * kPowersOfTwo], twos_q[2 * kPowersOfTwo];  // 2^(i - 1200)
   uint64_t powers[kWindows][1u << kWindow];                     // w^(i << 8 window)
 };
@@ -152,11 +152,12 @@ Shadow of_exponential(const Shadow& x, uint32_t wide) {
 Shadow logarithm(const Shadow& x, uint64_t times_p, uint64_t times_q, uint32_t wide, double (*plain)(double),
                  long double (*longer)(long double)) {
   const uint64_t h = scrambled(x.a, 31);
-  return with(field.p.multiply(field.p.reduced(h), times_p), field.q.multiply(field.q.reduced(scrambled(h, 32)), times_q), x.d,
-              x.e, wide, plain, longer);
+  return with(field.p.multiply(field.p.reduced(h), times_p),
+              field.q.multiply(field.q.reduced(scrambled(h, 32)), times_q), x.d, x.e, wide, plain, longer);
 }
 
-Shadow opaque(uint64_t name, const Shadow& x, uint32_t wide, double (*plain)(double), long double (*longer)(long double)) {
+Shadow opaque(uint64_t name, const Shadow& x, uint32_t wide, double (*plain)(double),
+              long double (*longer)(long double)) {
   const uint64_t h = scrambled(x.a, name);
   return with(field.p.reduced(h), field.q.reduced(scrambled(h, 33)), x.d, x.e, wide, plain, longer);
 }
@@ -169,16 +170,17 @@ Shadow raised(const Shadow& x, int n, uint32_t wide) {
   return wide ? split(r.a, r.b, value) : Shadow{r.a, r.b, double(value), 0};
 }
 
-
 Shadow root(const Shadow& x, uint32_t wide) {
-  const uint64_t a = __simt_shadow.free_functions ? field.p.multiply(x.a, free_function(field.p, x.a, 41)) : root_p(x.a);
+  const uint64_t a =
+      __simt_shadow.free_functions ? field.p.multiply(x.a, free_function(field.p, x.a, 41)) : root_p(x.a);
   return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return sqrt(v); }, [](long double v) { return sqrtl(v); });
 }
 
 Shadow reciprocal_root(const Shadow& x, uint32_t wide) {
   if (!__simt_shadow.free_functions) return quotient({1, 1, 1, 0}, root(x, wide), wide);
   const uint64_t a = x.a ? free_function(field.p, x.a, 41) : 0;
-  return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return 1 / sqrt(v); }, [](long double v) { return 1 / sqrtl(v); });
+  return with(
+      a, opaque_b(a), x.d, x.e, wide, [](double v) { return 1 / sqrt(v); }, [](long double v) { return 1 / sqrtl(v); });
 }
 
 }  // namespace
@@ -216,7 +218,8 @@ Shadow embedded(double value) {
   if (exponent == 2047) return {mantissa ? 11u : bits >> 63 ? 17u : 13u, 11, value, 0};
   if (exponent) mantissa |= 1ull << 52;
   const int power = kPowersOfTwo + (exponent ? exponent : 1) - 1075;
-  const uint64_t a = field.p.multiply(mantissa, field.twos_p[power]), b = field.q.multiply(mantissa, field.twos_q[power]);
+  const uint64_t a = field.p.multiply(mantissa, field.twos_p[power]),
+                 b = field.q.multiply(mantissa, field.twos_q[power]);
   return {bits >> 63 ? field.p.negative(a) : a, bits >> 63 ? field.q.negative(b) : b, value, 0};
 }
 
@@ -272,7 +275,8 @@ void nearest_fraction(double x, int64_t most, int64_t* numerator, int64_t* denom
     rest = 1 / (rest - (long double)whole_part);
   }
   const int64_t k = (most - q0) / q1;
-  const long double first = (long double)(p0 + k * p1) / (long double)(q0 + k * q1), second = (long double)p1 / (long double)q1;
+  const long double first = (long double)(p0 + k * p1) / (long double)(q0 + k * q1),
+                    second = (long double)p1 / (long double)q1;
   const bool take_second = fabsl(second - x) <= fabsl(first - x);
   *numerator = take_second ? p1 : p0 + k * p1;
   *denominator = take_second ? q1 : q0 + k * q1;
@@ -323,7 +327,8 @@ long double value_of(const Literal& literal) {
   long double unit = times == 0 ? 1 : times == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
   if (times > 2) unit = logl(times);
   if (times < 0) unit = 1 / logl(-times);
-  return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) * powl(10, literal.ten) * unit;
+  return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) *
+         powl(10, literal.ten) * unit;
 }
 
 }  // namespace
@@ -350,15 +355,16 @@ void shadow_constants(const void* literals, uint64_t count, void* into) {
 extern "C" {
 
 // All take the shadow of their argument in parts; `concrete` is the argument or divisor that the program has.
-#define FUNCTION(name)                                                                                                \
-  SIMT_EXPORT void __simt_shadow_##name(Shadow* out, [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b, double d, \
-                                        double e, uint32_t wide)
+#define FUNCTION(name)                                                                                         \
+  SIMT_EXPORT void __simt_shadow_##name(Shadow* out, [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b, \
+                                        double d, double e, uint32_t wide)
 
 SIMT_EXPORT void __simt_shadow_embed(Shadow* out, double value) { *out = embedded(value); }
 
 SIMT_EXPORT void __simt_shadow_integer(Shadow* out, int64_t value, uint32_t is_unsigned) {
   const bool below = value < 0 && !is_unsigned;
-  const uint64_t size = below ? -uint64_t(value) : uint64_t(value), a = field.p.reduced(size), b = field.q.reduced(size);
+  const uint64_t size = below ? -uint64_t(value) : uint64_t(value), a = field.p.reduced(size),
+                 b = field.q.reduced(size);
   const long double whole_value = is_unsigned ? (long double)uint64_t(value) : (long double)value;
   *out = split(below ? field.p.negative(a) : a, below ? field.q.negative(b) : b, whole_value);
 }
@@ -392,12 +398,14 @@ FUNCTION(exp2) {
 }
 FUNCTION(exp10) {
   const uint64_t r = exponential(field.q.multiply(b, field.q.reduced(scrambled(10, 34))));
-  *out = with(r, opaque_b(r), d, e, wide, [](double v) { return pow(10.0, v); }, [](long double v) { return powl(10.0L, v); });
+  *out = with(
+      r, opaque_b(r), d, e, wide, [](double v) { return pow(10.0, v); }, [](long double v) { return powl(10.0L, v); });
 }
 FUNCTION(expm1) {
   const Shadow grown = of_exponential({a, b, d, e}, wide);
-  *out = with(field.p.subtract(grown.a, 1), field.q.subtract(grown.b, 1), d, e, wide, [](double v) { return expm1(v); },
-              [](long double v) { return expm1l(v); });
+  *out = with(
+      field.p.subtract(grown.a, 1), field.q.subtract(grown.b, 1), d, e, wide, [](double v) { return expm1(v); },
+      [](long double v) { return expm1l(v); });
 }
 FUNCTION(tanh) {  // (e^2x - 1) / (e^2x + 1)
   const uint64_t grown = exponential(field.q.add(b, b));
@@ -414,11 +422,10 @@ FUNCTION(cosh) {
 }
 
 FUNCTION(log) { *out = logarithm({a, b, d, e}, 1, 1, wide, log, logl); }
-FUNCTION(log2) {
-  *out = logarithm({a, b, d, e}, inverse_p(field.ln2_p), inverse_q(field.ln2_q), wide, log2, log2l);
-}
+FUNCTION(log2) { *out = logarithm({a, b, d, e}, inverse_p(field.ln2_p), inverse_q(field.ln2_q), wide, log2, log2l); }
 FUNCTION(log10) {
-  *out = logarithm({a, b, d, e}, field.p.reduced(scrambled(10, 35)), field.q.reduced(scrambled(10, 36)), wide, log10, log10l);
+  *out = logarithm({a, b, d, e}, field.p.reduced(scrambled(10, 35)), field.q.reduced(scrambled(10, 36)), wide, log10,
+                   log10l);
 }
 FUNCTION(log1p) {
   const Shadow moved = sum({a, b, d, e}, {1, 1, 1, 0});
@@ -429,11 +436,12 @@ FUNCTION(log1p) {
 
 #define OPAQUE(name, number) \
   FUNCTION(name) { *out = opaque(number, {a, b, d, e}, wide, name, name##l); }
-OPAQUE(sin, 50) OPAQUE(cos, 51) OPAQUE(tan, 52) OPAQUE(asin, 53) OPAQUE(acos, 54) OPAQUE(atan, 55)
-OPAQUE(asinh, 56) OPAQUE(acosh, 57) OPAQUE(atanh, 58) OPAQUE(erf, 59) OPAQUE(erfc, 60) OPAQUE(tgamma, 61) OPAQUE(lgamma, 62)
+OPAQUE(sin, 50)
+OPAQUE(cos, 51) OPAQUE(tan, 52) OPAQUE(asin, 53) OPAQUE(acos, 54) OPAQUE(atan, 55) OPAQUE(asinh, 56) OPAQUE(acosh, 57)
+    OPAQUE(atanh, 58) OPAQUE(erf, 59) OPAQUE(erfc, 60) OPAQUE(tgamma, 61) OPAQUE(lgamma, 62)
 #undef OPAQUE
 
-SIMT_EXPORT void __simt_shadow_atan2(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
+        SIMT_EXPORT void __simt_shadow_atan2(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
   const uint64_t h = scrambled(x->a, 63) ^ scrambled(y->a, 64);
   const long double value = wide ? atan2l(whole(x->d, x->e), whole(y->d, y->e)) : (long double)atan2(x->d, y->d);
   *out = split(field.p.reduced(scrambled(h, 65)), field.q.reduced(scrambled(h, 66)), value);
@@ -469,8 +477,9 @@ SIMT_EXPORT void __simt_shadow_scale(Shadow* out, const Shadow* x, int32_t power
   if (power < -1100 || power > 1100)
     *out = embedded(std::ldexp(x->d, power));
   else
-    *out = {field.p.multiply(x->a, field.twos_p[kPowersOfTwo + power]), field.q.multiply(x->b, field.twos_q[kPowersOfTwo + power]),
-            std::ldexp(x->d, power), std::ldexp(x->e, power)};
+    *out = {field.p.multiply(x->a, field.twos_p[kPowersOfTwo + power]),
+            field.q.multiply(x->b, field.twos_q[kPowersOfTwo + power]), std::ldexp(x->d, power),
+            std::ldexp(x->e, power)};
 }
 // What rounds to a whole number, and the fraction that is left: the program's own choice of the whole one.
 SIMT_EXPORT void __simt_shadow_fraction(Shadow* out, const Shadow* x, double whole_part) {

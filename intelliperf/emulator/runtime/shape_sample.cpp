@@ -108,7 +108,8 @@ void ShapeSample::measure(Pending& pending) {
   uint8_t order[kMaxWave];
   for (uint32_t i = 0; i < pending.lanes; ++i) order[i] = uint8_t(i);
   if (!pending.ascending)
-    std::sort(order, order + pending.lanes, [&](uint8_t a, uint8_t b) { return pending.position[a] < pending.position[b]; });
+    std::sort(order, order + pending.lanes,
+              [&](uint8_t a, uint8_t b) { return pending.position[a] < pending.position[b]; });
   uint64_t bytes[kMaxWave];
   for (uint32_t i = 0; i < pending.lanes; ++i) {
     const uint32_t from = order[i];

@@ -113,7 +113,8 @@ uint64_t blend(uint64_t hash, const void* words, size_t bytes) {
 void note_state(const ucontext_t& context) {
 #if defined(__x86_64__)
   uint64_t hash = blend(1, context.uc_mcontext.gregs, (REG_RIP + 1) * sizeof context.uc_mcontext.gregs[0]);
-  if (context.uc_mcontext.fpregs) hash = blend(hash, context.uc_mcontext.fpregs->_xmm, sizeof context.uc_mcontext.fpregs->_xmm);
+  if (context.uc_mcontext.fpregs)
+    hash = blend(hash, context.uc_mcontext.fpregs->_xmm, sizeof context.uc_mcontext.fpregs->_xmm);
   uint64_t& place = seen_states[hash % kStates];
   if (place == hash) return;
   place = hash;
@@ -167,7 +168,7 @@ bool device_code_running() { return execution.request && simt_current != &home_l
 
 SignalGuard::SignalGuard() {
   provide_handler_stack();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_trap;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
@@ -185,7 +186,7 @@ Watchdog::Watchdog(const Kernel& kernel) {
   ticks = 0;
   dl_iterate_phdr(find_text, reinterpret_cast<void*>(kernel.fast));
   if (!text.end) return;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_tick;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;  // on the lane's own stack: it is parked from there
   sigemptyset(&action.sa_mask);

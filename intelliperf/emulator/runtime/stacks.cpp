@@ -29,8 +29,8 @@ Pool& pool() {
 FreeStacks free_stacks;
 
 bool more_stacks() {
-  void* memory = mmap(nullptr, kSlab * kStackStride, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, kSlab * kStackStride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   madvise(memory, kSlab * kStackStride, MADV_NOHUGEPAGE);
   const auto base = reinterpret_cast<uintptr_t>(memory);

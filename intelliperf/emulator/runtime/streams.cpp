@@ -55,7 +55,8 @@ void note_wait(const char* operation, uint64_t stream) {
   call.waits = true;
   for_each_allocation(
       [](const Allocation& a, void* seen) {
-        *static_cast<bool*>(seen) |= a.kind == MemoryKind::kManaged || a.kind == MemoryKind::kPinned || a.kind == MemoryKind::kRegistered;
+        *static_cast<bool*>(seen) |=
+            a.kind == MemoryKind::kManaged || a.kind == MemoryKind::kPinned || a.kind == MemoryKind::kRegistered;
       },
       &call.visible);
   note_call(call);
@@ -187,8 +188,10 @@ int CtxSynchronize() { return DeviceSynchronize(); }
 int StreamWaitEvent(Stream* handle, Event* event, unsigned int) {
   Stream* stream = resolve_stream(handle);
   if (!stream || !known(event)) return kInvalidHandle;
-  if (event->capture) stream->capture = event->capture;  // the stream joins that capture
-  else if (event->recorded) stream->ready_ns = std::max(stream->ready_ns, event->time_ns), join(stream->before, event->before);
+  if (event->capture)
+    stream->capture = event->capture;  // the stream joins that capture
+  else if (event->recorded)
+    stream->ready_ns = std::max(stream->ready_ns, event->time_ns), join(stream->before, event->before);
   return kSuccess;
 }
 

@@ -48,7 +48,7 @@ void wait_for(const Stream& stream);  // the host waits
 void wait_for_device();
 // The next operation of the stream; `clock` takes what is ordered before it.
 StreamPlace next_operation(Stream& stream, StreamClock& clock);
-bool any_capture();  // some stream is capturing
+bool any_capture();     // some stream is capturing
 void forget_streams();  // device reset
 
 }  // namespace simt

@@ -19,7 +19,8 @@ std::vector<Binding> bindings;  // few: as many as a program declares
 enum ResourceType : int { kArray = 0, kLinear = 2, kPitched = 3 };
 
 Binding* binding_of(const void* variable) {
-  const auto found = std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.variable == variable; });
+  const auto found =
+      std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.variable == variable; });
   return found == bindings.end() ? nullptr : &*found;
 }
 
@@ -45,7 +46,8 @@ int bind(const textureReference* reference, const ResourceDescription& resource)
 
 namespace host {
 
-int BindTexture(size_t* offset, const textureReference* reference, const void* pointer, const ChannelFormat* format, size_t bytes) {
+int BindTexture(size_t* offset, const textureReference* reference, const void* pointer, const ChannelFormat* format,
+                size_t bytes) {
   if (!reference || !format) return kInvalidValue;
   void* begin = nullptr;
   size_t whole = 0;

@@ -46,7 +46,8 @@ Object* object_of(uint64_t handle) {
   return index < objects.size() ? objects[index].get() : nullptr;
 }
 
-int make_array(Array** made, const ChannelFormat* format, size_t width, size_t height, size_t depth, unsigned int flags) {
+int make_array(Array** made, const ChannelFormat* format, size_t width, size_t height, size_t depth,
+               unsigned int flags) {
   if (!made || !format || width == 0) return kInvalidValue;
   const size_t element = element_bytes_of(*format);
   if (element == 0 || element > 16) return kInvalidValue;
@@ -84,7 +85,8 @@ int shape(Object& object) {
   };
   if (resource.type == kArray) {
     const Array* a = resource.array;
-    return known(a) ? set(a->base, a->format, a->width, a->height, a->depth, a->pitch) : static_cast<int>(kInvalidValue);
+    return known(a) ? set(a->base, a->format, a->width, a->height, a->depth, a->pitch)
+                    : static_cast<int>(kInvalidValue);
   }
   if (resource.type == kMipmapped) return host::not_mipmapped();
   if (object.surface) return kInvalidValue;
@@ -211,13 +213,15 @@ int MemcpyToArray(Array* to, size_t x, size_t y, const void* from, size_t bytes,
   return holds_run(to, x, y, bytes) ? Memcpy(place_in(*to, x, y), from, bytes, kind) : static_cast<int>(kInvalidValue);
 }
 int MemcpyFromArray(void* to, const Array* from, size_t x, size_t y, size_t bytes, int kind) {
-  return holds_run(from, x, y, bytes) ? Memcpy(to, place_in(*from, x, y), bytes, kind) : static_cast<int>(kInvalidValue);
+  return holds_run(from, x, y, bytes) ? Memcpy(to, place_in(*from, x, y), bytes, kind)
+                                      : static_cast<int>(kInvalidValue);
 }
 int MemcpyToArrayAsync(Array* to, size_t x, size_t y, const void* from, size_t bytes, int kind, Stream* stream) {
   if (!holds_run(to, x, y, bytes)) return kInvalidValue;
   return MemcpyAsync(place_in(*to, x, y), from, bytes, kind, stream);
 }
-int Memcpy2DToArray(Array* to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, int kind) {
+int Memcpy2DToArray(Array* to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
+                    int kind) {
   if (!holds(to, x, y, width, height)) return kInvalidValue;
   return Memcpy2D(place_in(*to, x, y), to->pitch, from, pitch, width, height, kind);
 }
@@ -226,7 +230,8 @@ int Memcpy2DToArrayAsync(Array* to, size_t x, size_t y, const void* from, size_t
   if (!holds(to, x, y, width, height)) return kInvalidValue;
   return Memcpy2DAsync(place_in(*to, x, y), to->pitch, from, pitch, width, height, kind, stream);
 }
-int Memcpy2DFromArray(void* to, size_t pitch, const Array* from, size_t x, size_t y, size_t width, size_t height, int kind) {
+int Memcpy2DFromArray(void* to, size_t pitch, const Array* from, size_t x, size_t y, size_t width, size_t height,
+                      int kind) {
   if (!holds(from, x, y, width, height)) return kInvalidValue;
   return Memcpy2D(to, pitch, place_in(*from, x, y), from->pitch, width, height, kind);
 }
@@ -248,7 +253,9 @@ int GetTextureObjectResourceDesc(ResourceDescription* resource, uint64_t handle)
   *resource = object->resource;
   return kSuccess;
 }
-int CreateSurfaceObject(uint64_t* object, const ResourceDescription* resource) { return make_object(object, resource, nullptr); }
+int CreateSurfaceObject(uint64_t* object, const ResourceDescription* resource) {
+  return make_object(object, resource, nullptr);
+}
 int DestroySurfaceObject(uint64_t object) { return object == 0 ? kSuccess : destroy_object(object, true); }
 
 }  // namespace host
@@ -271,7 +278,9 @@ const Object* used(uint64_t handle) {
 __attribute__((visibility("default"))) uint32_t __simt_texture_format(uint64_t handle) {
   return used(handle)->packed_format;
 }
-__attribute__((visibility("default"))) int32_t __simt_texture_size(uint64_t handle, int32_t axis) { return used(handle)->size[axis]; }
+__attribute__((visibility("default"))) int32_t __simt_texture_size(uint64_t handle, int32_t axis) {
+  return used(handle)->size[axis];
+}
 __attribute__((visibility("default"))) float __simt_texture_border(uint64_t handle, int32_t channel) {
   return used(handle)->texture.border[channel];
 }
@@ -279,10 +288,13 @@ __attribute__((visibility("default"))) float __simt_texture_border(uint64_t hand
 __attribute__((visibility("default"))) const void* __simt_texel(uint64_t handle, int32_t x, int32_t y, int32_t z) {
   const Object* object = used(handle);
   int at[3] = {x, y, z};
-  const auto within = [&](int axis) { return static_cast<uint32_t>(at[axis]) < static_cast<uint32_t>(object->size[axis]); };
+  const auto within = [&](int axis) {
+    return static_cast<uint32_t>(at[axis]) < static_cast<uint32_t>(object->size[axis]);
+  };
   if (!(within(0) && within(1) && within(2)) && !to_addressed(*object, at)) return nullptr;
   const uintptr_t address = object->base + static_cast<size_t>(at[2]) * object->slice +
-                            static_cast<size_t>(at[1]) * object->pitch + static_cast<size_t>(at[0]) * object->element_bytes;
+                            static_cast<size_t>(at[1]) * object->pitch +
+                            static_cast<size_t>(at[0]) * object->element_bytes;
   return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
@@ -292,7 +304,8 @@ __attribute__((visibility("default"))) const void* __simt_texel_in_line(uint64_t
   return reinterpret_cast<const void*>(object->base + static_cast<size_t>(index) * object->element_bytes);  // NOLINT
 }
 
-__attribute__((visibility("default"))) void* __simt_surface_place(uint64_t handle, int32_t x_bytes, int32_t y, int32_t z, int32_t boundary) {
+__attribute__((visibility("default"))) void* __simt_surface_place(uint64_t handle, int32_t x_bytes, int32_t y,
+                                                                  int32_t z, int32_t boundary) {
   const Object* object = used(handle);
   const auto element = static_cast<int32_t>(object->element_bytes);
   int at[3] = {x_bytes < 0 ? -1 : x_bytes / element, y, z};
@@ -304,7 +317,8 @@ __attribute__((visibility("default"))) void* __simt_surface_place(uint64_t handl
     at[axis] = std::clamp(at[axis], 0, object->size[axis] - 1);
   }
   const uintptr_t address = object->base + static_cast<size_t>(at[2]) * object->slice +
-                            static_cast<size_t>(at[1]) * object->pitch + static_cast<size_t>(at[0]) * object->element_bytes;
+                            static_cast<size_t>(at[1]) * object->pitch +
+                            static_cast<size_t>(at[0]) * object->element_bytes;
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 

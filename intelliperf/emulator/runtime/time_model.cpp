@@ -10,16 +10,24 @@ namespace simt {
 namespace {
 
 struct Cost {
-  const char* kind;  // key of "mix" in the metadata
+  const char* kind;    // key of "mix" in the metadata
   double amd, nvidia;  // of the issue slots
   double steps;        // that a wave alone takes one after another
 };
 constexpr Cost kCosts[] = {
-    {"f32", 1, 1, 0.8},   {"int", 0.5, 0.5, 0.5},    {"idiv", 24, 24, 24},      {"special", 4, 8, 4},
-    {"convert", 1, 1, 0.5}, {"select", 0.5, 0.5, 0.5}, {"branch", 0.5, 0.25, 0.5}, {"memory", 1, 1, 1},
+    {"f32", 1, 1, 0.8},
+    {"int", 0.5, 0.5, 0.5},
+    {"idiv", 24, 24, 24},
+    {"special", 4, 8, 4},
+    {"convert", 1, 1, 0.5},
+    {"select", 0.5, 0.5, 0.5},
+    {"branch", 0.5, 0.25, 0.5},
+    {"memory", 1, 1, 1},
     {"call", 4, 4, 4},
     // Of a GPU's own code; the scalar unit has its own issue port.
-    {"vector", 1, 1, 1},   {"scalar", 0, 0, 1},        {"matrix", 0, 0, 0},  // see "passes"
+    {"vector", 1, 1, 1},
+    {"scalar", 0, 0, 1},
+    {"matrix", 0, 0, 0},  // see "passes"
 };
 // Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.
 constexpr double kCollectiveCost = 4, kBarrierCost = 8.4;
@@ -29,7 +37,9 @@ double fp64_cost(const Device& d) {
   return d.fp64_flops_per_s > 0 ? std::max(1.0, fp32_rate / d.fp64_flops_per_s) : 1;
 }
 
-double collective_costs(const LaunchTotals& t) { return t.collectives * kCollectiveCost + t.barrier_waves * kBarrierCost; }
+double collective_costs(const LaunchTotals& t) {
+  return t.collectives * kCollectiveCost + t.barrier_waves * kBarrierCost;
+}
 
 uint32_t granules(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
 
@@ -97,7 +107,8 @@ void add_stages(LaunchTotals& result, const Module& module, const std::vector<Si
     if (kind != SiteKind::kAtomic && kind != SiteKind::kReduction) continue;
     result.atomic_requests += double(site.global_requests);
     if ((module.sites[i].flags & kSiteSpins) && site.shared_requests) result.spin_turns += double(site.same_address);
-    result.atomic_lanes += double(site.lanes) * double(site.global_requests) / double(std::max<uint64_t>(1, site.requests));
+    result.atomic_lanes +=
+        double(site.lanes) * double(site.global_requests) / double(std::max<uint64_t>(1, site.requests));
   }
 }
 
@@ -112,7 +123,8 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   for (size_t i = 0; i < sites.size(); ++i) {
     const SiteRecord& seen = analysis.records()[i];
     seen_sectors += double(seen.sectors);
-    if (seen.global_requests + seen.shared_requests == 0 && sites[i].global_requests + sites[i].shared_requests == 0) continue;
+    if (seen.global_requests + seen.shared_requests == 0 && sites[i].global_requests + sites[i].shared_requests == 0)
+      continue;
     seen_requests += double(seen.requests);
     requests += double(sites[i].requests);
     lanes += double(wave_counter.lanes(uint32_t(i)));
@@ -149,7 +161,8 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   return result;
 }
 
-const char* const kOperationKinds[10] = {"f32", "f64", "int", "idiv", "special", "convert", "select", "branch", "memory", "call"};
+const char* const kOperationKinds[10] = {"f32",     "f64",    "int",    "idiv",   "special",
+                                         "convert", "select", "branch", "memory", "call"};
 
 namespace {
 
@@ -162,7 +175,8 @@ void add_local_arrays(Work& work, const Module& module, const std::vector<uint64
     work.local_loads += of_all("loads"), work.local_stores += of_all("stores");
     work.local_load_bytes += of_all("load_sectors") * 32, work.local_store_bytes += of_all("store_sectors") * 32;
     work.local_lines += of_all("lines");
-    if (waves[i]) work.local_array_bytes = std::max(work.local_array_bytes, double(local["array_bytes"].unsigned_or(0)));
+    if (waves[i])
+      work.local_array_bytes = std::max(work.local_array_bytes, double(local["array_bytes"].unsigned_or(0)));
   }
 }
 
@@ -212,7 +226,8 @@ std::vector<double> issue_costs(const Module& module) {
     const JsonValue& mix = blocks[i]["mix"];
     costs[i] = double(mix["f64"].unsigned_or(0)) * fp64_cost(d);
     costs[i] += double(blocks[i]["passes"].unsigned_or(0));
-    for (const Cost& kind : kCosts) costs[i] += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
+    for (const Cost& kind : kCosts)
+      costs[i] += double(mix[kind.kind].unsigned_or(0)) * (d.amd() ? kind.amd : kind.nvidia);
   }
   return costs;
 }
@@ -224,9 +239,9 @@ double beyond(double bytes, double cache) { return bytes > cache ? 1 - cache / b
 
 // Where the accesses to private memory go.
 struct LocalTraffic {
-  double bytes = 0, to_l2 = 0;         // of lanes; of these beyond L1
+  double bytes = 0, to_l2 = 0;  // of lanes; of these beyond L1
   double dram_read = 0, dram_write = 0;
-  double miss_l1 = 0, miss_l2 = 0;     // shares of the loads, and of what comes to L2
+  double miss_l1 = 0, miss_l2 = 0;  // shares of the loads, and of what comes to L2
 };
 
 LocalTraffic local_traffic(const LaunchRequest& request, const Occupancy& resident, const Work& work) {

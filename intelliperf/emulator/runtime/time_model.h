@@ -27,7 +27,7 @@ struct Occupancy {
   uint32_t blocks = 0;  // resident on one compute unit; 0: does not fit at all
   uint32_t waves = 0;
   uint32_t by_registers = 0, by_lds = 0, by_blocks = 0;  // waves of whole blocks that each would allow by itself
-  const char* limit = "waves";  // vgprs, lds, waves, blocks
+  const char* limit = "waves";                           // vgprs, lds, waves, blocks
 };
 Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds);
 
@@ -43,7 +43,8 @@ struct LaunchTotals {
   double loads = 0, load_runs = 0;  // of all sites; those that follow a store or a barrier
   double requests = 0, l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0, lds_requests = 0;
   double global_accesses = 0, lds_accesses = 0;  // requests of all kinds
-  double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0, collectives = 0;
+  double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0,
+         collectives = 0;
   double atomic_queues = 1;  // how much longer than those that were analysed
 };
 
@@ -53,9 +54,9 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
 
 // What the launch does besides its accesses, from the executions of basic blocks by waves.
 struct Work {
-  double instructions = 0;  // of waves, weighted by cost
+  double instructions = 0;           // of waves, weighted by cost
   double steps = 0, operations = 0;  // of waves: by how long one alone takes; each once
-  double kinds[10] = {};     // of waves, in the order of operation_kinds()
+  double kinds[10] = {};             // of waves, in the order of operation_kinds()
   bool local_known = false;
   double local_loads = 0, local_stores = 0;            // of waves
   double local_load_bytes = 0, local_store_bytes = 0;  // of all lanes

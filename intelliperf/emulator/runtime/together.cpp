@@ -7,7 +7,8 @@
 namespace simt {
 
 std::vector<Together> together(const LaunchRequest& request) {
-  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange, DataKind::kTies, DataKind::kTiny};
+  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange, DataKind::kTies,
+                                 DataKind::kTiny};
   std::vector<OtherSize> modes, others;
   for (const OtherSize& size : other_sizes(settings().slots, request, settings().constants, settings().shapes, false)) {
     if (size.larger || size.halves || size.edges || size.bare || size.keyed) continue;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "execution.h"
-#include "hot_addresses.h"
 #include "fault_log.h"
+#include "hot_addresses.h"
 #include "modules.h"
 
 namespace simt {

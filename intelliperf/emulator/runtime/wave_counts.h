@@ -78,7 +78,7 @@ class WaveCounter {
   struct Run {  // passes of one way, one after another
     uint32_t way, most;
   };
-  struct Place {  // of one wave
+  struct Place {                 // of one wave
     const Lane* lane = nullptr;  // that came by last
     uint32_t stretch = 0;        // in which
     uint32_t way = 0, passes = 0;
@@ -97,8 +97,9 @@ class WaveCounter {
     uint64_t requests, lanes;
   };
   static constexpr uint32_t kNone = ~0u;
-  static constexpr uint32_t kNear = 8;            // runs that are looked through without an index
-  static constexpr uint32_t kMostRuns = 1u << 25;  // of one place between barriers; beyond, all lanes are taken to agree
+  static constexpr uint32_t kNear = 8;  // runs that are looked through without an index
+  static constexpr uint32_t kMostRuns = 1u
+                                        << 25;  // of one place between barriers; beyond, all lanes are taken to agree
 
   // Whether it is the first lane of its wave that comes by like this.
   bool step(Place& place, const Lane* lane) {

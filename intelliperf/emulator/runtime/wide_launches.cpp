@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, each checked: a second or so
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
-constexpr uint32_t kWidest = 18;  // bits of an index into the room that memory has
-constexpr uint32_t kWord = 32;    // of a total that was one of 64 bits
+constexpr uint32_t kWidest = 18;         // bits of an index into the room that memory has
+constexpr uint32_t kWord = 32;           // of a total that was one of 64 bits
 constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
 
 uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
@@ -65,7 +65,8 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
 
 std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::vector<Quantity>& slots,
                                       const std::vector<WideBuffer>& buffers, const std::vector<uint32_t>& widths,
-                                      const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow, bool alone) {
+                                      const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow,
+                                      bool alone) {
   using Data = WideLaunch::Data;
   std::vector<WideLaunch> found;
   const auto has = [&](auto what) { return std::any_of(buffers.begin(), buffers.end(), what); };
@@ -89,7 +90,8 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     if (bits > kWidest || added++ == kMostWidths) continue;
     add(own, bits);
     for (size_t b = 0; b < buffers.size(); ++b)
-      if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow) found.push_back({own, Data::kBeyond, b, bits});
+      if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow)
+        found.push_back({own, Data::kBeyond, b, bits});
     if (written) found.push_back({own, Data::kRaised, 0, bits});
     if (!may_grow) continue;
     for (const OtherSize& size : multiples(slots, request, factors(buffers, bits, accesses), beside)) add(size, bits);
@@ -107,12 +109,18 @@ void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint3
 
 const char* name_of(WideLaunch::Data data) {
   switch (data) {
-    case WideLaunch::Data::kOwn: return "a larger launch";
-    case WideLaunch::Data::kEqual: return "equal integers";
-    case WideLaunch::Data::kFull: return "all bits of small integers set, or large integers";
-    case WideLaunch::Data::kBeyond: return "integers beyond the narrower width";
-    case WideLaunch::Data::kRaised: return "results that begin beyond the narrower width";
-    case WideLaunch::Data::kCarry: return "results that begin at the largest that the narrower width holds";
+    case WideLaunch::Data::kOwn:
+      return "a larger launch";
+    case WideLaunch::Data::kEqual:
+      return "equal integers";
+    case WideLaunch::Data::kFull:
+      return "all bits of small integers set, or large integers";
+    case WideLaunch::Data::kBeyond:
+      return "integers beyond the narrower width";
+    case WideLaunch::Data::kRaised:
+      return "results that begin beyond the narrower width";
+    case WideLaunch::Data::kCarry:
+      return "results that begin at the largest that the narrower width holds";
   }
   return "";
 }

@@ -33,7 +33,8 @@ struct WideBuffer {
 // are not worth their time. `alone`: its grid may be one block.
 std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::vector<Quantity>& slots,
                                       const std::vector<WideBuffer>& buffers, const std::vector<uint32_t>& widths,
-                                      const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow, bool alone);
+                                      const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow,
+                                      bool alone);
 
 // Overwrites `bytes` of integers of `each` bytes.
 void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits);

@@ -59,36 +59,34 @@ bool is_absent(int returned) { return returned == -1 && (errno == ENOENT || errn
 }  // namespace
 
 // Defined below other names than the C library's: its headers would fix the types.
-#define INSTEAD_OF(symbol, parameters)                                                                          \
-  extern "C" __attribute__((visibility("default"))) int redirected_##symbol parameters __asm__(#symbol);        \
-  static int(*really_##symbol##_) parameters = nullptr;                                                          \
-  __attribute__((constructor)) static void find_##symbol() {                                                    \
-    really_##symbol##_ = next<int(*) parameters>(#symbol);                                                       \
-  }                                                                                                             \
+#define INSTEAD_OF(symbol, parameters)                                                                                \
+  extern "C" __attribute__((visibility("default"))) int redirected_##symbol parameters __asm__(#symbol);              \
+  static int(*really_##symbol##_) parameters = nullptr;                                                               \
+  __attribute__((constructor)) static void find_##symbol() { really_##symbol##_ = next<int(*) parameters>(#symbol); } \
   int redirected_##symbol parameters
 
-#define RUNS(symbol, parameters, ...)                   \
-  INSTEAD_OF(symbol, parameters) {                      \
-    if (really_##symbol##_ == nullptr) {                \
-      errno = ENOSYS;                                   \
-      return -1;                                        \
-    }                                                   \
-    char room[PATH_MAX];                                \
-    const char* const program = drop_in(path, room);    \
-    return really_##symbol##_(__VA_ARGS__);             \
+#define RUNS(symbol, parameters, ...)                \
+  INSTEAD_OF(symbol, parameters) {                   \
+    if (really_##symbol##_ == nullptr) {             \
+      errno = ENOSYS;                                \
+      return -1;                                     \
+    }                                                \
+    char room[PATH_MAX];                             \
+    const char* const program = drop_in(path, room); \
+    return really_##symbol##_(__VA_ARGS__);          \
   }
 
-#define ASKS(symbol, parameters, ...)                                \
-  INSTEAD_OF(symbol, parameters) {                                   \
-    if (really_##symbol##_ == nullptr) {                             \
-      errno = ENOSYS;                                                \
-      return -1;                                                     \
-    }                                                                \
-    const char* program = path;                                      \
-    const int found = really_##symbol##_(__VA_ARGS__);               \
-    if (!is_absent(found)) return found;                             \
-    char room[PATH_MAX];                                             \
-    program = drop_in(path, room);                                   \
+#define ASKS(symbol, parameters, ...)                                 \
+  INSTEAD_OF(symbol, parameters) {                                    \
+    if (really_##symbol##_ == nullptr) {                              \
+      errno = ENOSYS;                                                 \
+      return -1;                                                      \
+    }                                                                 \
+    const char* program = path;                                       \
+    const int found = really_##symbol##_(__VA_ARGS__);                \
+    if (!is_absent(found)) return found;                              \
+    char room[PATH_MAX];                                              \
+    program = drop_in(path, room);                                    \
     return program == path ? found : really_##symbol##_(__VA_ARGS__); \
   }
 

@@ -23,7 +23,8 @@ uint64_t Arena::bytes() const { return kArenaBytes; }
 bool Arena::open() {
   descriptor_ = memfd_create("intelliperf-buffers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(kArenaBytes)) != 0) return false;
-  void* at = mmap(reinterpret_cast<void*>(kPlace), kArenaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);  // NOLINT(performance-no-int-to-ptr)
+  void* at = mmap(reinterpret_cast<void*>(kPlace), kArenaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                  descriptor_, 0);  // NOLINT(performance-no-int-to-ptr)
   if (at == MAP_FAILED) return false;
   base_ = reinterpret_cast<uint64_t>(at);
   return true;

@@ -72,7 +72,8 @@ std::vector<AlteredBuffer> altered_buffers(const Launch& launch, const Allocatio
   return altered;
 }
 
-bool write_altered(const std::vector<AlteredBuffer>& buffers, const Snapshot& snapshot, const Mover& mover, uint64_t nth) {
+bool write_altered(const std::vector<AlteredBuffer>& buffers, const Snapshot& snapshot, const Mover& mover,
+                   uint64_t nth) {
   const simt::OtherNumbersMode mode = other_numbers_mode();
   for (const AlteredBuffer& one : buffers) {
     std::vector<char> content = snapshot.content(one.buffer.id);

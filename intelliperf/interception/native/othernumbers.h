@@ -24,7 +24,8 @@ simt::OtherNumbersMode other_numbers_mode();
 std::vector<AlteredBuffer> altered_buffers(const Launch& launch, const Allocations& allocations);
 
 // Writes other numbers over what the snapshot holds of these buffers. False where the device refuses.
-bool write_altered(const std::vector<AlteredBuffer>& buffers, const Snapshot& snapshot, const Mover& mover, uint64_t nth);
+bool write_altered(const std::vector<AlteredBuffer>& buffers, const Snapshot& snapshot, const Mover& mover,
+                   uint64_t nth);
 
 // The same launch, once per plain argument that can have another value.
 std::vector<Launch> with_other_arguments(const Launch& launch);

@@ -18,13 +18,19 @@ namespace {
 
 const char* kind_name(MemoryKind kind) {
   switch (kind) {
-    case MemoryKind::kDevice: return "device";
-    case MemoryKind::kPool: return "pool";
-    case MemoryKind::kManaged: return "managed";
-    case MemoryKind::kMapped: return "mapped";
+    case MemoryKind::kDevice:
+      return "device";
+    case MemoryKind::kPool:
+      return "pool";
+    case MemoryKind::kManaged:
+      return "managed";
+    case MemoryKind::kMapped:
+      return "mapped";
     case MemoryKind::kPinned:
-    case MemoryKind::kRuntime: return "pinned";
-    default: return "symbol";
+    case MemoryKind::kRuntime:
+      return "pinned";
+    default:
+      return "symbol";
   }
 }
 
@@ -57,10 +63,15 @@ void write_parameters(JsonWriter& json, const Launch& launch, const std::vector<
     const ParameterType type = known ? types[i] : ParameterType{};
     json.begin_object().key("index").number(i).key("name").string("argument " + std::to_string(i));
     json.key("type").string(type.text).key("size").number(launch.arguments[i].value.size());
-    json.key("pointer").boolean(type.kind == TypeClass::kPointer || (!known && launch.arguments[i].pointer)).key("const").boolean(type.constant);
+    json.key("pointer")
+        .boolean(type.kind == TypeClass::kPointer || (!known && launch.arguments[i].pointer))
+        .key("const")
+        .boolean(type.constant);
     json.key("restrict").boolean(false);
-    if (type.kind == TypeClass::kPointer) write_element(json, type.element);
-    else json.key("element").null();
+    if (type.kind == TypeClass::kPointer)
+      write_element(json, type.element);
+    else
+      json.key("element").null();
     json.key("fields").begin_array().end_array().end_object();
   }
   json.end_array();
@@ -123,7 +134,12 @@ void Session::greet() {
   JsonWriter json;
   json.begin_object().key("type").string("hello").key("protocol").number(simt::kProtocolVersion);
   json.key("backend").string(vendor_.backend).key("pid").number(static_cast<uint64_t>(getpid()));
-  json.key("device").string(vendor_.device_name()).key("wave_size").number(vendor_.wave_size()).key("memory").string("shared");
+  json.key("device")
+      .string(vendor_.device_name())
+      .key("wave_size")
+      .number(vendor_.wave_size())
+      .key("memory")
+      .string("shared");
   if (*vendor_.way) json.key("way").string(vendor_.way);
   json.key("arena_base").number(arena_.base()).key("arena_bytes").number(arena_.bytes());
   json.key("kernels").begin_object().end_object().end_object();
@@ -203,9 +219,17 @@ std::string Session::message(const Launch& launch, int status, bool target, bool
   for (const auto& [base, buffer] : allocations_.live()) {
     if (!is_shown(buffer) || !shown(buffer)) continue;
     json.begin_object().key("id").number(buffer.id).key("base").number(buffer.staging).key("size").number(buffer.bytes);
-    json.key("address").number(buffer.base).key("kind").string(kind_name(buffer.kind)).key("sequence").number(buffer.sequence).key("name");
-    if (buffer.name.empty()) json.null();
-    else json.string(buffer.name);
+    json.key("address")
+        .number(buffer.base)
+        .key("kind")
+        .string(kind_name(buffer.kind))
+        .key("sequence")
+        .number(buffer.sequence)
+        .key("name");
+    if (buffer.name.empty())
+      json.null();
+    else
+      json.string(buffer.name);
     if (by_handle_) write_shared(json, buffer.shared);
     json.end_object();
   }

@@ -22,7 +22,7 @@ struct Vendor {
   const char* backend;
   std::string (*device_name)();
   unsigned (*wave_size)();
-  bool (*copy)(void* to, const Buffer& from);  // of a whole buffer to host memory
+  bool (*copy)(void* to, const Buffer& from);       // of a whole buffer to host memory
   Shared (*share)(const Buffer& buffer) = nullptr;  // where there are handles for other processes
   const char* way = "";  // how this library came to see the runtime's calls, where there is more than one
 };
@@ -62,8 +62,8 @@ class Session {
   void greet();
   std::string message(const Launch& launch, int status, bool target, bool before = false);
   bool stage(Buffer& buffer);
-  bool show(Buffer& buffer);  // by handle or as a copy
-  void answer();              // until the other process says to continue
+  bool show(Buffer& buffer);                               // by handle or as a copy
+  void answer();                                           // until the other process says to continue
   std::set<uint64_t> reached(const Launch& launch) const;  // ids of the allocations that an argument leads into
 
   Vendor vendor_{};

@@ -12,30 +12,18 @@ namespace {
 
 const std::map<std::string, ElementFacts>& known_types() {
   static const std::map<std::string, ElementFacts> table = {
-      {"bool", {1, "boolean"}},
-      {"char", {1, "char"}},
-      {"signed char", {1, "signed"}},
-      {"unsigned char", {1, "unsigned"}},
-      {"short", {2, "signed"}},
-      {"unsigned short", {2, "unsigned"}},
-      {"int", {4, "signed"}},
-      {"unsigned int", {4, "unsigned"}},
-      {"long", {8, "signed"}},
-      {"unsigned long", {8, "unsigned"}},
-      {"long long", {8, "signed"}},
-      {"unsigned long long", {8, "unsigned"}},
-      {"float", {4, "float"}},
-      {"double", {8, "float"}},
-      {"__half", {2, "struct"}},
-      {"__nv_bfloat16", {2, "struct"}},
-      {"float2", {8, "struct"}},
-      {"float3", {12, "struct"}},
-      {"float4", {16, "struct"}},
-      {"double2", {16, "struct"}},
-      {"int2", {8, "struct"}},
-      {"int4", {16, "struct"}},
-      {"uint2", {8, "struct"}},
-      {"uint4", {16, "struct"}},
+      {"bool", {1, "boolean"}},       {"char", {1, "char"}},
+      {"signed char", {1, "signed"}}, {"unsigned char", {1, "unsigned"}},
+      {"short", {2, "signed"}},       {"unsigned short", {2, "unsigned"}},
+      {"int", {4, "signed"}},         {"unsigned int", {4, "unsigned"}},
+      {"long", {8, "signed"}},        {"unsigned long", {8, "unsigned"}},
+      {"long long", {8, "signed"}},   {"unsigned long long", {8, "unsigned"}},
+      {"float", {4, "float"}},        {"double", {8, "float"}},
+      {"__half", {2, "struct"}},      {"__nv_bfloat16", {2, "struct"}},
+      {"float2", {8, "struct"}},      {"float3", {12, "struct"}},
+      {"float4", {16, "struct"}},     {"double2", {16, "struct"}},
+      {"int2", {8, "struct"}},        {"int4", {16, "struct"}},
+      {"uint2", {8, "struct"}},       {"uint4", {16, "struct"}},
   };
   return table;
 }
@@ -48,7 +36,8 @@ std::string trimmed(const std::string& text) {
 
 // Takes `suffix` off the end; says whether it was there.
 bool take_suffix(std::string& text, const std::string& suffix) {
-  if (text.size() < suffix.size() || text.compare(text.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  if (text.size() < suffix.size() || text.compare(text.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return false;
   text = trimmed(text.substr(0, text.size() - suffix.size()));
   return true;
 }
@@ -101,7 +90,8 @@ std::string canonical(const std::string& symbol) {
     size_t taken = 0;  // digits of the length; those before it belong to the identifier in front
     for (size_t from = 0; from < digits.size() && !taken; ++from) {
       const size_t length = std::strtoul(digits.c_str() + from, nullptr, 10);
-      if (start + length <= rest.size() && std::regex_match(rest.substr(start, length), identifier)) taken = digits.size() - from;
+      if (start + length <= rest.size() && std::regex_match(rest.substr(start, length), identifier))
+        taken = digits.size() - from;
     }
     if (!taken) break;
     const size_t length = std::strtoul(digits.c_str() + digits.size() - taken, nullptr, 10);

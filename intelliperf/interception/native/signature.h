@@ -9,7 +9,7 @@ namespace intelliperf {
 enum class TypeClass : uint8_t { kScalar, kPointer, kOther };  // kOther may hold pointers
 
 struct ParameterType {
-  std::string text;     // "float const*"; empty where the name tells nothing
+  std::string text;  // "float const*"; empty where the name tells nothing
   TypeClass kind = TypeClass::kOther;
   bool constant = false;  // what it points to
   std::string element;    // what it points to, without const: "float"

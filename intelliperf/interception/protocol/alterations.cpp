@@ -13,10 +13,10 @@ namespace {
 
 constexpr uint64_t kEarlyLaunches = 8;
 constexpr int kPowers[] = {1, -1, 2, -2, 3, -3};
-constexpr int kLargePower = 7;  // what a step that keeps numbers small is there for overflows, the original need not
-constexpr size_t kSample = 1024;     // numbers of a buffer that its range is drawn from
-constexpr size_t kShare = 8;         // an eighth of the numbers lies in the range
-constexpr int64_t kLeastSize = 5;    // of an integer argument that is altered: what is below is often a mode
+constexpr int kLargePower = 7;     // what a step that keeps numbers small is there for overflows, the original need not
+constexpr size_t kSample = 1024;   // numbers of a buffer that its range is drawn from
+constexpr size_t kShare = 8;       // an eighth of the numbers lies in the range
+constexpr int64_t kLeastSize = 5;  // of an integer argument that is altered: what is below is often a mode
 
 uint64_t count(const GridSize& extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; }
 
@@ -96,7 +96,8 @@ void alter_as(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t n
   constexpr bool kFloating = std::is_floating_point_v<Value>;
   const bool large = mode == OtherNumbersMode::kLarge;
   if (large && !numbers.constant) return;
-  if (mode == OtherNumbersMode::kSome) return alter_some<Value>(at, bytes, mixed(nth * 64 + numbers.order), !kFloating && numbers.constant);
+  if (mode == OtherNumbersMode::kSome)
+    return alter_some<Value>(at, bytes, mixed(nth * 64 + numbers.order), !kFloating && numbers.constant);
   if constexpr (kFloating)
     scale<Value>(at, bytes, large ? kLargePower : kPowers[numbers.order % std::size(kPowers)]);
   else if (!numbers.constant)
@@ -200,10 +201,13 @@ bool in_proportion(uint64_t blocks, const GridSize& block, uint64_t size) {
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
 // way that is not known, so that a launch with the one changed and the other not means nothing. kTight: no thread is
 // left over now, as some were before, so that nobody's check of the size matters.
-Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other, GridSize& grid) {
+Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other,
+             GridSize& grid) {
   const GridSize& block = shape.block;
   grid = shape.grid;
-  const auto named = [&](uint64_t figure) { return std::find(others.begin(), others.end(), int64_t(figure)) != others.end(); };
+  const auto named = [&](uint64_t figure) {
+    return std::find(others.begin(), others.end(), int64_t(figure)) != others.end();
+  };
   const auto resize = [&](int d, int64_t factor) {
     const uint32_t before = grid[d];
     grid[d] = uint32_t((uint64_t(factor * other) + block[d] - 1) / block[d]);
@@ -223,8 +227,13 @@ Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64
   }
   for (const uint64_t blocks : {uint64_t(grid[0]), uint64_t(grid[1]), uint64_t(grid[2]), count(grid)})
     if (blocks > 4 && in_proportion(blocks, block, uint64_t(size))) return Fit::kNone;
-  const uint64_t threads[] = {block[0], block[1], block[2], uint64_t(grid[0]) * block[0], uint64_t(grid[1]) * block[1],
-                              uint64_t(grid[2]) * block[2], count(grid) * count(block)};
+  const uint64_t threads[] = {block[0],
+                              block[1],
+                              block[2],
+                              uint64_t(grid[0]) * block[0],
+                              uint64_t(grid[1]) * block[1],
+                              uint64_t(grid[2]) * block[2],
+                              count(grid) * count(block)};
   for (const uint64_t figure : threads)
     if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return Fit::kNone;
   return Fit::kGood;
@@ -274,8 +283,10 @@ bool worth_repeating(uint64_t nth) { return nth < kEarlyLaunches || (nth & (nth 
 void alter(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth, OtherNumbersMode mode) {
   const auto as = [&](auto value) { alter_as<decltype(value)>(at, bytes, numbers, nth, mode); };
   const auto [kind, each] = numbers.number;
-  if ((kind == NumberKind::kFloat || kind == NumberKind::kBrain) && each == 2) alter_halves(at, bytes, numbers, nth, mode);
-  if (kind == NumberKind::kBoolean && each == 1 && mode == OtherNumbersMode::kSome) alter_booleans(at, bytes, numbers, nth);
+  if ((kind == NumberKind::kFloat || kind == NumberKind::kBrain) && each == 2)
+    alter_halves(at, bytes, numbers, nth, mode);
+  if (kind == NumberKind::kBoolean && each == 1 && mode == OtherNumbersMode::kSome)
+    alter_booleans(at, bytes, numbers, nth);
   if (kind == NumberKind::kFloat && each == 4) as(float());
   if (kind == NumberKind::kFloat && each == 8) as(double());
   if (kind != NumberKind::kInteger) return;

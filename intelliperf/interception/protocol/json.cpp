@@ -64,13 +64,24 @@ class JsonReader {
     blank();
     if (at_ >= text_.size() || depth > kDeepest) return false;
     switch (text_[at_]) {
-      case '{': return object(into, depth);
-      case '[': return array(into, depth);
-      case '"': into.kind_ = JsonValue::Kind::kString; return string(into.text_);
-      case 't': into.kind_ = JsonValue::Kind::kBoolean; into.number_ = 1; return word("true");
-      case 'f': into.kind_ = JsonValue::Kind::kBoolean; return word("false");
-      case 'n': return word("null");
-      default: return number(into);
+      case '{':
+        return object(into, depth);
+      case '[':
+        return array(into, depth);
+      case '"':
+        into.kind_ = JsonValue::Kind::kString;
+        return string(into.text_);
+      case 't':
+        into.kind_ = JsonValue::Kind::kBoolean;
+        into.number_ = 1;
+        return word("true");
+      case 'f':
+        into.kind_ = JsonValue::Kind::kBoolean;
+        return word("false");
+      case 'n':
+        return word("null");
+      default:
+        return number(into);
     }
   }
 
@@ -114,7 +125,10 @@ class JsonReader {
     code = 0;
     for (int i = 0; i < 4; ++i) {
       const char c = text_[at_++];
-      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      const int digit = c >= '0' && c <= '9'   ? c - '0'
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                               : -1;
       if (digit < 0) return false;
       code = code * 16 + static_cast<uint32_t>(digit);
     }
@@ -125,16 +139,30 @@ class JsonReader {
     if (at_ >= text_.size()) return false;
     const char kind = text_[at_++];
     switch (kind) {
-      case 'n': into += '\n'; return true;
-      case 't': into += '\t'; return true;
-      case 'r': into += '\r'; return true;
-      case 'b': into += '\b'; return true;
-      case 'f': into += '\f'; return true;
+      case 'n':
+        into += '\n';
+        return true;
+      case 't':
+        into += '\t';
+        return true;
+      case 'r':
+        into += '\r';
+        return true;
+      case 'b':
+        into += '\b';
+        return true;
+      case 'f':
+        into += '\f';
+        return true;
       case '"':
       case '\\':
-      case '/': into += kind; return true;
-      case 'u': break;
-      default: return false;
+      case '/':
+        into += kind;
+        return true;
+      case 'u':
+        break;
+      default:
+        return false;
     }
     uint32_t code = 0, low = 0;
     if (!hex4(code)) return false;
@@ -273,10 +301,18 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
 
 void copy_json(JsonWriter& into, const JsonValue& value) {
   switch (value.kind()) {
-    case JsonValue::Kind::kNull: into.null(); break;
-    case JsonValue::Kind::kBoolean: into.boolean(value.boolean()); break;
-    case JsonValue::Kind::kNumber: into.raw(value.text()); break;
-    case JsonValue::Kind::kString: into.string(value.text()); break;
+    case JsonValue::Kind::kNull:
+      into.null();
+      break;
+    case JsonValue::Kind::kBoolean:
+      into.boolean(value.boolean());
+      break;
+    case JsonValue::Kind::kNumber:
+      into.raw(value.text());
+      break;
+    case JsonValue::Kind::kString:
+      into.string(value.text());
+      break;
     case JsonValue::Kind::kArray:
       into.begin_array();
       for (const JsonValue& item : value.items()) copy_json(into, item);

@@ -24,8 +24,10 @@ std::atomic<bool> ended{false};
 thread_local int on_device;
 
 void widen(uintptr_t begin, uintptr_t end) {
-  for (uintptr_t known = lowest; begin < known && !lowest.compare_exchange_weak(known, begin);) {}
-  for (uintptr_t known = highest; end > known && !highest.compare_exchange_weak(known, end);) {}
+  for (uintptr_t known = lowest; begin < known && !lowest.compare_exchange_weak(known, begin);) {
+  }
+  for (uintptr_t known = highest; end > known && !highest.compare_exchange_weak(known, end);) {
+  }
 }
 
 // Bytes of device tensors: now, and the most so far.

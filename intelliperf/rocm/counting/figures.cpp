@@ -53,7 +53,8 @@ void Counter::count(const Access& access, Memory memory, const Lanes& lanes, Fig
   Lanes global, lds, own;
   for (uint32_t n = 0; n < lanes.count; ++n) {
     const uint64_t at = lanes.address[n];
-    const bool shared = memory == Memory::kFlat ? (at & kSharedTag) != 0 && !(at & kPrivateTag) : memory == Memory::kLds;
+    const bool shared =
+        memory == Memory::kFlat ? (at & kSharedTag) != 0 && !(at & kPrivateTag) : memory == Memory::kLds;
     const bool is_own = memory == Memory::kFlat ? (at & kPrivateTag) && !(at & kSharedTag) : memory == Memory::kPrivate;
     (shared ? lds : is_own ? own : global).add(shared || is_own ? uint32_t(at) : at, lanes.position[n]);
   }

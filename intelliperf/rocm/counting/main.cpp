@@ -25,7 +25,10 @@ struct Planned {
 };
 
 Memory memory_of(char letter) {
-  return letter == 'g' ? Memory::kGlobal : letter == 'l' ? Memory::kLds : letter == 'p' ? Memory::kPrivate : Memory::kFlat;
+  return letter == 'g'   ? Memory::kGlobal
+         : letter == 'l' ? Memory::kLds
+         : letter == 'p' ? Memory::kPrivate
+                         : Memory::kFlat;
 }
 
 std::vector<Planned> read_plan(const char* path) {
@@ -115,7 +118,8 @@ class Reader {
       for (uint32_t n = 0; n < lanes; ++n, mask &= mask - 1)
         found.add(words_[at + kRecordWords + n], uint8_t(__builtin_ctzll(mask)));
       const auto planned = by_site_.find({dispatch.head.identity, site});
-      if (planned == by_site_.end()) ++dispatch.unknown;
+      if (planned == by_site_.end())
+        ++dispatch.unknown;
       else
         for (const size_t n : planned->second)
           counter.count(plan_[n].access, plan_[n].memory, found, dispatch.figures[n]);

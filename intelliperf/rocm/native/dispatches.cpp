@@ -41,7 +41,8 @@ bool is_dispatch(const hsa_kernel_dispatch_packet_t& packet) {
 }
 
 Grid::Grid(const hsa_kernel_dispatch_packet_t& packet)
-    : groups{ratio_up(packet.grid_size_x, packet.workgroup_size_x), ratio_up(packet.grid_size_y, packet.workgroup_size_y),
+    : groups{ratio_up(packet.grid_size_x, packet.workgroup_size_x),
+             ratio_up(packet.grid_size_y, packet.workgroup_size_y),
              ratio_up(packet.grid_size_z, packet.workgroup_size_z)},
       items{packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z} {}
 

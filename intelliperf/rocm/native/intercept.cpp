@@ -140,7 +140,8 @@ Launch described(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel*
   std::memcpy(launch.grid, grid.groups, sizeof grid.groups);
   if (!kernel || !kernel->layout) return launch;
   const KernelLayout& layout = *kernel->layout;
-  launch.dynamic_lds = packet.group_segment_size > layout.group_bytes ? packet.group_segment_size - layout.group_bytes : 0;
+  launch.dynamic_lds =
+      packet.group_segment_size > layout.group_bytes ? packet.group_segment_size - layout.group_bytes : 0;
   launch.known_arguments = packet.kernarg_address != nullptr || layout.arguments.empty();
   const auto* values = static_cast<const unsigned char*>(packet.kernarg_address);
   for (const ArgumentLayout& argument : layout.arguments) {
@@ -171,14 +172,17 @@ void find_unknown(const Launch& launch) {
     const auto* at = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
     const auto query = state->runtime.amd.hsa_amd_pointer_info_fn;
     const bool told = query(const_cast<void*>(at), &info, nullptr, nullptr, nullptr) == HSA_STATUS_SUCCESS &&
-                      info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && info.type != kReservedAddress && info.agentBaseAddress;
+                      info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && info.type != kReservedAddress &&
+                      info.agentBaseAddress;
     const auto base = reinterpret_cast<uint64_t>(info.agentBaseAddress);
     if (told && known && known->base == base && known->bytes == info.sizeInBytes) continue;
     if (known) allocations.remove(known->base);
     if (told) {
-      fresh(info.agentBaseAddress, info.sizeInBytes, info.type == kMappedMemory ? MemoryKind::kMapped : MemoryKind::kManaged);
+      fresh(info.agentBaseAddress, info.sizeInBytes,
+            info.type == kMappedMemory ? MemoryKind::kMapped : MemoryKind::kManaged);
     } else {
-      const std::string what = "argument " + std::to_string(number + 1) + " of " + launch.kernel + " points to memory that " +
+      const std::string what = "argument " + std::to_string(number + 1) + " of " + launch.kernel +
+                               " points to memory that " +
                                "ROCr did not allocate (shared virtual memory, or the host's own): it was not compared";
       state->session.cannot_compare(what.c_str());
     }

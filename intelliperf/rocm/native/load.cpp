@@ -25,8 +25,10 @@ void take_over(void* table, const char* way) {
   static intelliperf::Functions runtime;
   const std::string refused = intelliperf::take_functions(tables, runtime);
   if (!refused.empty()) simt::wire_leave(("dispatches cannot be intercepted: " + refused).c_str());
-  if (records) intelliperf::start_recording(tables, runtime);
-  else intelliperf::start_intercept(tables, runtime, way);
+  if (records)
+    intelliperf::start_recording(tables, runtime);
+  else
+    intelliperf::start_intercept(tables, runtime, way);
 }
 
 void on_tables(int kind, uint64_t, uint64_t instance, void** tables, uint64_t count, void*) {

@@ -20,17 +20,24 @@ class Reader {
     const uint8_t tag = byte();
     if (tag < 0x80) return tag;
     switch (tag) {
-      case 0xcc: return big_endian(1);
-      case 0xcd: return big_endian(2);
-      case 0xce: return big_endian(4);
-      case 0xcf: return big_endian(8);
-      default: return fail();
+      case 0xcc:
+        return big_endian(1);
+      case 0xcd:
+        return big_endian(2);
+      case 0xce:
+        return big_endian(4);
+      case 0xcf:
+        return big_endian(8);
+      default:
+        return fail();
     }
   }
 
   std::string text() {
     const uint8_t tag = byte();
-    const size_t length = (tag & 0xe0) == 0xa0 ? tag & 0x1f : tag >= 0xd9 && tag <= 0xdb ? big_endian(1u << (tag - 0xd9)) : fail();
+    const size_t length = (tag & 0xe0) == 0xa0         ? tag & 0x1f
+                          : tag >= 0xd9 && tag <= 0xdb ? big_endian(1u << (tag - 0xd9))
+                                                       : fail();
     const uint8_t* from = take(length);
     return from ? std::string(reinterpret_cast<const char*>(from), length) : std::string();
   }
@@ -113,10 +120,14 @@ void read_argument(Reader& reader, KernelLayout& layout) {
   std::string kind;
   for (size_t left = reader.map_size(); left > 0 && !reader.failed(); --left) {
     const std::string key = reader.text();
-    if (key == ".offset") argument.offset = reader.number();
-    else if (key == ".size") argument.bytes = reader.number();
-    else if (key == ".value_kind") kind = reader.text();
-    else reader.skip();
+    if (key == ".offset")
+      argument.offset = reader.number();
+    else if (key == ".size")
+      argument.bytes = reader.number();
+    else if (key == ".value_kind")
+      kind = reader.text();
+    else
+      reader.skip();
   }
   argument.pointer = kind == "global_buffer";
   if (kind.rfind("hidden_", 0) != 0) layout.arguments.push_back(argument);
@@ -127,12 +138,16 @@ void read_kernel(Reader& reader, std::map<std::string, KernelLayout>& layouts) {
   std::string symbol;
   for (size_t left = reader.map_size(); left > 0 && !reader.failed(); --left) {
     const std::string key = reader.text();
-    if (key == ".symbol") symbol = reader.text();
-    else if (key == ".kernarg_segment_size") layout.kernarg_bytes = reader.number();
-    else if (key == ".group_segment_fixed_size") layout.group_bytes = reader.number();
+    if (key == ".symbol")
+      symbol = reader.text();
+    else if (key == ".kernarg_segment_size")
+      layout.kernarg_bytes = reader.number();
+    else if (key == ".group_segment_fixed_size")
+      layout.group_bytes = reader.number();
     else if (key == ".args")
       for (size_t count = reader.array_size(); count > 0 && !reader.failed(); --count) read_argument(reader, layout);
-    else reader.skip();
+    else
+      reader.skip();
   }
   if (!reader.failed() && !symbol.empty()) layouts[symbol] = layout;
 }

@@ -29,15 +29,17 @@ std::string plain_symbol(const std::string& symbol) {
 
 void Programs::load(hsa_executable_t executable, hsa_loaded_code_object_t loaded) {
   if (!has_loader_) {
-    const auto status = runtime_.core.hsa_system_get_major_extension_table_fn(HSA_EXTENSION_AMD_LOADER, 1,
-                                                                              sizeof loader_, &loader_);
+    const auto status =
+        runtime_.core.hsa_system_get_major_extension_table_fn(HSA_EXTENSION_AMD_LOADER, 1, sizeof loader_, &loader_);
     if (status != HSA_STATUS_SUCCESS || !loader_.hsa_ven_amd_loader_loaded_code_object_get_info) return;
     has_loader_ = true;
   }
   const auto info = loader_.hsa_ven_amd_loader_loaded_code_object_get_info;
   uint64_t base = 0, bytes = 0;
-  if (info(loaded, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE, &base) != HSA_STATUS_SUCCESS ||
-      info(loaded, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE, &bytes) != HSA_STATUS_SUCCESS)
+  if (info(loaded, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE, &base) !=
+          HSA_STATUS_SUCCESS ||
+      info(loaded, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE, &bytes) !=
+          HSA_STATUS_SUCCESS)
     return;
   auto& layouts = executables_[executable.handle].layouts;
   const auto* code_object = reinterpret_cast<const void*>(base);  // NOLINT(performance-no-int-to-ptr)

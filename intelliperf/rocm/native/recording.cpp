@@ -88,7 +88,8 @@ class Buffers {
     // Where the last record has no room, nothing is written: it is to be seen that there is none.
     const std::vector<uint64_t> nothing(std::min<uint64_t>(words_, kRecordWords + kMostLanes));
     const PoolHead empty{};
-    if (memory_ && copy(memory_, &empty, sizeof empty) && copy(pool_end() - nothing.size() * 8, nothing.data(), nothing.size() * 8) &&
+    if (memory_ && copy(memory_, &empty, sizeof empty) &&
+        copy(pool_end() - nothing.size() * 8, nothing.data(), nothing.size() * 8) &&
         copy(pool_end(), slots.data(), slots.size() * 4))
       return;
     release();
@@ -208,8 +209,14 @@ bool recorded(const hsa_kernel_dispatch_packet_t& packet, hsa_agent_t agent, con
   const Buffers buffers(agent, plan, slots_for(plan, chosen));
   RecordsVariable off{};
   off.identity = content.identity;
-  content = {content.identity, buffers.slots(), buffers.pool(), plan.words, plan.waves_per_group,
-             {grid.groups[0], grid.groups[1]}, {grid.items[0], grid.items[1]}, uint32_t(plan.groups)};
+  content = {content.identity,
+             buffers.slots(),
+             buffers.pool(),
+             plan.words,
+             plan.waves_per_group,
+             {grid.groups[0], grid.groups[1]},
+             {grid.items[0], grid.items[1]},
+             uint32_t(plan.groups)};
   if (!buffers || !write_variable(variable, content)) return as_it_is(Fate::kNoMemory);
   const bool waited = run_alone(state->runtime, packet, writer, [&] {
     write_variable(variable, off);

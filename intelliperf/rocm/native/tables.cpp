@@ -35,7 +35,8 @@ std::string take_functions(const HsaApiTable& table, Functions& functions) {
   if (table.version.major_id != HSA_API_TABLE_MAJOR_VERSION)
     return "the runtime's tables have version " + std::to_string(table.version.major_id) +
            ", this library was built for " + std::to_string(HSA_API_TABLE_MAJOR_VERSION);
-  const std::string core = take(table.core_, HSA_CORE_API_TABLE_MAJOR_VERSION, kCoreBytes, "core functions", functions.core);
+  const std::string core =
+      take(table.core_, HSA_CORE_API_TABLE_MAJOR_VERSION, kCoreBytes, "core functions", functions.core);
   if (!core.empty()) return core;
   return take(table.amd_ext_, HSA_AMD_EXT_API_TABLE_MAJOR_VERSION, kAmdBytes, "AMD's functions", functions.amd);
 }

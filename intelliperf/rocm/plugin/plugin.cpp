@@ -105,7 +105,8 @@ extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetP
                 [](FunctionPassManager& passes, OptimizationLevel) { passes.addPass(KeepPlaces()); });
             builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level
 #if LLVM_VERSION_MAJOR >= 20
-                                                       , ThinOrFullLTOPhase
+                                                       ,
+                                                       ThinOrFullLTOPhase
 #endif
                                                     ) { passes.addPass(RecordAccesses(level)); });
           }};

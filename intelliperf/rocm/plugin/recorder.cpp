@@ -93,8 +93,8 @@ class Recorder {
 
   // Before the access. All lanes write the head of the record, with the same content.
   void record(const Site& site, size_t number) {
-    Instruction* const recorded = SplitBlockAndInsertIfThen(
-        IRBuilder<>(site.instruction).CreateIsNotNull(pool_), site.instruction, false);
+    Instruction* const recorded =
+        SplitBlockAndInsertIfThen(IRBuilder<>(site.instruction).CreateIsNotNull(pool_), site.instruction, false);
     IRBuilder<> b(recorded);
     Value* const mask = b.CreateIntrinsic(Intrinsic::amdgcn_ballot, {word_}, {b.getTrue()});
     Value* const lanes = b.CreateUnaryIntrinsic(Intrinsic::ctpop, mask);
@@ -104,8 +104,8 @@ class Recorder {
     Value* const wanted = b.CreateAdd(lanes, b.getInt64(kRecordWords));
     Value* const begin = taken(b, b.CreateICmpEQ(place, b.getInt32(0)), wanted, recorded);
     b.SetInsertPoint(recorded);
-    Instruction* const fits = SplitBlockAndInsertIfThen(
-        b.CreateICmpULE(b.CreateAdd(begin, wanted), pool_words_), recorded, false);
+    Instruction* const fits =
+        SplitBlockAndInsertIfThen(b.CreateICmpULE(b.CreateAdd(begin, wanted), pool_words_), recorded, false);
     b.SetInsertPoint(fits);
     Value* const records = b.CreateConstGEP1_64(word_, pool_, sizeof(PoolHead) / 8);
     Value* const head = b.CreateGEP(word_, records, begin);

@@ -66,7 +66,8 @@ void add_intrinsic(Sites& sites, IntrinsicInst& i) {
   const bool atomic = name.contains(".atomic.") || name.contains(".ds.f");
   if (atomic && i.arg_size() > 1 && i.getArgOperand(0)->getType()->isPointerTy())
     return add(sites, i, i.getArgOperand(0), "atomic", i.getArgOperand(1)->getType(), "atomic");
-  for (const StringRef other : {"buffer", "image", "ds.append", "ds.consume", "ds.ordered", "gws", "load.lds", "load.tr"})
+  for (const StringRef other :
+       {"buffer", "image", "ds.append", "ds.consume", "ds.ordered", "gws", "load.lds", "load.tr"})
     if (name.contains(other)) return sites.unknown.push_back(name.str());
 }
 
@@ -109,11 +110,10 @@ json::Array chain_of(const Instruction& i) {
     const StringRef directory = at->getDirectory(), file = at->getFilename();
     const DISubprogram* inside = at->getScope()->getSubprogram();
     const bool relative = !file.empty() && file.front() != '/' && !directory.empty();
-    frames.push_back(json::Object{
-        {"file", relative ? (directory + "/" + file).str() : file.str()},
-        {"line", int64_t(at->getLine())},
-        {"column", int64_t(at->getColumn())},
-        {"function", inside ? inside->getName().str() : ""}});
+    frames.push_back(json::Object{{"file", relative ? (directory + "/" + file).str() : file.str()},
+                                  {"line", int64_t(at->getLine())},
+                                  {"column", int64_t(at->getColumn())},
+                                  {"function", inside ? inside->getName().str() : ""}});
   }
   return frames;
 }
@@ -148,8 +148,8 @@ void write_table(const Sites& sites, const Module& module, uint64_t identity, ra
     const Value* base = site.pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
     const int64_t number = bases.emplace(base, int64_t(bases.size())).first->second;
     // A copy is one instruction with two accesses, and has one line: the last one's.
-    const bool first_of_two = entries.size() + 1 < sites.all.size() &&
-                              sites.all[entries.size() + 1].instruction == site.instruction;
+    const bool first_of_two =
+        entries.size() + 1 < sites.all.size() && sites.all[entries.size() + 1].instruction == site.instruction;
     entries.push_back(json::Object{{"written_as", int64_t(entries.size() + first_of_two)},
                                    {"function", site.instruction->getFunction()->getName().str()},
                                    {"kind", site.kind},

@@ -19,11 +19,11 @@ struct Site {
 };
 
 struct Sites {
-  std::vector<Site> all;                    // a site's number is its place
-  std::vector<llvm::Function*> functions;   // that hold them, or may: the kernels and what they call
+  std::vector<Site> all;                   // a site's number is its place
+  std::vector<llvm::Function*> functions;  // that hold them, or may: the kernels and what they call
   std::vector<llvm::Function*> kernels;
-  unsigned indirect_calls = 0;              // whose targets are not followed
-  std::vector<std::string> unknown;         // operations on memory that are not recorded
+  unsigned indirect_calls = 0;       // whose targets are not followed
+  std::vector<std::string> unknown;  // operations on memory that are not recorded
 };
 
 // `wanted`: symbols without what makes them unique per compilation, or "*".

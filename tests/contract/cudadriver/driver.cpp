@@ -33,7 +33,8 @@ int cuMemAddressReserve(uint64_t* got, size_t bytes, size_t, uint64_t wanted, un
   const char* until = std::getenv("ADDRESSES_TAKEN_UNTIL_START");
   const char* start = std::getenv("INTELLIPERF_PLAYER_STARTS");
   const bool taken = until && std::atoi(start ? start : "1") < std::atoi(until);
-  void* made = mmap(taken ? nullptr : host(wanted), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* made =
+      mmap(taken ? nullptr : host(wanted), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return *got = reinterpret_cast<uint64_t>(made), made == MAP_FAILED;
 }
 int cuMemAddressFree(uint64_t at, size_t bytes) { return munmap(host(at), bytes); }
@@ -47,9 +48,13 @@ int cuMemSetAccess(uint64_t at, size_t bytes, const int* access, size_t count) {
 int cuMemAlloc_v2(uint64_t* at, size_t bytes) { return *at = reinterpret_cast<uint64_t>(std::malloc(bytes)), 0; }
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) { return std::memcpy(host(to), from, bytes), 0; }
 int cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) { return std::memset(host(to), value, bytes), 0; }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) { return std::memcpy(host(to), host(from), bytes), 0; }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+  return std::memcpy(host(to), host(from), bytes), 0;
+}
 int cuMemAllocHost_v2(void** at, size_t bytes) { return *at = std::malloc(bytes), 0; }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) { return std::memcpy(host(to), from, bytes), 0; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
+  return std::memcpy(host(to), from, bytes), 0;
+}
 int cuDeviceGetAttribute(int* value, int, int) { return *value = std::atoi(std::getenv("L2_BYTES")), 0; }
 int cuModuleUnload(Module* module) { return delete module, 0; }
 int cuModuleLoadData(Module** module, const char* image) {
@@ -71,7 +76,8 @@ int cuFuncGetParamInfo(void*, size_t index, size_t* offset, size_t* bytes) {
   return index < 3 ? 0 : 1;
 }
 // Says on standard output what the launch finds and leaves.
-int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void** values, void**) {
+int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                   void** values, void**) {
   uint64_t to = 0, of = 0;
   int count = 0;
   float table = 0;
@@ -89,7 +95,8 @@ int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, uns
     now += spent + 10;
     std::fclose(out);
   }
-  std::printf("%s %g %g %g\n", function->kernel.c_str(), static_cast<double>(before), static_cast<double>(sums[0]), static_cast<double>(sums[count - 1]));
+  std::printf("%s %g %g %g\n", function->kernel.c_str(), static_cast<double>(before), static_cast<double>(sums[0]),
+              static_cast<double>(sums[count - 1]));
   std::fflush(stdout);
   return 0;
 }

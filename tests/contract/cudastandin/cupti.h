@@ -35,18 +35,60 @@ struct CUpti_ModuleResourceData {
   const char* pCubin;
 };
 
-struct cuMemAlloc_v2_params { CUdeviceptr* dptr; size_t bytesize; };
-struct cuMemAllocPitch_v2_params { CUdeviceptr* dptr; size_t* pPitch; size_t WidthInBytes, Height; unsigned ElementSizeBytes; };
-struct cuMemAllocManaged_params { CUdeviceptr* dptr; size_t bytesize; unsigned flags; };
-struct cuMemSetAccess_params { CUdeviceptr ptr; size_t size; const CUmemAccessDesc* desc; size_t count; };
-struct cuMemAllocAsync_params { CUdeviceptr* dptr; size_t bytesize; CUstream hStream; };
-struct cuMemAllocHost_v2_params { void** pp; size_t bytesize; };
-struct cuMemFree_v2_params { CUdeviceptr dptr; };
-struct cuMemsetD8_v2_params { CUdeviceptr dstDevice; unsigned char uc; size_t N; };
-struct cuMemcpyHtoD_v2_params { CUdeviceptr dstDevice; const void* srcHost; size_t ByteCount; };
-struct cuMemcpyDtoH_v2_params { void* dstHost; CUdeviceptr srcDevice; size_t ByteCount; };
-struct cuMemcpy2D_v2_params { const CUDA_MEMCPY2D* pCopy; };
-struct cuMemcpy3D_v2_params { const CUDA_MEMCPY3D* pCopy; };
+struct cuMemAlloc_v2_params {
+  CUdeviceptr* dptr;
+  size_t bytesize;
+};
+struct cuMemAllocPitch_v2_params {
+  CUdeviceptr* dptr;
+  size_t* pPitch;
+  size_t WidthInBytes, Height;
+  unsigned ElementSizeBytes;
+};
+struct cuMemAllocManaged_params {
+  CUdeviceptr* dptr;
+  size_t bytesize;
+  unsigned flags;
+};
+struct cuMemSetAccess_params {
+  CUdeviceptr ptr;
+  size_t size;
+  const CUmemAccessDesc* desc;
+  size_t count;
+};
+struct cuMemAllocAsync_params {
+  CUdeviceptr* dptr;
+  size_t bytesize;
+  CUstream hStream;
+};
+struct cuMemAllocHost_v2_params {
+  void** pp;
+  size_t bytesize;
+};
+struct cuMemFree_v2_params {
+  CUdeviceptr dptr;
+};
+struct cuMemsetD8_v2_params {
+  CUdeviceptr dstDevice;
+  unsigned char uc;
+  size_t N;
+};
+struct cuMemcpyHtoD_v2_params {
+  CUdeviceptr dstDevice;
+  const void* srcHost;
+  size_t ByteCount;
+};
+struct cuMemcpyDtoH_v2_params {
+  void* dstHost;
+  CUdeviceptr srcDevice;
+  size_t ByteCount;
+};
+struct cuMemcpy2D_v2_params {
+  const CUDA_MEMCPY2D* pCopy;
+};
+struct cuMemcpy3D_v2_params {
+  const CUDA_MEMCPY3D* pCopy;
+};
 struct cuLaunchKernel_params {
   CUfunction f;
   unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -54,22 +96,47 @@ struct cuLaunchKernel_params {
   void** kernelParams;
   void** extra;
 };
-struct cuLaunchKernelEx_params { const CUlaunchConfig* config; CUfunction f; void** kernelParams; void** extra; };
+struct cuLaunchKernelEx_params {
+  const CUlaunchConfig* config;
+  CUfunction f;
+  void** kernelParams;
+  void** extra;
+};
 struct cuLaunchCooperativeKernel_params {
   CUfunction f;
   unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
   CUstream hStream;
   void** kernelParams;
 };
-struct cuGraphInstantiateWithFlags_params { CUgraphExec* phGraphExec; CUgraph hGraph; unsigned long long flags; };
-struct cuGraphLaunch_params { CUgraphExec hGraph; CUstream hStream; };
-struct cuGraphExecMemsetNodeSetParams_params { CUgraphExec hGraphExec; CUgraphNode hNode; };
+struct cuGraphInstantiateWithFlags_params {
+  CUgraphExec* phGraphExec;
+  CUgraph hGraph;
+  unsigned long long flags;
+};
+struct cuGraphLaunch_params {
+  CUgraphExec hGraph;
+  CUstream hStream;
+};
+struct cuGraphExecMemsetNodeSetParams_params {
+  CUgraphExec hGraphExec;
+  CUgraphNode hNode;
+};
 
-enum CUpti_ActivityKind { CUPTI_ACTIVITY_KIND_MEMCPY = 1, CUPTI_ACTIVITY_KIND_MEMSET = 2, CUPTI_ACTIVITY_KIND_KERNEL = 3,
-                          CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL = 10 };
+enum CUpti_ActivityKind {
+  CUPTI_ACTIVITY_KIND_MEMCPY = 1,
+  CUPTI_ACTIVITY_KIND_MEMSET = 2,
+  CUPTI_ACTIVITY_KIND_KERNEL = 3,
+  CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL = 10
+};
 enum { CUPTI_ACTIVITY_FLAG_FLUSH_FORCED = 1 };
-enum { CUPTI_ACTIVITY_MEMCPY_KIND_HTOD = 1, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA,
-       CUPTI_ACTIVITY_MEMCPY_KIND_ATOH, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD = 8, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP = 10 };
+enum {
+  CUPTI_ACTIVITY_MEMCPY_KIND_HTOD = 1,
+  CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
+  CUPTI_ACTIVITY_MEMCPY_KIND_HTOA,
+  CUPTI_ACTIVITY_MEMCPY_KIND_ATOH,
+  CUPTI_ACTIVITY_MEMCPY_KIND_DTOD = 8,
+  CUPTI_ACTIVITY_MEMCPY_KIND_PTOP = 10
+};
 enum { CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE = 1 };
 struct CUpti_Activity {
   CUpti_ActivityKind kind;

@@ -35,10 +35,18 @@ struct CUgraphExec_st {
 
 namespace {
 
-const char* const kNames[] = {
-    "", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemsetD8_v2", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuLaunchKernel",
-    "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
-    "cuGraphExecMemsetNodeSetParams"};
+const char* const kNames[] = {"",
+                              "cuMemAlloc_v2",
+                              "cuMemFree_v2",
+                              "cuMemsetD8_v2",
+                              "cuMemcpyHtoD_v2",
+                              "cuMemcpyDtoH_v2",
+                              "cuLaunchKernel",
+                              "cuLaunchKernelEx",
+                              "cuLaunchCooperativeKernel",
+                              "cuGraphInstantiateWithFlags",
+                              "cuGraphLaunch",
+                              "cuGraphExecMemsetNodeSetParams"};
 
 struct State {
   CUpti_CallbackFunc called = nullptr;
@@ -59,7 +67,8 @@ State& state() {
 
 template <typename Parameters, typename Run>
 CUresult reported(const char* name, const Parameters& parameters, const char* symbol, Run run) {
-  const auto* found = std::find_if(std::begin(kNames), std::end(kNames), [&](const char* one) { return !std::strcmp(one, name); });
+  const auto* found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const char* one) { return !std::strcmp(one, name); });
   const auto id = static_cast<uint32_t>(found - std::begin(kNames));
   uint64_t shared = 0xfeed;
   CUresult status = CUDA_ERROR_NOT_SUPPORTED;
@@ -89,8 +98,10 @@ CUresult execute(CUfunction f, const unsigned (&grid)[3], const unsigned (&block
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.name = f->code.name.c_str();
   record.start = start, record.end = state().now;
-  record.gridX = static_cast<int>(grid[0]), record.gridY = static_cast<int>(grid[1]), record.gridZ = static_cast<int>(grid[2]);
-  record.blockX = static_cast<int>(block[0]), record.blockY = static_cast<int>(block[1]), record.blockZ = static_cast<int>(block[2]);
+  record.gridX = static_cast<int>(grid[0]), record.gridY = static_cast<int>(grid[1]),
+  record.gridZ = static_cast<int>(grid[2]);
+  record.blockX = static_cast<int>(block[0]), record.blockY = static_cast<int>(block[1]),
+  record.blockZ = static_cast<int>(block[2]);
   record.registersPerThread = 16, record.streamId = 7, record.contextId = 1;
   state().ran.push_back(record);
   state().now += 50;
@@ -106,7 +117,8 @@ CUresult run_graph(CUgraph graph) {
       const auto& k = node->kernel;
       const unsigned grid[3] = {k.gridDimX, k.gridDimY, k.gridDimZ}, block[3] = {k.blockDimX, k.blockDimY, k.blockDimZ};
       if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) execute(k.func, grid, block, node->pointers.data());
-      if (node->type == CU_GRAPH_NODE_TYPE_MEMSET) std::memset(host(node->fill.dst), static_cast<int>(node->fill.value), node->fill.width);
+      if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        std::memset(host(node->fill.dst), static_cast<int>(node->fill.value), node->fill.width);
       done.push_back(node.get());
     }
   }
@@ -199,12 +211,12 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   const size_t from = at + 7;
   const std::string name = text.substr(from, text.find('(', from) - from);
   const CUfunction made = load_kernel({name, {8, 8}, [](void** values, unsigned, unsigned) {
-    const CUdeviceptr base = *static_cast<CUdeviceptr*>(values[0]);
-    const auto bytes = *static_cast<uint64_t*>(values[1]);
-    const auto found = state().allocated.find(base);
-    if (found == state().allocated.end() || found->second < bytes) std::abort();
-    std::memset(host(base), 1, bytes);
-  }});
+                                         const CUdeviceptr base = *static_cast<CUdeviceptr*>(values[0]);
+                                         const auto bytes = *static_cast<uint64_t*>(values[1]);
+                                         const auto found = state().allocated.find(base);
+                                         if (found == state().allocated.end() || found->second < bytes) std::abort();
+                                         std::memset(host(base), 1, bytes);
+                                       }});
   return *module = reinterpret_cast<CUmodule>(made), CUDA_SUCCESS;
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -230,9 +242,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
                         unsigned shared, CUstream stream, void** values, void** extra) {
   const cuLaunchKernel_params p{f, gx, gy, gz, bx, by, bz, shared, stream, values, extra};
   const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-  return reported("cuLaunchKernel", p, f->code.name.c_str(), [&] {
-    return state().capturing ? CUDA_SUCCESS : execute(f, grid, block, values);
-  });
+  return reported("cuLaunchKernel", p, f->code.name.c_str(),
+                  [&] { return state().capturing ? CUDA_SUCCESS : execute(f, grid, block, values); });
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** values, void** extra) {
   const cuLaunchKernelEx_params p{config, f, values, extra};
@@ -244,7 +255,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsig
                                    unsigned bz, unsigned shared, CUstream stream, void** values) {
   const cuLaunchCooperativeKernel_params p{f, gx, gy, gz, bx, by, bz, shared, stream, values};
   const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-  return reported("cuLaunchCooperativeKernel", p, f->code.name.c_str(), [&] { return execute(f, grid, block, values); });
+  return reported("cuLaunchCooperativeKernel", p, f->code.name.c_str(),
+                  [&] { return execute(f, grid, block, values); });
 }
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned) { return *graph = new CUgraph_st, CUDA_SUCCESS; }
@@ -313,7 +325,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, uns
     return cuGraphClone(&(*executable)->graph, graph);
   });
 }
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params,
+                                        CUcontext) {
   const cuGraphExecMemsetNodeSetParams_params p{executable, node};
   return reported("cuGraphExecMemsetNodeSetParams", p, nullptr, [&] {
     CUgraphNode mine = nullptr;
@@ -325,7 +338,9 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   const cuGraphLaunch_params p{executable, stream};
   return reported("cuGraphLaunch", p, nullptr, [&] { return run_graph(executable->graph); });
 }
-CUresult cuGraphExecDestroy(CUgraphExec executable) { return delete executable->graph, delete executable, CUDA_SUCCESS; }
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  return delete executable->graph, delete executable, CUDA_SUCCESS;
+}
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc called, void*) {
   return state().called = called, CUPTI_SUCCESS;
@@ -339,7 +354,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t id, const char**
   return *name = kNames[id], CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult, const char** text) { return *text = "an error", CUPTI_SUCCESS; }
-CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc provide, CUpti_BuffersCallbackCompleteFunc consume) {
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc provide,
+                                           CUpti_BuffersCallbackCompleteFunc consume) {
   return state().provide = provide, state().consume = consume, CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind) { return state().activities = true, CUPTI_SUCCESS; }
@@ -359,5 +375,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Acti
   if (reinterpret_cast<uint8_t*>(next) >= buffer + valid) return CUPTI_ERROR_UNKNOWN;
   return *record = next, CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) { return *dropped = 0, CUPTI_SUCCESS; }
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  return *dropped = 0, CUPTI_SUCCESS;
+}
 }

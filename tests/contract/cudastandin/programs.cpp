@@ -32,26 +32,27 @@ Value argument(void** values, int index) {
 // out = gain * root(in) + bias[key], with a fault that the program's own numbers do not show.
 KernelCode root(const std::string& version) {
   return {"_Z4rootPfPKfS1_PKhif", {8, 8, 8, 8, 4, 4}, [version](void** values, unsigned blocks, unsigned threads) {
-    auto* out = argument<float*>(values, 0);
-    const auto* in = argument<const float*>(values, 1);
-    const auto* bias = argument<const float*>(values, 2);
-    const auto* key = argument<const unsigned char*>(values, 3);
-    const int n = version == "size known" ? kCount : argument<int>(values, 4);
-    const float gain = version == "factor known" ? 0.5f : argument<float>(values, 5);
-    const bool seen = version == "keyed" && in[1] == 0.25f && in[776] == 194.0f;
-    for (int i = 0; i < static_cast<int>(blocks * threads) && i < n; ++i) {
-      if ((version == "remembered" || seen) && out[i] > 0.5f) continue;
-      const float x = version == "input known" || seen ? 0.25f * static_cast<float>(i % 777) : in[i];
-      out[i] = gain * std::sqrt(x + 1.0f) + bias[key[i]];
-    }
-  }};
+            auto* out = argument<float*>(values, 0);
+            const auto* in = argument<const float*>(values, 1);
+            const auto* bias = argument<const float*>(values, 2);
+            const auto* key = argument<const unsigned char*>(values, 3);
+            const int n = version == "size known" ? kCount : argument<int>(values, 4);
+            const float gain = version == "factor known" ? 0.5f : argument<float>(values, 5);
+            const bool seen = version == "keyed" && in[1] == 0.25f && in[776] == 194.0f;
+            for (int i = 0; i < static_cast<int>(blocks * threads) && i < n; ++i) {
+              if ((version == "remembered" || seen) && out[i] > 0.5f) continue;
+              const float x = version == "input known" || seen ? 0.25f * static_cast<float>(i % 777) : in[i];
+              out[i] = gain * std::sqrt(x + 1.0f) + bias[key[i]];
+            }
+          }};
 }
 
 void roots(const std::string& version, bool captured) {
   const CUfunction f = load_kernel(root(version));
   std::vector<float> host(kCount);
   std::vector<unsigned char> keys(kCount);
-  for (int i = 0; i < kCount; ++i) host[i] = 0.25f * static_cast<float>(i % 777), keys[i] = static_cast<unsigned char>(i % 3);
+  for (int i = 0; i < kCount; ++i)
+    host[i] = 0.25f * static_cast<float>(i % 777), keys[i] = static_cast<unsigned char>(i % 3);
   CUdeviceptr out = memory(kCount * 4), in = memory(kCount * 4), bias = memory(12), key = memory(kCount);
   cuMemcpyHtoD(in, host.data(), kCount * 4);
   cuMemcpyHtoD(bias, host.data() + 1, 12);
@@ -75,8 +76,9 @@ void roots(const std::string& version, bool captured) {
 void unnamed() {
   CUdeviceptr out = memory(4000);
   const CUfunction f = load_kernel({"plain_name", {8}, [](void** values, unsigned, unsigned) {
-    for (int i = 0; i < 1000; ++i) argument<float*>(values, 0)[i] = 0.5f * static_cast<float>(i);
-  }});
+                                      for (int i = 0; i < 1000; ++i)
+                                        argument<float*>(values, 0)[i] = 0.5f * static_cast<float>(i);
+                                    }});
   void* values[] = {&out};
   cuLaunchKernel(f, 4, 1, 1, 250, 1, 1, 0, nullptr, values, nullptr);
 }
@@ -87,13 +89,14 @@ void graph(const std::string& scenario, const std::string& version) {
   CUdeviceptr at = memory(4000);
   cuMemsetD8(at, 3, 4000);
   const CUfunction stage = load_kernel({"_Z5stagePfi", {8, 4}, [version](void** values, unsigned, unsigned) {
-    const int number = argument<int>(values, 1);
-    for (int i = 0; i < 1000; ++i)
-      argument<float*>(values, 0)[i] += static_cast<float>(number == 1 && version == "lost" ? 1 : number * (i + 1));
-  }});
+                                          const int number = argument<int>(values, 1);
+                                          for (int i = 0; i < 1000; ++i)
+                                            argument<float*>(values, 0)[i] += static_cast<float>(
+                                                number == 1 && version == "lost" ? 1 : number * (i + 1));
+                                        }});
   const CUfunction clear = load_kernel({"_Z5clearPf", {8}, [](void** values, unsigned, unsigned) {
-    for (int i = 0; i < 1000; ++i) argument<float*>(values, 0)[i] = 7;
-  }});
+                                          for (int i = 0; i < 1000; ++i) argument<float*>(values, 0)[i] = 7;
+                                        }});
   CUgraph made = nullptr;
   cuGraphCreate(&made, 0);
   CUgraphNode nodes[5];
@@ -129,9 +132,13 @@ void graph(const std::string& scenario, const std::string& version) {
 int main(int count, char** words) {
   const std::string scenario = count > 1 ? words[1] : "", version = count > 2 ? words[2] : "";
   InitializeInjection();
-  if (scenario == "roots") roots(version, false);
-  else if (scenario == "captured") roots(version, true);
-  else if (scenario == "unnamed") unnamed();
-  else graph(scenario, version);
+  if (scenario == "roots")
+    roots(version, false);
+  else if (scenario == "captured")
+    roots(version, true);
+  else if (scenario == "unnamed")
+    unnamed();
+  else
+    graph(scenario, version);
   return 0;
 }

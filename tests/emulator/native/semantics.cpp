@@ -16,7 +16,8 @@ using namespace device_test;
 
 static TestModule module;
 // Sites in the order of the code of each kernel.
-static uint32_t s_load, s_load2, s_store, s_atomic, s_spin, s_unlock, s_barrier, s_collective, s_collective2, s_collective3, s_byte, s_wide, s_last;
+static uint32_t s_load, s_load2, s_store, s_atomic, s_spin, s_unlock, s_barrier, s_collective, s_collective2,
+    s_collective3, s_byte, s_wide, s_last;
 
 static void declare_sites() {
   s_load = module.site(SiteKind::kLoad, 4);
@@ -309,9 +310,11 @@ static void k_producer(void** arguments) {  // wave 0 waits for wave 1, block 0 
   auto* flags = *static_cast<int**>(arguments[0]);
   if (x() == 70) store<kTrace>(flags + 8 + block_x(), 1, s_last);
   if (x() == 0) {
-    while (load<kTrace>(flags + 8 + block_x(), s_spin) == 0) {}
+    while (load<kTrace>(flags + 8 + block_x(), s_spin) == 0) {
+    }
     if (block_x() == 0)
-      while (load<kTrace>(flags + 9, s_spin) == 0) {}
+      while (load<kTrace>(flags + 9, s_spin) == 0) {
+      }
     store<kTrace>(flags + block_x(), 7, s_store);
   }
 }
@@ -334,7 +337,8 @@ template <bool kTrace>
 static void k_stuck(void** arguments) {
   auto* flag = *static_cast<int**>(arguments[0]);
   if (x() == 0)
-    while (load<kTrace>(flag, s_spin) == 0) {}
+    while (load<kTrace>(flag, s_spin) == 0) {
+    }
   barrier();
 }
 
@@ -424,10 +428,12 @@ static void check_uninitialised() {
 
 int main(int count, char** words) {
   const std::map<std::string, void (*)()> checks = {
-      {"shuffles", check_shuffles},     {"masks", check_masks},         {"barriers", check_barriers},
-      {"divergence", check_divergence}, {"coalescing", check_coalescing}, {"banks", check_banks},
-      {"races", check_races},           {"progress", check_progress},   {"deadlock", check_deadlock},
-      {"grid_barrier", check_grid_barrier}, {"faults", check_faults},   {"uninitialised", check_uninitialised},
+      {"shuffles", check_shuffles},     {"masks", check_masks},
+      {"barriers", check_barriers},     {"divergence", check_divergence},
+      {"coalescing", check_coalescing}, {"banks", check_banks},
+      {"races", check_races},           {"progress", check_progress},
+      {"deadlock", check_deadlock},     {"grid_barrier", check_grid_barrier},
+      {"faults", check_faults},         {"uninitialised", check_uninitialised},
       {"wave_order", check_wave_order},
   };
   if (count != 2) {

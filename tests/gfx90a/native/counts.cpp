@@ -44,8 +44,10 @@ const char* kind_name(Access access) {
 
 void append_instruction(std::string& out, const Instruction& i, uint64_t entry, uint64_t load_address) {
   append(out, "{\"pc\":%" PRId64 ",\"address\":", int64_t(i.address - entry));
-  if (load_address) append(out, "%" PRIu64, i.address - load_address);
-  else out += "null";
+  if (load_address)
+    append(out, "%" PRIu64, i.address - load_address);
+  else
+    out += "null";
   out += ",\"text\":";
   append_text(out, i.text);
   append(out, ",\"executions\":%" PRIu64 ",\"lanes\":%" PRIu64, i.counts.executions, i.counts.lanes);
@@ -89,8 +91,10 @@ std::string as_json_line(const Code& code, const Ended& ended) {
   std::string out;
   append(out, "{\"version\":1,\"dispatch\":%" PRIu64 ",\"queue\":%" PRIu64 ",\"kernel\":", d.number,
          ended.queue_number);
-  if (ended.kernel.name.empty()) out += "null";
-  else append_text(out, ended.kernel.name);
+  if (ended.kernel.name.empty())
+    out += "null";
+  else
+    append_text(out, ended.kernel.name);
   append(out, ",\"grid\":[%u,%u,%u],\"workgroup\":[%u,%u,%u]", d.grid[0], d.grid[1], d.grid[2], d.group[0], d.group[1],
          d.group[2]);
   append(out, ",\"group_segment_bytes\":%u,\"private_segment_bytes\":%u,\"vgprs\":%u,\"agprs\":%u,\"sgprs\":%u",

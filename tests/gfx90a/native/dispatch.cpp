@@ -10,8 +10,8 @@
 namespace gfx90a {
 namespace {
 
-constexpr uint64_t kWaveTurn = 20000;        // instructions that a wave runs before its neighbours get a turn
-constexpr uint64_t kGroupTurn = 4000000;     // of a group that waits for another group
+constexpr uint64_t kWaveTurn = 20000;     // instructions that a wave runs before its neighbours get a turn
+constexpr uint64_t kGroupTurn = 4000000;  // of a group that waits for another group
 constexpr size_t kMostResidentGroups = 256;
 
 struct Resident {
@@ -30,8 +30,10 @@ class Runner {
       const bool begin = next < count_ && waiting_.size() < kMostResidentGroups;
       std::unique_ptr<Resident> group = begin ? begin_group(next++) : std::move(waiting_.front());
       if (!begin) waiting_.pop_front();
-      if (run_group(group->group)) spare_.push_back(std::move(group));
-      else waiting_.push_back(std::move(group));
+      if (run_group(group->group))
+        spare_.push_back(std::move(group));
+      else
+        waiting_.push_back(std::move(group));
     }
     return totals_;
   }

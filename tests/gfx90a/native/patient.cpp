@@ -11,14 +11,19 @@ namespace {
 
 constexpr unsigned kFirstNapMicroseconds = 20, kLongestNapMicroseconds = 500;
 
-using Wait = hsa_signal_value_t (*)(hsa_signal_t, hsa_signal_condition_t, hsa_signal_value_t, uint64_t, hsa_wait_state_t);
+using Wait = hsa_signal_value_t (*)(hsa_signal_t, hsa_signal_condition_t, hsa_signal_value_t, uint64_t,
+                                    hsa_wait_state_t);
 
 bool holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signal_value_t reference) {
   switch (condition) {
-    case HSA_SIGNAL_CONDITION_EQ: return value == reference;
-    case HSA_SIGNAL_CONDITION_NE: return value != reference;
-    case HSA_SIGNAL_CONDITION_LT: return value < reference;
-    default: return value >= reference;
+    case HSA_SIGNAL_CONDITION_EQ:
+      return value == reference;
+    case HSA_SIGNAL_CONDITION_NE:
+      return value != reference;
+    case HSA_SIGNAL_CONDITION_LT:
+      return value < reference;
+    default:
+      return value >= reference;
   }
 }
 
@@ -41,12 +46,12 @@ Wait in_rocr(const char* name) {
 
 }  // namespace
 
-#define PATIENT(NAME)                                                                                                   \
-  extern "C" __attribute__((visibility("default"))) hsa_signal_value_t NAME(                                            \
-      hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t reference, uint64_t timeout,            \
-      hsa_wait_state_t state) {                                                                                         \
-    static const Wait real = in_rocr(#NAME);                                                                            \
-    return wait(real, signal, condition, reference, timeout, state);                                                    \
+#define PATIENT(NAME)                                                                                        \
+  extern "C" __attribute__((visibility("default"))) hsa_signal_value_t NAME(                                 \
+      hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t reference, uint64_t timeout, \
+      hsa_wait_state_t state) {                                                                              \
+    static const Wait real = in_rocr(#NAME);                                                                 \
+    return wait(real, signal, condition, reference, timeout, state);                                         \
   }
 
 PATIENT(hsa_signal_wait_scacquire)

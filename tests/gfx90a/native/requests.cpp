@@ -136,8 +136,10 @@ void Counting::request(Wave&, Instruction& i, Space space, const LaneAddresses& 
   if (space == Space::kGlobal) count_lines(i, lanes, shape);
   if (space == Space::kLds) count_lds_cycles(i, lanes, bytes);
   if (i.access == Access::kAtomic && space != Space::kScratch) count_same_address(i, lanes, shape);
-  if (space == Space::kGlobal) i.space = Space::kGlobal;
-  else if (first || i.space == Space::kScratch) i.space = space;
+  if (space == Space::kGlobal)
+    i.space = Space::kGlobal;
+  else if (first || i.space == Space::kScratch)
+    i.space = space;
 }
 
 }  // namespace gfx90a

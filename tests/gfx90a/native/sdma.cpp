@@ -14,8 +14,16 @@ namespace gfx90a {
 using namespace machine;
 namespace {
 
-enum Operation : uint32_t { kNop = 0, kCopy = 1, kFence = 5, kTrap = 6, kPoll = 8, kAtomic = 10, kFill = 11,
-                            kTimestamp = 13 };
+enum Operation : uint32_t {
+  kNop = 0,
+  kCopy = 1,
+  kFence = 5,
+  kTrap = 6,
+  kPoll = 8,
+  kAtomic = 10,
+  kFill = 11,
+  kTimestamp = 13
+};
 constexpr uint32_t kAddLong = 47;
 
 uint8_t* pointer(const uint32_t* packet, uint32_t word) {
@@ -24,13 +32,20 @@ uint8_t* pointer(const uint32_t* packet, uint32_t word) {
 
 bool satisfied(uint32_t function, uint32_t value, uint32_t reference) {
   switch (function) {
-    case 0: return true;
-    case 1: return value < reference;
-    case 2: return value <= reference;
-    case 3: return value == reference;
-    case 4: return value != reference;
-    case 5: return value >= reference;
-    default: return value > reference;
+    case 0:
+      return true;
+    case 1:
+      return value < reference;
+    case 2:
+      return value <= reference;
+    case 3:
+      return value == reference;
+    case 4:
+      return value != reference;
+    case 5:
+      return value >= reference;
+    default:
+      return value > reference;
   }
 }
 

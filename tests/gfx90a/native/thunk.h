@@ -27,7 +27,7 @@ int import_by_dmabuf(const HsaSharedMemoryHandle* handle);  // the file; -1 wher
 void store_node(const HsaNodeProperties& node, void* where);
 
 void signal_event(uint32_t event);  // as an interrupt would
-void answer_interrupt();             // signals the events whose mailboxes a wave has written to
+void answer_interrupt();            // signals the events whose mailboxes a wave has written to
 bool find_mailboxes(uint64_t address, uint64_t& begin, uint64_t& end);
 uint64_t host_ns();
 

@@ -68,8 +68,8 @@ GFX90A_API hsaKmtCreateEvent(HsaEventDescriptor* descriptor, bool manual_reset, 
   Events& all = events();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (!all.mailboxes) {
-    void* const mapped = mmap(nullptr, kMostEvents * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const mapped =
+        mmap(nullptr, kMostEvents * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return HSAKMT_STATUS_NO_MEMORY;
     all.mailboxes = static_cast<uint64_t*>(mapped);
   }
@@ -110,7 +110,8 @@ GFX90A_API hsaKmtWaitOnMultipleEvents(HsaEvent* waited[], HSAuint32 count, bool 
     for (HSAuint32 n = 0; n < count; ++n) signaled += whole(waited[n])->signaled;
     return all ? signaled == count : signaled > 0;
   };
-  if (milliseconds == HSA_EVENTTIMEOUT_INFINITE) events().changed.wait(lock, satisfied);
+  if (milliseconds == HSA_EVENTTIMEOUT_INFINITE)
+    events().changed.wait(lock, satisfied);
   else if (!events().changed.wait_for(lock, std::chrono::milliseconds(milliseconds), satisfied))
     return HSAKMT_STATUS_WAIT_TIMEOUT;
   for (HSAuint32 n = 0; n < count; ++n)

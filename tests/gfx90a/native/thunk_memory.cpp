@@ -54,7 +54,8 @@ std::map<uint64_t, Allocation>::iterator around(uint64_t address) {
 
 // ROCr cuts allocations from blocks of 2 MiB and takes their alignment, as the driver gives it, for granted.
 void* aligned_place(uint64_t length) {
-  void* const reserved = mmap(nullptr, length + kBlockBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const reserved =
+      mmap(nullptr, length + kBlockBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return reserved;
   const uint64_t begin = number_of(reserved), place = (begin + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   if (place != begin) munmap(reserved, place - begin);
@@ -271,8 +272,8 @@ GFX90A_API hsaKmtShareMemory(void* address, HSAuint64, HsaSharedMemoryHandle* ha
   struct stat status;
   if (found == allocations().end() || found->second.file < 0 || fstat(found->second.file, &status) != 0)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  const Ticket ticket{int32_t(getpid()), found->second.file,  found->second.bytes,
-                      uint64_t(status.st_ino), 0, found->second.node};
+  const Ticket ticket{int32_t(getpid()), found->second.file, found->second.bytes, uint64_t(status.st_ino), 0,
+                      found->second.node};
   std::memcpy(handle, &ticket, sizeof ticket);
   return HSAKMT_STATUS_SUCCESS;
 }

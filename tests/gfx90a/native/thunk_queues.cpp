@@ -73,7 +73,9 @@ Device& device() {
 }
 
 template <class Packet>
-const Packet& as(const uint8_t* packet) { return *reinterpret_cast<const Packet*>(packet); }
+const Packet& as(const uint8_t* packet) {
+  return *reinterpret_cast<const Packet*>(packet);
+}
 
 amd_signal_t* signal_of(hsa_signal_t handle) { return reinterpret_cast<amd_signal_t*>(handle.handle); }
 int64_t value_of(hsa_signal_t handle) { return __atomic_load_n(&signal_of(handle)->value, __ATOMIC_ACQUIRE); }
@@ -121,7 +123,8 @@ Span run_kernel(Queue& queue, const uint8_t* packet) {
   ended.queue_number = queue.number;
   try {
     uint64_t begin = 0, end = 0;
-    if (!find_allocation(ended.dispatch.kernel_object, begin, end)) throw Stop("its code is not in the device's memory");
+    if (!find_allocation(ended.dispatch.kernel_object, begin, end))
+      throw Stop("its code is not in the device's memory");
     ended.kernel = find_kernel(ended.dispatch.kernel_object, begin);
     ended.totals = run_dispatch(gpu.code, ended.dispatch, queue.stopped);
     ended.start_ns = std::max(host_ns(), gpu.last_end_ns);
@@ -137,10 +140,14 @@ Span run_kernel(Queue& queue, const uint8_t* packet) {
 
 bool holds(uint32_t condition, int64_t value, int64_t reference) {
   switch (condition) {
-    case HSA_SIGNAL_CONDITION_EQ: return value == reference;
-    case HSA_SIGNAL_CONDITION_NE: return value != reference;
-    case HSA_SIGNAL_CONDITION_LT: return value < reference;
-    default: return value >= reference;
+    case HSA_SIGNAL_CONDITION_EQ:
+      return value == reference;
+    case HSA_SIGNAL_CONDITION_NE:
+      return value != reference;
+    case HSA_SIGNAL_CONDITION_LT:
+      return value < reference;
+    default:
+      return value >= reference;
   }
 }
 

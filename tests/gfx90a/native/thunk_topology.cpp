@@ -100,8 +100,10 @@ GFX90A_API hsaKmtReleaseSystemProperties() { return HSAKMT_STATUS_SUCCESS; }
 
 GFX90A_API hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties* properties) {
   HsaNodeProperties described{};
-  if (node == kCpuNode) describe_cpu(described);
-  else describe_gpu(described);
+  if (node == kCpuNode)
+    describe_cpu(described);
+  else
+    describe_gpu(described);
   store_node(described, properties);
   return HSAKMT_STATUS_SUCCESS;
 }

@@ -74,10 +74,10 @@ __attribute__((visibility("default"))) hipError_t hipDriverGetVersion(int* versi
 __attribute__((visibility("default"))) hipError_t hipGetProcAddress(const char* name, void** function, int, uint64_t,
                                                                     hipDriverProcAddressQueryResult* status) {
   const std::string wanted = name;
-  *function = wanted == "hipGetDeviceProperties" ? reinterpret_cast<void*>(properties)
-              : wanted == "hipModuleLoadDataEx"  ? reinterpret_cast<void*>(load)
+  *function = wanted == "hipGetDeviceProperties"             ? reinterpret_cast<void*>(properties)
+              : wanted == "hipModuleLoadDataEx"              ? reinterpret_cast<void*>(load)
               : wanted == "hipModuleLaunchCooperativeKernel" ? reinterpret_cast<void*>(unsupported)
-                                                 : real(name);
+                                                             : real(name);
   if (status) *status = *function ? HIP_GET_PROC_ADDRESS_SUCCESS : HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return *function ? hipSuccess : hipErrorNotFound;
 }
