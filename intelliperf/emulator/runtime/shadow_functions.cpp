@@ -437,11 +437,21 @@ FUNCTION(log1p) {
 #define OPAQUE(name, number) \
   FUNCTION(name) { *out = opaque(number, {a, b, d, e}, wide, name, name##l); }
 OPAQUE(sin, 50)
-OPAQUE(cos, 51) OPAQUE(tan, 52) OPAQUE(asin, 53) OPAQUE(acos, 54) OPAQUE(atan, 55) OPAQUE(asinh, 56) OPAQUE(acosh, 57)
-    OPAQUE(atanh, 58) OPAQUE(erf, 59) OPAQUE(erfc, 60) OPAQUE(tgamma, 61) OPAQUE(lgamma, 62)
+OPAQUE(cos, 51)
+OPAQUE(tan, 52)
+OPAQUE(asin, 53)
+OPAQUE(acos, 54)
+OPAQUE(atan, 55)
+OPAQUE(asinh, 56)
+OPAQUE(acosh, 57)
+OPAQUE(atanh, 58)
+OPAQUE(erf, 59)
+OPAQUE(erfc, 60)
+OPAQUE(tgamma, 61)
+OPAQUE(lgamma, 62)
 #undef OPAQUE
 
-        SIMT_EXPORT void __simt_shadow_atan2(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
+SIMT_EXPORT void __simt_shadow_atan2(Shadow* out, const Shadow* x, const Shadow* y, uint32_t wide) {
   const uint64_t h = scrambled(x->a, 63) ^ scrambled(y->a, 64);
   const long double value = wide ? atan2l(whole(x->d, x->e), whole(y->d, y->e)) : (long double)atan2(x->d, y->d);
   *out = split(field.p.reduced(scrambled(h, 65)), field.q.reduced(scrambled(h, 66)), value);
