@@ -36,7 +36,13 @@ _RESERVE = 1.1
 _COUNT_DEADLINE_S = 300.0
 _SPACES = {MemorySpace.GLOBAL: "g", MemorySpace.SHARED: "l", MemorySpace.LOCAL: "p", MemorySpace.MIXED: "f"}
 _KINDS = {AccessKind.LOAD: "l", AccessKind.STORE: "s", AccessKind.ATOMIC: "a", AccessKind.REDUCTION: "a"}
-_FATES = ("recorded", "beyond the limit", "not instrumented", "no memory for the records")
+_FATES = (
+    "recorded",
+    "beyond the limit",
+    "not instrumented",
+    "no memory for the records",
+    "ran beside another that recorded",
+)
 
 
 @dataclass(frozen=True)

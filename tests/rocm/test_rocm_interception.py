@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
+from intelliperf.rocm import recording
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
+from intelliperf.validation.runs.lockstep import ANY_KERNEL, Divergence, Paused, Rule, Setting, Sync, follow, record
 from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a
@@ -166,16 +168,43 @@ def test_a_tool_that_the_application_brings_with_it_is_named(
         record(replace(setting, deadline_s=60.0), SideRun("recorded", own, {"kernels": "*"}))
 
 
-def test_a_kernel_that_waits_for_what_its_thread_does_next_is_inspected_nevertheless(place: Path) -> None:
+def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_until_they_were_read(place: Path) -> None:
+    import numpy as np
+
+    kept: dict[str, list[int]] = {}
+
+    class Keep:
+        def compare(self, sync: Sync, base: Paused, other: Paused, *_: object) -> Divergence | None:
+            written = next(one for one in base.dispatch.arguments[::-1] if one.pointers)
+            content = np.frombuffer(base.content(written.pointers[0].allocation), np.int32)
+            kept[base.dispatch.kernel] = content[:64].tolist()
+            return None
+
     home = place / "waiting"
     home.mkdir()
     compile_hip(HERE / "programs" / "waiting.hip", home / "app")
     application = Application(("./app",), home, home, launcher=LAUNCHER)
     backend = RocmBackend(place / "waiting-device", None, UNCONFINED, LAUNCHER)
-    setting = Setting(backend, Kernel("_Z5waitsPVKiPi", "waits"), UNCONFINED, place / "waiting-logs", 60.0)
-    events, ended = record(setting, SideRun("waiting", application, {"kernels": "*"}))
-    assert [event.status for event in events if isinstance(event, Dispatch)] == [0]
-    assert ended.ok
+    setting = Setting(backend, Kernel(ANY_KERNEL, "any"), UNCONFINED, place / "waiting-logs", DEADLINE_S)
+    runs = [SideRun(label, application, {"kernels": ANY_KERNEL}) for label in ("first", "second")]
+    followed = follow(setting, runs, Rule(lambda dispatch: dispatch.target), Keep())
+    assert not followed.divergences
+    assert all(ended.ok for ended in followed.ended.values())
+    assert kept == {
+        "_Z5waitsPVKiPi": [5 + i for i in range(64)],
+        "_Z7doublesPi": [2 * (5 + i) for i in range(64)],
+    }
+
+
+def test_a_kernel_that_waits_for_its_thread_is_recorded(tmp_path: Path) -> None:
+    shutil.copy(HERE / "programs" / "waiting.hip", tmp_path)
+    build = ("hipcc", "-O2", "-g", "waiting.hip", "-o", "app")
+    application = Application(("./app",), tmp_path, tmp_path, (build,), launcher=LAUNCHER)
+    device = RocmBackend(tmp_path / "device", None, UNCONFINED, LAUNCHER).probe()
+    kernel = Kernel("_Z5waitsPVKiPi", "waits")
+    with recording.record(application, kernel, device, DEADLINE_S, tmp_path / "logs") as found:
+        (dispatch,) = found.dispatches
+    assert dispatch.fate == "recorded" and dispatch.kept_words > 0
 
 
 def test_memory_that_the_runtime_did_not_allocate_is_named_as_not_compared(setting: Setting, tmp_path: Path) -> None:

@@ -29,13 +29,16 @@ struct Grid {
   unsigned groups[3], items[3];
 };
 
-constexpr uint64_t kForever = UINT64_MAX / 2, kPatienceNs = 2000000000;
+constexpr uint64_t kPatienceNs = 2000000000;
 
 // After everything before it in its queue; calls `after` when it has ended, before the application learns of it.
 // A dispatch that takes longer than `patience_ns` no longer holds the thread that submitted it: a thread of the runtime
-// calls `after` then, which must own what it uses.
+// calls `after` then, which must own what it uses, and the packets behind it in its queue wait for that.
 // False, with the dispatch under way as it was, where it cannot be waited for.
 bool run_alone(const Functions& runtime, hsa_kernel_dispatch_packet_t packet, Writer writer,
-               const std::function<void()>& after, uint64_t patience_ns = kForever);
+               const std::function<void()>& after, uint64_t patience_ns = kPatienceNs);
+
+// Until threads of the runtime have called what they were given, or for so long. For a process that ends.
+void await_followed(uint64_t patience_ns = kPatienceNs);
 
 }  // namespace intelliperf

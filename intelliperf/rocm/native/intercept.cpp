@@ -196,7 +196,7 @@ void run_target(const hsa_kernel_dispatch_packet_t& packet, const LoadedKernel& 
     find_unknown(launch);
     state->session.dispatch(launch, 0, true);
   };
-  run_alone(state->runtime, packet, writer, after, kPatienceNs);
+  run_alone(state->runtime, packet, writer, after);
 }
 
 // What a packet launches; nothing for other packets.
@@ -266,7 +266,9 @@ void start_intercept(HsaApiTable& table, const Functions& runtime, const char* w
 }
 
 void end_intercept() {
-  if (state && watching()) state->session.end();
+  if (!state || !watching()) return;
+  await_followed();
+  state->session.end();
 }
 
 }  // namespace intelliperf

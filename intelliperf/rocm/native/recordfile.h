@@ -7,7 +7,7 @@ namespace intelliperf {
 
 constexpr char kRecordMark[9] = "RECORDS2";
 
-enum class Fate : uint32_t { kRecorded, kBeyondLimit, kNotInstrumented, kNoMemory };
+enum class Fate : uint32_t { kRecorded, kBeyondLimit, kNotInstrumented, kNoMemory, kBeside };
 
 struct DispatchHead {
   char mark[8];

@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -28,7 +31,10 @@ struct State {
   explicit State(const Functions& runtime) : runtime(runtime), pools(runtime), programs(runtime) {}
   const Functions& runtime;
   std::mutex lock;            // of what is loaded
-  std::mutex recording_lock;  // one dispatch after another is recorded
+  std::mutex recording_lock;  // of the file and of what follows
+  std::condition_variable recording_ended;
+  bool under_way = false;  // one dispatch after another is recorded
+  bool beside = false;     // another ran while this one was under way
   Pools pools;
   Programs programs;
   std::vector<std::string> kernels;
@@ -192,44 +198,93 @@ bool read_variable(uint64_t at, RecordsVariable& content) {
   return state->runtime.core.hsa_memory_copy_fn(&content, from, sizeof content) == HSA_STATUS_SUCCESS;
 }
 
-// The dispatch with its records; false where it is to run as it is.
-bool recorded(const hsa_kernel_dispatch_packet_t& packet, hsa_agent_t agent, const LoadedKernel& kernel,
-              uint64_t variable, Writer writer) {
+// A dispatch that records. It outlives the call that launched it where its end is not waited for there.
+struct Recorded {
+  LoadedKernel kernel;
+  Grid grid;
+  Plan plan;
+  std::vector<uint32_t> chosen;
+  Buffers buffers;
+  uint64_t variable, identity;
+
+  Recorded(const LoadedKernel& kernel, const Grid& grid, const Plan& plan, hsa_agent_t agent, uint64_t variable,
+           uint64_t identity)
+      : kernel(kernel),
+        grid(grid),
+        plan(plan),
+        buffers(agent, plan, slots_for(plan, chosen)),
+        variable(variable),
+        identity(identity) {}
+
+  bool begin() const {
+    const RecordsVariable content{identity,
+                                  buffers.slots(),
+                                  buffers.pool(),
+                                  plan.words,
+                                  plan.waves_per_group,
+                                  {grid.groups[0], grid.groups[1]},
+                                  {grid.items[0], grid.items[1]},
+                                  uint32_t(plan.groups)};
+    return buffers && write_variable(variable, content);
+  }
+
+  void end() const {
+    RecordsVariable off{};
+    off.identity = identity;
+    write_variable(variable, off);
+    const Hold hold(state->recording_lock);
+    state->under_way = false;
+    state->recording_ended.notify_all();
+    DispatchHead head = head_of(kernel, grid, plan, state->beside ? Fate::kBeside : Fate::kRecorded, identity);
+    std::vector<uint64_t> records;
+    if (!buffers.read(records, head.wanted)) head.fate = uint32_t(Fate::kNoMemory);
+    const bool kept = head.fate == uint32_t(Fate::kRecorded);
+    head.recorded_groups = kept ? plan.recorded_groups : 0;
+    head.kept = kept ? records.size() : 0;
+    if (!kept) head.wanted = 0;
+    put_head(kernel, head);
+    if (kept) put_waves(plan, chosen, records);
+    state->recorded += kept;
+    std::fflush(state->file);
+  }
+};
+
+// Ready to record; nothing where it is to run as it is, which is written down then.
+std::shared_ptr<Recorded> begun(const hsa_kernel_dispatch_packet_t& packet, hsa_agent_t agent,
+                                const LoadedKernel& kernel, uint64_t variable) {
   const Grid grid(packet);
   const Plan plan = plan_for(grid, state->pools.wave_size());
   RecordsVariable content{};
   const auto as_it_is = [&](Fate fate) {
     put_head(kernel, head_of(kernel, grid, plan, fate, content.identity));
-    return false;
+    std::fflush(state->file);
+    return nullptr;
   };
   if (!variable || !read_variable(variable, content)) return as_it_is(Fate::kNotInstrumented);
   if (state->recorded >= state->most_dispatches) return as_it_is(Fate::kBeyondLimit);
   if (plan.groups > UINT32_MAX || plan.waves() > UINT32_MAX) return as_it_is(Fate::kNoMemory);
-  std::vector<uint32_t> chosen;
-  const Buffers buffers(agent, plan, slots_for(plan, chosen));
-  RecordsVariable off{};
-  off.identity = content.identity;
-  content = {content.identity,
-             buffers.slots(),
-             buffers.pool(),
-             plan.words,
-             plan.waves_per_group,
-             {grid.groups[0], grid.groups[1]},
-             {grid.items[0], grid.items[1]},
-             uint32_t(plan.groups)};
-  if (!buffers || !write_variable(variable, content)) return as_it_is(Fate::kNoMemory);
-  const bool waited = run_alone(state->runtime, packet, writer, [&] {
-    write_variable(variable, off);
-    DispatchHead head = head_of(kernel, grid, plan, Fate::kRecorded, content.identity);
-    std::vector<uint64_t> records;
-    if (!buffers.read(records, head.wanted)) return void(as_it_is(Fate::kNoMemory));
-    head.recorded_groups = plan.recorded_groups;
-    head.kept = records.size();
-    put_head(kernel, head);
-    put_waves(plan, chosen, records);
-    ++state->recorded;
-  });
-  if (!waited) std::abort();  // the buffers go away while they are written to
+  if (state->under_way) {  // the two write to the same pool
+    state->beside = true;
+    return as_it_is(Fate::kBeside);
+  }
+  auto one = std::make_shared<Recorded>(kernel, grid, plan, agent, variable, content.identity);
+  if (!one->begin()) return as_it_is(Fate::kNoMemory);
+  state->under_way = true;
+  state->beside = false;
+  return one;
+}
+
+// False where the dispatch is to run as it is.
+bool recorded(const hsa_kernel_dispatch_packet_t& packet, hsa_agent_t agent, const LoadedKernel& kernel,
+              uint64_t variable, Writer writer) {
+  std::shared_ptr<Recorded> one;
+  {
+    std::unique_lock<std::mutex> hold(state->recording_lock);
+    state->recording_ended.wait_for(hold, std::chrono::nanoseconds(kPatienceNs), [] { return !state->under_way; });
+    one = begun(packet, agent, kernel, variable);
+  }
+  if (!one) return false;
+  if (!run_alone(state->runtime, packet, writer, [one] { one->end(); })) std::abort();  // into memory that goes away
   return true;
 }
 
@@ -255,9 +310,7 @@ void on_packets(const void* packets, uint64_t count, uint64_t, void* agent, Writ
       writer(&all[i], 1);
       continue;
     }
-    const Hold hold(state->recording_lock);
     if (!recorded(all[i], {reinterpret_cast<uint64_t>(agent)}, *kernel, variable, writer)) writer(&all[i], 1);
-    std::fflush(state->file);
   }
 }
 
@@ -313,6 +366,9 @@ void start_recording(HsaApiTable& table, const Functions& runtime) {
   table.core_->hsa_queue_create_fn = create_queue;
   table.core_->hsa_executable_freeze_fn = freeze;
   table.core_->hsa_executable_destroy_fn = destroy;
+  std::atexit([] {
+    if (watching()) await_followed();
+  });
 }
 
 }  // namespace intelliperf
