@@ -56,7 +56,6 @@ _COMPILE_FLAGS = (
     "-Wextra",
 )
 _MACHINE_FLAGS = (  # instructions of a GPU: their rounding is the one of the mode, and what stops a wave is thrown
-    "-O2",
     "-fexceptions",
     "-ffp-contract=off",
     "-frounding-math",

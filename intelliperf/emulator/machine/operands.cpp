@@ -118,6 +118,8 @@ struct DppLanes {
   bool known = false;
   int8_t from[kWave];
   uint64_t reading = 0;
+  int32_t place[kWave];   // `from`, or any lane
+  uint32_t reads[kWave];  // all bits where there is one
 };
 
 constexpr uint32_t kDppControls = 0x160;
@@ -132,7 +134,12 @@ std::array<DppLanes, kDppControls> make_dpp_table() {
     } catch (const Stop&) {  // there is no such control
       continue;
     }
-    for (uint32_t lane = 0; lane < kWave; ++lane) lanes.reading |= uint64_t(lanes.from[lane] >= 0) << lane;
+    for (uint32_t lane = 0; lane < kWave; ++lane) {
+      const bool reads = lanes.from[lane] >= 0;
+      lanes.reading |= uint64_t(reads) << lane;
+      lanes.place[lane] = reads ? lanes.from[lane] : 0;
+      lanes.reads[lane] = reads ? ~0u : 0;
+    }
   }
   return table;
 }
@@ -156,8 +163,12 @@ uint64_t dpp_found(const Wave& wave, const DppLanes& lanes) {
   return found;
 }
 
-void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* out) {
+void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* __restrict out) {
   const DppLanes& lanes = dpp_lanes(i);
+  if (wave.exec() == ~0ull) {
+    for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = row[lanes.place[lane]] & lanes.reads[lane];
+    return;
+  }
   const uint64_t found = dpp_found(wave, lanes);
   for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = found >> lane & 1 ? row[lanes.from[lane] & 63] : 0;
 }

@@ -53,9 +53,13 @@ uint64_t run_wave(Program& program, Wave& wave, uint64_t most, Path* path, Stopp
   const Instruction* at = nullptr;
   wave.turn = true;
   try {
+    Instruction* next = nullptr;
+    const Instruction* const end = program.instructions().data() + program.instructions().size();
     while (wave.state == State::kRunning && wave.turn && ran < most) {
-      Instruction& instruction = program.at(wave.pc);
+      const bool straight = next && next != end && next->address == wave.pc;
+      Instruction& instruction = straight ? *next : program.at(wave.pc);
       at = &instruction;
+      next = &instruction + 1;
       if (path && instruction.block != ~0u) path->enter(wave, instruction);
       wave.pc += instruction.bytes;
       if (wave.follower) wave.follower->before(wave, instruction);

@@ -1,5 +1,6 @@
 #include "vector.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "decode.h"
@@ -61,6 +62,45 @@ void run_vector(Wave& wave, Instruction& i) {
                operation.traits & kKeepsHighHalf ? HighHalf::kKeep : HighHalf::kZero);
 }
 
+bool is_word(Kind kind) { return kind == Kind::kB32 || kind == Kind::kF32; }
+
+// Words as they are, without a modifier of any kind.
+bool is_plain(const VectorOperation& operation, const Instruction& i) {
+  if (i.dpp || i.sdwa || i.clamp || i.output_modifier || (operation.traits & ~kAccumulates)) return false;
+  if (!is_word(operation.destination)) return false;
+  for (uint32_t n = 0; n < operation.sources; ++n)
+    if (!is_word(operation.source[n]) || i.source[n].negate || i.source[n].absolute) return false;
+  return true;
+}
+
+bool computes_floats(const VectorOperation& operation) {
+  bool floats = operation.destination == Kind::kF32;
+  for (uint32_t n = 0; n < operation.sources; ++n) floats |= operation.source[n] == Kind::kF32;
+  return floats;
+}
+
+const void* plain_words(Wave& wave, Instruction& i, const VectorOperation& operation, uint32_t n, LaneValues& buffer) {
+  if (n == 2 && (operation.traits & kAccumulates)) return wave.v(i.destination);
+  const Source& source = i.source[n];
+  if (source.is_vector()) return wave.v(source.row());
+  std::fill_n(buffer.words(), kWave, scalar_word(wave, i, source.code));
+  return buffer.bytes;
+}
+
+void run_plain(Wave& wave, Instruction& i) {
+  const auto& operation = *static_cast<const VectorOperation*>(i.semantics);
+  LaneValues buffer[3], out;
+  const void* source[3] = {};
+  for (uint32_t n = 0; n < operation.sources; ++n) source[n] = plain_words(wave, i, operation, n, buffer[n]);
+  operation.run(source[0], source[1], source[2], out.bytes);
+  write_words(wave, i.destination, out.words(), wave.exec());
+}
+
+void run_plain_floats(Wave& wave, Instruction& i) {
+  if (flushes_inputs(wave, Kind::kF32) || flushes_outputs(wave, Kind::kF32)) return run_vector(wave, i);
+  run_plain(wave, i);
+}
+
 }  // namespace
 
 Registered::Registered(const VectorOperation& operation) { operations()[operation.name] = operation; }
@@ -80,7 +120,7 @@ bool bind_vector(const std::string& mnemonic, Instruction& i) {
     if (!operation) return false;
   }
   i.semantics = operation;
-  i.execute = run_vector;
+  i.execute = !is_plain(*operation, i) ? run_vector : computes_floats(*operation) ? run_plain_floats : run_plain;
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 namespace machine {
 
+// `out` overlaps no source.
 using LaneFunction = void (*)(const void* a, const void* b, const void* c, void* out);
 
 enum VectorTrait : uint8_t {
@@ -32,9 +33,10 @@ const VectorOperation* find_vector_operation(const std::string& name);
 
 #define MACHINE_UNARY(NAME, D, A, TRAITS, ...)                                   \
   static void NAME##_lanes(const void* x, const void*, const void*, void* out) { \
+    D* const __restrict made = static_cast<D*>(out);                             \
     for (uint32_t lane = 0; lane < kWave; ++lane) {                              \
       const A a = static_cast<const A*>(x)[lane];                                \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                               \
+      made[lane] = D(__VA_ARGS__);                                               \
     }                                                                            \
   }                                                                              \
   static const Registered NAME##_registered(                                     \
@@ -42,10 +44,11 @@ const VectorOperation* find_vector_operation(const std::string& name);
 
 #define MACHINE_BINARY(NAME, D, A, B, TRAITS, ...)                                 \
   static void NAME##_lanes(const void* x, const void* y, const void*, void* out) { \
+    D* const __restrict made = static_cast<D*>(out);                               \
     for (uint32_t lane = 0; lane < kWave; ++lane) {                                \
       const A a = static_cast<const A*>(x)[lane];                                  \
       const B b = static_cast<const B*>(y)[lane];                                  \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                 \
+      made[lane] = D(__VA_ARGS__);                                                 \
     }                                                                              \
   }                                                                                \
   static const Registered NAME##_registered(                                       \
@@ -53,11 +56,12 @@ const VectorOperation* find_vector_operation(const std::string& name);
 
 #define MACHINE_TERNARY(NAME, D, A, B, C, TRAITS, ...)                               \
   static void NAME##_lanes(const void* x, const void* y, const void* z, void* out) { \
+    D* const __restrict made = static_cast<D*>(out);                                 \
     for (uint32_t lane = 0; lane < kWave; ++lane) {                                  \
       const A a = static_cast<const A*>(x)[lane];                                    \
       const B b = static_cast<const B*>(y)[lane];                                    \
       const C c = static_cast<const C*>(z)[lane];                                    \
-      static_cast<D*>(out)[lane] = D(__VA_ARGS__);                                   \
+      made[lane] = D(__VA_ARGS__);                                                   \
     }                                                                                \
   }                                                                                  \
   static const Registered NAME##_registered(                                         \

@@ -243,14 +243,16 @@ void invalidate_always(Wave& wave, Instruction&) { observe_order(wave, Order::kI
 void load_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base) {
   for (uint32_t n = 0; n < words; ++n) {
     uint32_t* const values = wave.v(row + n);
-    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
-      const auto lane = uint32_t(__builtin_ctzll(rest));
+    const auto load = [&](uint32_t lane) {
       std::memcpy(&values[lane], reinterpret_cast<const uint8_t*>(base + lanes.at[lane] + 4 * n), 4);
-    }
+    };
+    if (lanes.mask == ~0ull)
+      for (uint32_t lane = 0; lane < kWave; ++lane) load(lane);
+    else
+      for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) load(uint32_t(__builtin_ctzll(rest)));
   }
 }
 
-// Where lanes overlap, the last one's words stay.
 void store_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base) {
   for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));

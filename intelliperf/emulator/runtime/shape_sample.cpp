@@ -103,6 +103,20 @@ void ShapeSample::log(uint32_t site, const Event& event, const Lane& lane, const
   pending->ascending &= at == 0 || pending->position[at] > pending->position[at - 1];
 }
 
+void ShapeSample::log(uint32_t site, const Event& event, const Group& group, bool ranges) {
+  Pending* pending = find(site, event);
+  if (!pending || pending->lanes != 0) return;
+  const uint32_t count = pending->lanes = group.size;
+  std::copy_n(group.position, count, pending->position);
+  std::copy_n(group.thread, count, pending->thread);
+  std::copy_n(group.address, count, pending->address);
+  pending->range = false;
+  for (uint32_t i = 0; i < count && ranges; ++i) {
+    pending->bytes[i] = group.lane[i]->bytes;
+    pending->range |= pending->bytes[i] != 0;
+  }
+}
+
 void ShapeSample::measure(Pending& pending) {
   Group group;
   uint8_t order[kMaxWave];

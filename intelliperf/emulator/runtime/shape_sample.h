@@ -30,6 +30,8 @@ class ShapeSample {
   // Requests with a draw (of 31 bits) below it are to be logged.
   uint32_t threshold(uint32_t site) const { return thresholds_[site]; }
   void log(uint32_t site, const Event& event, const Lane& lane, const void* address, uint64_t bytes);
+  // The same of lanes that make a request together. `ranges`: each goes to as many bytes as it says.
+  void log(uint32_t site, const Event& event, const Group& group, bool ranges);
   void flush();  // no lane comes by any more
   uint32_t pending() const { return count_; }
 

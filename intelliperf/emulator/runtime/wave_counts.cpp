@@ -152,9 +152,8 @@ void WaveCounter::begin_request(uint32_t site, const void* address) {
   (shared ? work.lds_loads : work.global_loads) += load;
 }
 
-void WaveCounter::atomic(uint32_t site, const void* address) {
-  if (in_shared_memory(address)) return;
-  const auto key = reinterpret_cast<uint64_t>(address);
+void WaveCounter::atomic(uint32_t site, uint64_t key) {
+  if (in_shared_memory(reinterpret_cast<const void*>(key))) return;  // NOLINT(performance-no-int-to-ptr)
   if (hot_->size() < kMostAddresses)
     hot_->add(key, 1, site, wave_->block);
   else
@@ -177,12 +176,10 @@ void WaveCounter::together(Wave& wave, const Group& group, bool unseen) {
   if (!unseen) return;
   const auto number = uint32_t(place.requests);
   const uint32_t draw = drawn(number, 1);
-  for (uint32_t i = 0; i < group.size; ++i) {
-    const Lane& lane = *group.lane[i];
-    if (draw < shapes_->threshold(first.site))
-      shapes_->log(first.site, {stretch_, number, kNone, draw}, lane, lane.address, range ? lane.bytes : 0);
-    if (facts_[first.site].atomic && (i == 0 || !facts_[first.site].combined)) atomic(first.site, lane.address);
-  }
+  if (draw < shapes_->threshold(first.site)) shapes_->log(first.site, {stretch_, number, kNone, draw}, group, range);
+  if (!facts_[first.site].atomic) return;
+  const uint32_t lanes = facts_[first.site].combined ? 1 : group.size;
+  for (uint32_t i = 0; i < lanes; ++i) atomic(first.site, group.address[i]);
 }
 
 void WaveCounter::barrier(Wave& wave, uint32_t site, uint32_t lanes) {

@@ -52,7 +52,7 @@ class WaveCounter {
     const uint32_t draw = drawn(place.way, place.passes);
     if (draw < shapes_->threshold(site))
       shapes_->log(site, {stretch_, place.way, place.passes, draw}, *simt_current, address, bytes);
-    if (facts_[site].atomic && (first || !facts_[site].combined)) atomic(site, address);
+    if (facts_[site].atomic && (first || !facts_[site].combined)) atomic(site, reinterpret_cast<uint64_t>(address));
     return true;
   }
   // The same of a lane that waits before it; its later ones count themselves.
@@ -122,7 +122,7 @@ class WaveCounter {
   void choose(Wave& wave);
   void go_on(uint32_t stretch);
   void begin_request(uint32_t site, const void* address);
-  void atomic(uint32_t site, const void* address);
+  void atomic(uint32_t site, uint64_t address);
   uint32_t drawn(uint32_t way, uint32_t passes) const {  // 31 bits, the same for all lanes of a request
     uint32_t x = (way ^ salt_) + passes * 0x9E3779B1u;
     x = (x ^ (x >> 16)) * 0x85EBCA6Bu;
