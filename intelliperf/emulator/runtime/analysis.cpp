@@ -131,6 +131,16 @@ uint64_t Analysis::shared_offset(uint64_t address) const {
   return ((static_lds_ + 127) & ~uint64_t(127)) + in_dynamic;
 }
 
+// Of all lanes.
+void Analysis::shared_offsets(const Request& request, uint64_t* offset) const {
+  const uint64_t lowest = shared_offset(request.lowest), span = request.highest - request.lowest;
+  if (shared_offset(request.highest) - lowest == span) {  // in one part
+    for (uint32_t i = 0; i < request.count; ++i) offset[i] = request.address[i] - request.lowest + lowest;
+    return;
+  }
+  for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
+}
+
 void Analysis::request(uint32_t wave, const Group& group) {
   const uint32_t index = group.lane[0]->site;
   if (index >= records_.size()) return;
@@ -300,7 +310,7 @@ void Analysis::account(Request& request) {
 
 void Analysis::count_banks(const Request& request, SiteRecord& record) {
   uint64_t offset[kMaxWave];
-  for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
+  shared_offsets(request, offset);
   const bool atomic = is_atomic(SiteKind(request.site->kind)) && !(request.site->flags & kSiteCounted);
   const bool word_sized = request.bytes == 4 || request.bytes == 8 || request.bytes == 16;
   const bool aligned = offset[0] % request.bytes == 0;
@@ -319,7 +329,7 @@ void Analysis::shared_request(Request& request, SiteRecord& record) {
   check_shared_bounds(request, record);
   check_poison(request, record);
   uint64_t offset[kMaxWave];
-  for (uint32_t i = 0; i < request.count; ++i) offset[i] = shared_offset(request.address[i]);
+  shared_offsets(request, offset);
   check_races(request, offset, record);
 }
 

@@ -131,6 +131,7 @@ class Analysis {
   void reuse(const Request& request, SiteRecord& record);
   uint32_t reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record);
   uint64_t shared_offset(uint64_t address) const;
+  void shared_offsets(const Request& request, uint64_t* offset) const;
   void note_allocation(uint64_t base, uint64_t bytes);
   bool any_poisoned(const Request& request) const;
   bool poisoned(uint64_t address, uint32_t bytes) const;

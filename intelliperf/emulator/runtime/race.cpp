@@ -272,6 +272,12 @@ inline bool RaceDetector::tells_nothing_new(const ShadowCell& cell, uint32_t thr
          stamp_of(cell.read) >= order.wave_start[thread >> wave_shift_];
 }
 
+// What the block itself wrote before a barrier is ordered for all of its threads.
+inline bool RaceDetector::is_behind_barrier(const Common& access, uint64_t write) const {
+  const Ordering::BlockOrder& order = state_->order;
+  return serial_of(write) == order.serial && stamp_of(write) < order.barrier && (access.shared || !access.read_only);
+}
+
 RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
     : Access(access),
       oldest(pack(detector.oldest_unordered_, 0, 0, 0)),
@@ -287,7 +293,9 @@ RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
 inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address,
                                      Conflicts& found) {
   if (cell.write >= access.oldest || cell.read >= access.oldest) {
-    if (!access.writes && cell.write < access.oldest && tells_nothing_new(cell, thread)) return;
+    if (!access.writes && (cell.write < access.oldest || is_behind_barrier(access, cell.write)) &&
+        tells_nothing_new(cell, thread))
+      return;
     check_old_cell(access, cell, thread, address, found);
     return;
   }
@@ -529,6 +537,25 @@ void RaceDetector::check_repeated_read(const Common& access, const Lanes& lanes,
   }
 }
 
+// One word of LDS for several lanes, which nobody of this block has read: after the first of them none finds more than
+// the one before it, and two stores of one site by one wave do not conflict. False: it is to be looked at lane by lane.
+bool RaceDetector::check_repeated_write(const Common& access, const Lanes& lanes, const Extent& extent,
+                                        Conflicts& found) {
+  const bool plain = access.writes && !access.reads && !access.updates && access.manner == Manner::kPlain;
+  if (!access.shared || !plain) return false;
+  const uint64_t offset = lanes.offset[extent.first];
+  Cells cells = cells_for(access, offset, lanes.bytes);
+  if (!cells.base || offset + lanes.bytes > cells.end) return false;
+  ShadowCell* const begin = cells.base + ((offset - cells.first) >> cells.shift);
+  ShadowCell* const end = cells.base + ((offset - cells.first + lanes.bytes - 1) >> cells.shift) + 1;
+  for (const ShadowCell* cell = begin; cell != end; ++cell)
+    if (serial_of(cell->read) == state_->order.serial) return false;
+  check_lanes(access, lanes, extent.first, extent.first + 1u, cells, found);
+  const uint64_t last = lanes.thread[extent.first + extent.count - 1];
+  for (ShadowCell* cell = begin; cell != end; ++cell) cell->write = (cell->write & ~(uint64_t{1023} << 6)) | last << 6;
+  return true;
+}
+
 void RaceDetector::check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                                Conflicts& found) {
   for (uint32_t lane = first; lane < end; ++lane) {
@@ -598,6 +625,7 @@ void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& fo
       check_repeated_read(common, lanes, extent, found);
       continue;
     }
+    if (extent.repeats && check_repeated_write(common, lanes, extent, found)) continue;
     const uint64_t begin = lanes.offset[extent.first];
     if (begin < cells.first || begin >= cells.end) cells = cells_for(access, begin, lanes.bytes);
     const bool words = lanes.bytes == 4 && cells.shift == 2 && begin % 4 == 0 && !extent.repeats;

@@ -130,9 +130,11 @@ class RaceDetector {
   void check_words(const Common& access, const Lanes& lanes, Cells& cells, Conflicts& found);
   void check_lanes(const Common& access, const Lanes& lanes, uint32_t first, uint32_t end, Cells& cells,
                    Conflicts& found);
+  bool check_repeated_write(const Common& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
   void check_repeated_read(const Common& access, const Lanes& lanes, const Extent& extent, Conflicts& found);
   void check_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
   bool tells_nothing_new(const ShadowCell& cell, uint32_t thread) const;
+  bool is_behind_barrier(const Common& access, uint64_t write) const;
   void check_old_cell(const Common& access, ShadowCell& cell, uint32_t thread, uint64_t address, Conflicts& found);
   void check_against_write(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
