@@ -19,7 +19,7 @@ from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
-from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.calibration import BASE, POISON, Calibration, Launched
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import (
@@ -152,6 +152,7 @@ class AlgebraGate:
     def allowed(self, calibration: Calibration, proof: Proof) -> Calibration | None:
         """With what was proven in place of the tolerance; None where that changes nothing."""
         allowances = dict(calibration.allowances)
+        proven: dict[Launched, float] = {}
         observer = proof.observer
         for key, account in proof.proven().items():
             if observer is None or not any(account.largest):
@@ -161,9 +162,10 @@ class AlgebraGate:
                 scalar = _SCALARS.get(next(iter(account.kinds)), scalar)
             if scalar.floating:
                 allowances[key] = Allowance(Steadiness.NUMERIC, scalar, account.relative, by_algebra=True)
+                proven |= {one: apart for one, apart in observer.apart.items() if one[2] == key}
         if allowances == dict(calibration.allowances):
             return None
-        return replace(calibration, allowances=allowances)
+        return replace(calibration, allowances=allowances, proven_at=proven)
 
     def _note(self, trial: Trial, proof: Proof) -> None:
         observer = proof.observer

@@ -17,7 +17,7 @@ from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes
 from intelliperf.validation.buffers.elements import BYTE, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
-from intelliperf.validation.calibration import Calibration, scalars
+from intelliperf.validation.calibration import Calibration, Launched, scalars
 from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
 from intelliperf.validation.runs.reach import chosen
@@ -86,6 +86,7 @@ class AlgebraObserver:
     choices: bool = False  # numbers were compared by either program
     free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
     compared: int = 0
+    apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
 
     def compare(
@@ -121,6 +122,7 @@ class AlgebraObserver:
                     return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
                 self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
+            self.apart[base.dispatch.index, base.dispatch.alteration, key] = account.beside_all
         return None
 
     def doubtfully(self) -> str:

@@ -101,6 +101,9 @@ class Masks:
         return len(self._masks) + len(self._loose)
 
 
+Launched = tuple[int, str, Key]  # number and alteration of a dispatch, and a buffer after it
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The reference's own behaviour: what candidates are held to."""
@@ -118,6 +121,13 @@ class Calibration:
     parallel: frozenset[tuple[Key, Key]] = frozenset()  # unordered buffers whose elements move together
     formats: frozenset[str] = frozenset()  # floating-point formats of its kernels, where that is told
     coverage: str = ""  # where not all draws of the spread were followed to their end
+    proven_at: Mapping[Launched, float] = field(default_factory=dict)  # what a proof allows there, relative
+
+    def allowed_at(self, index: int, alteration: str, key: Key, allowance: Allowance) -> Allowance:
+        """What holds for a buffer after one launch: numbers that cancel there may be small beside their errors."""
+        if not allowance.by_algebra:
+            return allowance
+        return replace(allowance, rtol=max(allowance.rtol, self.proven_at.get((index, alteration, key), 0.0)))
 
     def moved(self, homes: Mapping[Key, Key]) -> Calibration:
         """Of the same buffers under other keys; what has no other keeps its own."""
@@ -127,6 +137,7 @@ class Calibration:
             names={homes.get(key, key): name for key, name in self.names.items()},
             erratic_at=frozenset((nth, homes.get(key, key)) for nth, key in self.erratic_at),
             parallel=frozenset((homes.get(a, a), homes.get(b, b)) for a, b in self.parallel),
+            proven_at={(nth, how, homes.get(key, key)): apart for (nth, how, key), apart in self.proven_at.items()},
         )
 
     def erratic(self) -> tuple[str, ...]:

@@ -26,6 +26,16 @@ bool same_members(const Parameter* known, const Parameter& parameter) {
 
 }  // namespace
 
+Unwritten::Unwritten(const char* at, uint64_t bytes, uint32_t each) : each_(each) {
+  const std::vector<char> fresh(each, char(settings().poison));
+  for (uint64_t i = 0; each > 1 && i < bytes / each; ++i)
+    if (std::memcmp(at + i * each, fresh.data(), each) == 0) places_.push_back(i);
+}
+
+void Unwritten::put_back(char* at) const {
+  for (const uint64_t i : places_) std::memset(at + i * each_, settings().poison, each_);
+}
+
 bool movable(const Allocation& a) {
   return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
 }

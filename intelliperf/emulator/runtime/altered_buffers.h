@@ -28,12 +28,28 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request);
 // The buffers alone, in an order that both versions of a program have.
 std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request);
 
+// The numbers that nobody has written yet: no data, and what is made of them would count among the results' sizes.
+class Unwritten {
+ public:
+  Unwritten(const char* at, uint64_t bytes, uint32_t each);
+  void put_back(char* at) const;
+
+ private:
+  uint32_t each_;
+  std::vector<uint64_t> places_;
+};
+
 // Changes all numbers of an allocation: of elements of several, those of each member as if they lay side by side.
 template <class Change>
 void change_numbers(const Allocation& a, const Numbers& numbers, const Change& change) {
   auto* at = reinterpret_cast<char*>(a.base);  // NOLINT(performance-no-int-to-ptr)
+  const auto changed = [&](char* first, uint64_t bytes, const BufferNumbers& of) {
+    const Unwritten unwritten(first, bytes, of.number.bytes);
+    change(first, bytes, of);
+    unwritten.put_back(first);
+  };
   if (!numbers.members) {
-    change(at, a.bytes, numbers.of);
+    changed(at, a.bytes, numbers.of);
   } else {
     const uint64_t stride = numbers.members->stride, count = a.bytes / stride;
     uint32_t order = 8 * numbers.of.order;
@@ -42,7 +58,7 @@ void change_numbers(const Allocation& a, const Numbers& numbers, const Change& c
       if (each == 0 || member.offset + each > stride) continue;
       std::vector<char> column(count * each);
       for (uint64_t i = 0; i < count; ++i) std::memcpy(column.data() + i * each, at + i * stride + member.offset, each);
-      change(column.data(), column.size(), BufferNumbers{member.number, numbers.of.constant, ++order});
+      changed(column.data(), column.size(), BufferNumbers{member.number, numbers.of.constant, ++order});
       for (uint64_t i = 0; i < count; ++i) std::memcpy(at + i * stride + member.offset, column.data() + i * each, each);
     }
   }

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from intelliperf.protocols import ShadowPart
 from intelliperf.validation.buffers.elements import Bytes, Floats, Mask
 from intelliperf.validation.buffers.field import Field
+from intelliperf.validation.buffers.tolerance import scale_of
 
 Images = NDArray[np.uint64]
 
@@ -90,7 +91,8 @@ class Account:
     squares: tuple[float, float] = (0.0, 0.0)  # of the errors in ulp, summed: the original's, the candidate's
     off: tuple[int, float] = (0, 0.0)  # of the candidate from the original's exact values: how many, squares in ulp
     largest: tuple[float, float] = (0.0, 0.0)  # in ulp
-    relative: float = 0.0  # how far apart the two may come out, as `tolerance.allowed` measures it
+    relative: float = 0.0  # how far apart the two may come out, beside the numbers that have shadows
+    beside_all: float = 0.0  # the same, beside all numbers of the chunk, as `tolerance.allowed` measures it
     kinds: frozenset[str] = frozenset()
 
     def joined(self, other: Account) -> Account:
@@ -105,6 +107,7 @@ class Account:
             (self.off[0] + other.off[0], self.off[1] + other.off[1]),
             (max(self.largest[0], other.largest[0]), max(self.largest[1], other.largest[1])),
             max(self.relative, other.relative),
+            max(self.beside_all, other.beside_all),
             self.kinds | other.kinds,
         )
 
@@ -168,7 +171,7 @@ def compare(
                 continue
             plain = _exact(kind, pair[0]) if alike else None
             account = account.joined(
-                plain if plain is not None else _account(field_, kind, *pair, undefined, original.start)
+                plain if plain is not None else _account(field_, kind, *pair, undefined, tables[0], original.start)
             )
     return account
 
@@ -269,6 +272,11 @@ class _Table:
             good[(1 - self.first % 2) :: 2] = False
         return good
 
+    def numbers(self, kind: str) -> Floats:
+        """All of the chunk, whether they have shadows or not."""
+        step = 2 if kind == "double" else 1
+        return self._values(kind, np.arange(self.first % step, self.memory.size - step + 1, step))
+
     def shades(self, kind: str, places: NDArray[np.intp], known: Mask) -> Shades:
         values = self._values(kind, places)
         mine = known[places]
@@ -303,7 +311,9 @@ def ulps(kind: str, values: Floats) -> Floats:
     return np.maximum(powers, 2.0 ** (_LEAST_EXPONENT[kind] - _DIGITS[kind]), out=powers)
 
 
-def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, start: int) -> Account:
+def _account(
+    field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, original: _Table, start: int
+) -> Account:
     size = {"float": 4, "double": 8}.get(kind, 2)
     if undefined is not None:
         wanted = ~undefined[(o.index * size - start).astype(np.intp)]
@@ -341,6 +351,7 @@ def _account(field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | N
         off=(int(np.count_nonzero((away > 0) | (errors[0] > 0))), float(np.sum((away / steps) ** 2))),
         largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
         relative=_apart(kind, o, errors, scale),
+        beside_all=_apart(kind, o, errors, scale_of(original.numbers(kind))) if np.any(errors) else 0.0,
         kinds=frozenset({kind}),
     )
 
