@@ -35,7 +35,7 @@ from rocmdevice import LAUNCHER, compile_hip  # noqa: E402  of the tests
 
 from intelliperf.processes.process import run  # noqa: E402
 from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
-from intelliperf.records import Application, Kernel  # noqa: E402
+from intelliperf.records import Application, Interception, Kernel  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.runs.lockstep import Setting, record  # noqa: E402
 from intelliperf.validation.runs.side import SideRun  # noqa: E402
@@ -158,7 +158,7 @@ def interception(place: Path) -> None:
     argv = [*LAUNCHER.words, "./app"]
     ways = {
         "alone": lambda: run(argv, place, 300.0, place / "logs", "alone"),
-        "seen": lambda: record(setting, SideRun("seen", application, {"kernels": "none"})),
+        "seen": lambda: record(setting, SideRun("seen", application, Interception(kernels=("none",)))),
     }
     ways["seen"]()  # builds the library
     rows = [{name: used(way) for name, way in ways.items()} for _ in range(PAIRS)]

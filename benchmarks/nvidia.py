@@ -25,10 +25,10 @@ from intelliperf.cuda.comparing import DeviceComparer
 from intelliperf.cuda.probe import device_record
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import Numbers, SharedBuffer
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel
 from intelliperf.validation.buffers.compare import CHUNK_BYTES
 from intelliperf.validation.runs.lockstep import Setting, record
-from intelliperf.validation.runs.side import Run
+from intelliperf.validation.runs.side import SideRun
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 REPEATS = 9
@@ -121,7 +121,7 @@ def interception(root: Path) -> None:
     environment = {**os.environ, **backend.build_environment()}
     subprocess.run(["make"], cwd=directory, env=environment, check=True, capture_output=True)
     setting = Setting(backend, Kernel("", "all"), UNCONFINED, root / "logs", 120.0)
-    run = Run("scan", Application(("./scan",), directory, directory), {"kernels": "*"})
+    run = SideRun("scan", Application(("./scan",), directory, directory), Interception(kernels=("*",)))
     plain, paused, events = [], [], 0
     for _ in range(REPEATS):
         plain.append(seconds("./scan", directory, {}))

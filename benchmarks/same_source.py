@@ -23,7 +23,7 @@ from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.compare import as_bytes, equal
@@ -111,11 +111,11 @@ def compared(root: Path, original: Application, variant: Application, number: in
     field_ = Field.drawn()
     free: Calibration = _Free()  # type: ignore[assignment]
     observer = SameBytes(AlgebraObserver(free, field_))
-    options = {"kernels": "*", "shadow": f"{field_.fold} half bfloat", "poison": "90"}
+    asked = Interception(kernels=("*",), shadow=Shadow(field_.fold, half=True, bfloat=True), poison=90)
     logs = root / f"logs-{number}"
     logs.mkdir()
     setting = Setting(EmulatorBackend(root / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)
-    runs = SideRun("original", original, options), SideRun("variant", variant, options)
+    runs = SideRun("original", original, asked), SideRun("variant", variant, asked)
     followed = follow(setting, runs, Rule(lambda d: d.target), observer)
     return Compared(_wrong(followed, observer), followed.syncs, observer.buffers)
 

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from intelliperf.emulator.buildenvironment import build_environment
+from intelliperf.records import Shadow
 from intelliperf.validation.buffers.field import Field
 
 PROGRAM = r"""
@@ -117,7 +118,7 @@ def main() -> None:
         source.write_text(PROGRAM)
         environment = {**os.environ, **build_environment(), "INTELLIPERF_SHADOWS": "1"}
         subprocess.run(["hipcc", "-O2", source, "-o", program], env=environment, check=True)
-        shaded = {**environment, "INTELLIPERF_SHADOW": f"{Field.drawn().fold} free-functions"}
+        shaded = {**environment, "INTELLIPERF_SHADOW": str(Shadow(Field.drawn().fold, free_functions=True))}
         fast = [measured(program, environment) for _ in range(repetitions)]
         slow = [measured(program, shaded) for _ in range(repetitions)]
         lawful = [measured(program, {**shaded, "INTELLIPERF_SHADOW": shaded["INTELLIPERF_SHADOW"].split()[0]})]

@@ -14,7 +14,9 @@ from intelliperf.records import (
     Check,
     Declined,
     Device,
+    Feature,
     Finding,
+    Interception,
     Kernel,
     KernelProfile,
     Measurement,
@@ -178,7 +180,7 @@ class Memory(Protocol):
         ...
 
     def spoil(self, base: int, size: int) -> None:
-        """Overwrite every byte that is not zero. The child sees it where the backend honours "live_memory"."""
+        """Overwrite every byte that is not zero. The child sees it where the backend honours `LIVE_MEMORY`."""
         ...
 
     def close(self) -> None: ...
@@ -186,7 +188,7 @@ class Memory(Protocol):
 
 @runtime_checkable
 class KeepsTraces(Protocol):
-    """A backend whose intercepted runs can be profiled as well: those with the option "trace", a directory's path."""
+    """A backend whose intercepted runs can be profiled as well: those that ask for `trace`."""
 
     def adopt(self, application: Application, records: Path, exit_status: int, seconds: float) -> None:
         """Take the records of such a run, which has ended in order, for the application's profile.
@@ -203,8 +205,8 @@ class Backend(Protocol):
     def name(self) -> str: ...
 
     @property
-    def honours(self) -> frozenset[str]:
-        """The options of `intercept_environment` that this kind of device can honour."""
+    def honours(self) -> frozenset[Feature]:
+        """What this kind of device can do in intercepted runs."""
         ...
 
     def probe(self) -> Device:
@@ -222,7 +224,7 @@ class Backend(Protocol):
     def rounded_build(self, way: str) -> Mapping[str, str]:
         """Added to that, for a build whose kernels round all arithmetic `way` ("up" or "down").
 
-        Empty where that is an option of runs, "rounding", or not possible.
+        Empty where runs can be asked for it, `Feature.ROUNDING`, or it is not possible.
         """
         ...
 
@@ -246,16 +248,10 @@ class Backend(Protocol):
         """How the lines of the latest `lines` were found, where that is not always the same. For the report."""
         ...
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         """Environment that makes a run connect to `socket` and speak `validation.wire`.
 
-        `options`, all optional: "kernels" (comma list of mangled names or "*"; default: `kernel`),
-        "lane_order" and "block_order" ("forward", "reverse", "random:<seed>"), "poison" (a byte,
-        decimal), "memory" ("strict" or "slack"), "lockstep" ("auto" or "always"), "clock_scale"
-        (a factor on the modelled clock, so that printed times can be told from answers), "rounding"
-        ("up" or "down": of all arithmetic of kernels), "before" (wait before each launch of the
-        kernels, too); those that begin with "other" are described in
-        `validation.othernumbers`. A backend ignores those that are not in `honours`.
+        It pauses at `kernel` where `interception` names no kernels. What is not in `honours` is left out.
         """
         ...
 

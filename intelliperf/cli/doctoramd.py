@@ -24,7 +24,7 @@ from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Health, Observa
 from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.processes.process import Child
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.records import Application, Launcher
+from intelliperf.records import ANY_KERNEL, Application, Interception, Launcher
 from intelliperf.rocm.backend import RocmBackend
 
 _DEADLINE_S = 120.0
@@ -306,7 +306,7 @@ def _interception(chain: _Chain) -> str:
 
     logs = chain.made("tools")
     setting = Setting(chain.backend, Kernel(chain.symbol or "*", "probe"), chain.sandbox, logs, _DEADLINE_S)
-    events, _ = record(setting, SideRun("probe", chain.built(), {"kernels": "*"}))
+    events, _ = record(setting, SideRun("probe", chain.built(), Interception(kernels=(ANY_KERNEL,))))
     launches = [event for event in events if isinstance(event, Dispatch)]
     if not launches or len(launches[0].parameters) != 3:
         raise IntelliPerfError(
@@ -326,7 +326,7 @@ def _buffers(chain: _Chain) -> str:
     from intelliperf.validation.runs.side import Side, SideRun
 
     deadline = Deadline.after(_DEADLINE_S)
-    run = SideRun("buffers", chain.built(), {"kernels": "*"})
+    run = SideRun("buffers", chain.built(), Interception(kernels=(ANY_KERNEL,)))
     kernel = Kernel(chain.symbol or "*", "probe")
     slowest = 0.0
     with Side(run, chain.backend, kernel, chain.made("buffers"), chain.sandbox) as side:

@@ -22,6 +22,7 @@ from intelliperf.records import (
     Attempt,
     Candidate,
     Declaration,
+    Feature,
     Finding,
     Kernel,
     KernelProfile,
@@ -32,7 +33,6 @@ from intelliperf.records import (
 )
 from intelliperf.rounds import attempt
 from intelliperf.run import Run
-from intelliperf.validation.devicechecks import LOCKSTEP
 from intelliperf.validation.edits.gate import examine
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.targets import Touched, python_functions, touched
@@ -75,7 +75,7 @@ def verify_patch(options: Options, patch: str, allow_geometry: bool, allow_kerne
         application, edits = given.application, given.edits
         candidate = Candidate(edits, f"the patch {given.name}", Origin(OriginKind.USER, given.name), declares)
         run = open_run(options, application, journal)
-        run.pursuit.counts_last = LOCKSTEP not in run.backend.honours  # there counters cost runs
+        run.pursuit.counts_last = Feature.CHEAP_TRACES not in run.backend.honours  # there counters cost runs
         run.versions.build_original()
         attempt(run, GivenPatch(candidate), run.pursuit.adopt(_finding(run, candidate)))
         report = run.finish()

@@ -42,6 +42,7 @@ from intelliperf.records import (
     Check,
     CheckStatus,
     Device,
+    Interception,
     Kernel,
     KernelProfile,
     Metric,
@@ -57,11 +58,11 @@ class CudaBackend:
     """Runs CUDA programs as they are and measures them. See `protocols.Backend`.
 
     `directory` is the run's own and takes the records. Hardware decides the order of
-    lanes and blocks, and its clock cannot be skewed: those interception options are left out.
+    lanes and blocks, and its clock cannot be skewed: what an interception asks of these is left out.
     """
 
     name = "cuda"
-    honours = native.EXPORT_OPTIONS
+    honours = native.HONOURED
 
     def __init__(
         self, directory: Path, target: str | None = None, sandbox: Sandbox = UNCONFINED, flush_l2: bool = False
@@ -168,8 +169,8 @@ class CudaBackend:
     def line_notes(self) -> tuple[str, ...]:
         return ()
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        return native.export_environment(socket, options.get("kernels", kernel.symbol), options)
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
+        return native.export_environment(socket, kernel, interception)
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         return open_memory(hello, descriptors, self._comparing())

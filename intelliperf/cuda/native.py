@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.cuda.toolkit import Toolkit, find_toolkit
 from intelliperf.interception.building import FLAGS, is_built, library, objects, run_tool
+from intelliperf.records import Feature, Interception, Kernel
 
 FIRST_USE = "the library that watches CUDA programs is compiled first, once for this version"
 LIBRARY_NAME = "libintelliperf_cuda.so"
@@ -74,28 +75,26 @@ def trace_variables(records: Path, flush: Flush | None) -> dict[str, str]:
     return {"INTELLIPERF_CUDA_MODE": "trace", "INTELLIPERF_CUDA_TRACE": str(records), **flushing}
 
 
-_OPTIONS = {
-    "poison": "INTELLIPERF_POISON",
-    "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
-    "before": "INTELLIPERF_EXPORT_BEFORE",
+_VARIABLES = {
+    Feature.KERNELS: "INTELLIPERF_EXPORT_KERNEL",
+    Feature.POISON: "INTELLIPERF_POISON",
+    Feature.OTHER_NUMBERS: "INTELLIPERF_OTHER_NUMBERS",
+    Feature.BEFORE: "INTELLIPERF_EXPORT_BEFORE",
 }
-EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
+HONOURED = frozenset(_VARIABLES)
 
 
-def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
-
-    Of `options`, as in `Backend.intercept_environment`, those of `EXPORT_OPTIONS`.
-    """
+def export_environment(socket: Path, kernel: Kernel, interception: Interception) -> dict[str, str]:
+    """Makes a run connect to `socket` and speak `validation.wire`; see `Backend.intercept_environment`."""
     injected = {"CUDA_INJECTION64_PATH": str(injection_library()), "INTELLIPERF_EXPORT_MEMORY": "ipc"}
-    return {**injected, **export_variables(socket, kernels, options)}
+    return {**injected, **export_variables(socket, kernel, interception)}
 
 
-def export_variables(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
+def export_variables(socket: Path, kernel: Kernel, interception: Interception) -> dict[str, str]:
     """What the library is told, once it is in the process."""
     return {
         "INTELLIPERF_CUDA_MODE": "export",
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
-        "INTELLIPERF_EXPORT_KERNEL": kernels,
-        **{_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS},
+        "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
+        **interception.variables(_VARIABLES),
     }

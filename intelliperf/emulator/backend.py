@@ -20,6 +20,8 @@ from intelliperf.records import (
     CheckStatus,
     Device,
     Executor,
+    Feature,
+    Interception,
     Kernel,
     KernelProfile,
     Scope,
@@ -36,28 +38,26 @@ if TYPE_CHECKING:
 _DEVICE_FILE = "device"
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
 
-# Interception options and the variables that they become.
-_OPTIONS = {
-    "kernels": "INTELLIPERF_EXPORT_KERNEL",
-    "before": "INTELLIPERF_EXPORT_BEFORE",
-    "lane_order": "INTELLIPERF_LANE_ORDER",
-    "block_order": "INTELLIPERF_BLOCK_ORDER",
-    "preemption": "INTELLIPERF_PREEMPT",
-    "resident_blocks": "INTELLIPERF_RESIDENT",
-    "poison": "INTELLIPERF_POISON",
-    "memory": "INTELLIPERF_MEMORY",
-    "lockstep": "INTELLIPERF_LOCKSTEP",
-    "other_numbers": "INTELLIPERF_OTHER_NUMBERS",
-    "other_kept": "INTELLIPERF_OTHER_KEPT",
-    "other_shapes": "INTELLIPERF_OTHER_SHAPES",
-    "other_constants": "INTELLIPERF_OTHER_CONSTANTS",
-    "other_widths": "INTELLIPERF_OTHER_WIDTHS",
-    "other_seconds": "INTELLIPERF_OTHER_SECONDS",
-    "other_cancelling": "INTELLIPERF_OTHER_CANCELLING",
-    "rounding": "INTELLIPERF_ROUNDING",
-    "clock_scale": "INTELLIPERF_CLOCK_SCALE",
-    "shadow": "INTELLIPERF_SHADOW",
-    "trace": "INTELLIPERF_TRACE_DIR",
+_VARIABLES = {
+    Feature.KERNELS: "INTELLIPERF_EXPORT_KERNEL",
+    Feature.BEFORE: "INTELLIPERF_EXPORT_BEFORE",
+    Feature.LANE_ORDER: "INTELLIPERF_LANE_ORDER",
+    Feature.BLOCK_ORDER: "INTELLIPERF_BLOCK_ORDER",
+    Feature.PREEMPTION: "INTELLIPERF_PREEMPT",
+    Feature.RESIDENT_BLOCKS: "INTELLIPERF_RESIDENT",
+    Feature.POISON: "INTELLIPERF_POISON",
+    Feature.MEMORY: "INTELLIPERF_MEMORY",
+    Feature.OTHER_NUMBERS: "INTELLIPERF_OTHER_NUMBERS",
+    Feature.OTHER_KEPT: "INTELLIPERF_OTHER_KEPT",
+    Feature.OTHER_SHAPES: "INTELLIPERF_OTHER_SHAPES",
+    Feature.OTHER_CONSTANTS: "INTELLIPERF_OTHER_CONSTANTS",
+    Feature.OTHER_WIDTHS: "INTELLIPERF_OTHER_WIDTHS",
+    Feature.OTHER_SECONDS: "INTELLIPERF_OTHER_SECONDS",
+    Feature.OTHER_CANCELLING: "INTELLIPERF_OTHER_CANCELLING",
+    Feature.ROUNDING: "INTELLIPERF_ROUNDING",
+    Feature.CLOCK_SCALE: "INTELLIPERF_CLOCK_SCALE",
+    Feature.SHADOW: "INTELLIPERF_SHADOW",
+    Feature.TRACE: "INTELLIPERF_TRACE_DIR",
 }
 
 
@@ -69,7 +69,7 @@ class EmulatorBackend:
     """
 
     name = "emulator"
-    honours = frozenset({*_OPTIONS, "live_memory", "roomy_memory"})
+    honours = frozenset({*_VARIABLES, Feature.LIVE_MEMORY, Feature.ROOMY_MEMORY, Feature.CHEAP_TRACES})
 
     def __init__(
         self,
@@ -153,13 +153,13 @@ class EmulatorBackend:
     def line_notes(self) -> tuple[str, ...]:
         return (self._line_note,) if self._line_note else ()
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         from intelliperf.emulator.tracing import blas_environment
 
-        chosen = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
+        chosen = interception.variables(_VARIABLES)
         plan = self._plans.get(kernel.symbol)
-        if "preemption" in options and plan is not None and plan.watched:  # lanes can be interrupted anywhere there
-            chosen[_OPTIONS["lockstep"]] = "always"
+        if interception.preemption and plan is not None and plan.watched:  # lanes can be interrupted anywhere there
+            chosen["INTELLIPERF_LOCKSTEP"] = "always"
         return {
             "INTELLIPERF_TRACE_DIR": "",
             "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,

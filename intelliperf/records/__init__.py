@@ -27,6 +27,13 @@ from intelliperf.records.candidates import relative_path as relative_path
 from intelliperf.records.defects import Defect as Defect
 from intelliperf.records.defects import DefectLevel as DefectLevel
 from intelliperf.records.defects import SourcePoint as SourcePoint
+from intelliperf.records.interceptions import ANY_KERNEL as ANY_KERNEL
+from intelliperf.records.interceptions import Bounds as Bounds
+from intelliperf.records.interceptions import Feature as Feature
+from intelliperf.records.interceptions import Interception as Interception
+from intelliperf.records.interceptions import Order as Order
+from intelliperf.records.interceptions import Rounding as Rounding
+from intelliperf.records.interceptions import Shadow as Shadow
 from intelliperf.records.kernels import AccessKind as AccessKind
 from intelliperf.records.kernels import Device as Device
 from intelliperf.records.kernels import DeviceLimits as DeviceLimits

@@ -26,6 +26,7 @@ from intelliperf.records import (
     Check,
     CheckStatus,
     Device,
+    Interception,
     Kernel,
     KernelProfile,
     Launcher,
@@ -67,11 +68,11 @@ class RocmBackend:
     """Runs HIP programs as they are. See `protocols.Backend`.
 
     `directory` is the run's own and takes the records. Hardware decides the order of
-    lanes and blocks, and its clock cannot be skewed: those interception options are left out.
+    lanes and blocks, and its clock cannot be skewed: what an interception asks of these is left out.
     """
 
     name = "rocm"
-    honours = native.EXPORT_OPTIONS
+    honours = native.HONOURED
 
     def __init__(
         self,
@@ -290,9 +291,9 @@ class RocmBackend:
             }
         )
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         native.refuse_other_tools(os.environ)
-        exported = native.export_environment(socket, options.get("kernels", kernel.symbol), options)
+        exported = native.export_environment(socket, kernel, interception)
         handles = ipc.reachable_handles(os.environ, self._sandbox.available)
         return {**exported, **handles, **_scratch(socket.parent)}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.interception.building import FLAGS, is_built, library, objects, run_tool
+from intelliperf.records import Feature, Interception, Kernel
 from intelliperf.rocm.stack import Headers, hsa_headers, roots
 
 FIRST_USE = "the library that watches HIP programs is compiled first, once for this version"
@@ -63,22 +64,25 @@ def refuse_other_tools(environment: Mapping[str, str]) -> None:
         )
 
 
-_OPTIONS = {"poison": "INTELLIPERF_POISON", "rounding": "INTELLIPERF_ROUNDING"}
-EXPORT_OPTIONS = frozenset({"kernels", *_OPTIONS})
+_VARIABLES = {
+    Feature.KERNELS: "INTELLIPERF_EXPORT_KERNEL",
+    Feature.POISON: "INTELLIPERF_POISON",
+    Feature.ROUNDING: "INTELLIPERF_ROUNDING",
+}
+HONOURED = frozenset(_VARIABLES)
 
 
-def export_environment(socket: Path, kernels: str, options: Mapping[str, str]) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; waits after `kernels` (comma list or "*").
+def export_environment(socket: Path, kernel: Kernel, interception: Interception) -> dict[str, str]:
+    """Makes a run connect to `socket` and speak `validation.wire`; see `Backend.intercept_environment`.
 
-    Of `options`, as in `Backend.intercept_environment`, those of `EXPORT_OPTIONS`.
     INTELLIPERF_EXPORT_MEMORY=copy in our own environment keeps to copies by the application.
     """
     return {
         **_loading(),
         "INTELLIPERF_EXPORT_SOCKET": str(socket),
-        "INTELLIPERF_EXPORT_KERNEL": kernels,
+        "INTELLIPERF_EXPORT_KERNEL": kernel.symbol,
         "INTELLIPERF_EXPORT_MEMORY": os.environ.get("INTELLIPERF_EXPORT_MEMORY", "ipc"),
-        **{_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS},
+        **interception.variables(_VARIABLES),
     }
 
 

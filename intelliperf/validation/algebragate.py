@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from intelliperf.errors import ProtocolError
 from intelliperf.interception.wire import Deadline
-from intelliperf.records import CheckStatus, Outcome
+from intelliperf.records import Application, CheckStatus, Feature, Interception, Outcome, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.algebrawords import less_exact, said
 from intelliperf.validation.buffers.algebra import Account, Level
@@ -19,7 +19,7 @@ from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
-from intelliperf.validation.calibration import BASE, POISON, Calibration, Launched
+from intelliperf.validation.calibration import BASE, Calibration, Launched
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import (
@@ -39,7 +39,6 @@ from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import Rejection, Trial
 
-OPTION = "shadow"
 NAME = "algebraic equality"
 _CANDIDATE = "candidate with shadows"
 _NORMAL = "original without shadows"
@@ -90,11 +89,11 @@ class AlgebraGate:
 
     def __init__(self, reference: Reference) -> None:
         self._reference = reference
-        self._faithful: dict[tuple[object, ...], str] = {}  # by reference: why its shadows are not to be trusted
+        self._faithful: dict[tuple[Application, Interception], str] = {}  # why shadows are not to be trusted
 
     def prove(self, trial: Trial) -> Proof:
         """Once per candidate; notes what it saw."""
-        if OPTION not in self._reference.backend.honours:
+        if Feature.SHADOW not in self._reference.backend.honours:
             return Proof()
         if self._reference.settings.tolerance.given:
             trial.note(NAME, CheckStatus.NOT_RUN, "a tolerance was given")
@@ -104,28 +103,28 @@ class AlgebraGate:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_FLOATS)
             return Proof()
         field_ = Field.drawn()  # the candidate is built: it cannot be made for this prime
-        proof = self._run(trial, field_, {}, calibration)
+        proof = self._run(trial, field_, Interception(), calibration)
         if proof.rejection is None and proof.observer is not None and proof.observer.accounts and not proof.doubt:
             proof = self._symbolic(trial, field_, proof)
         self._note(trial, proof)
         return proof
 
-    def on_other_numbers(self, trial: Trial, altered: Mapping[str, str], calibration: Calibration) -> Proof:
+    def on_other_numbers(self, trial: Trial, altered: Interception, calibration: Calibration) -> Proof:
         """The same for runs with other options; nothing is noted."""
-        if OPTION not in self._reference.backend.honours or self._reference.settings.tolerance.given:
+        if Feature.SHADOW not in self._reference.backend.honours or self._reference.settings.tolerance.given:
             return Proof()
         return self._run(trial, Field.drawn(), altered, calibration)
 
     def on_each_way(
-        self, trial: Trial, ways: Collection[int], altered: Mapping[str, str], calibration: Calibration
+        self, trial: Trial, ways: Collection[int], altered: Interception, calibration: Calibration
     ) -> Mapping[int, Proof] | None:
         """The same for several ways to alter launches in one run; None where any of them is to be looked at alone."""
-        if OPTION not in self._reference.backend.honours or self._reference.settings.tolerance.given:
+        if Feature.SHADOW not in self._reference.backend.honours or self._reference.settings.tolerance.given:
             return None
         field_ = Field.drawn()
         for free_functions in (True, False):
             observers = {way: AlgebraObserver(calibration, field_) for way in ways}
-            runs = self._runs(trial, _option(field_, calibration, False, free_functions), altered)
+            runs = self._runs(trial, _shadow(field_, calibration, False, free_functions), altered)
             try:
                 divergence, coverage = self._follow(trial, runs, ByWay(observers), altered, len(ways))
             except (SideFailed, ProtocolError):
@@ -190,7 +189,7 @@ class AlgebraGate:
         self,
         trial: Trial,
         field_: Field,
-        altered: Mapping[str, str],
+        altered: Interception,
         calibration: Calibration,
         symbolic: bool = False,
     ) -> Proof:
@@ -204,13 +203,13 @@ class AlgebraGate:
         self,
         trial: Trial,
         field_: Field,
-        altered: Mapping[str, str],
+        altered: Interception,
         calibration: Calibration,
         symbolic: bool,
         free_functions: bool,
     ) -> Proof:
         observer = AlgebraObserver(calibration, field_, symbolic)
-        runs = self._runs(trial, _option(field_, calibration, symbolic, free_functions), altered)
+        runs = self._runs(trial, _shadow(field_, calibration, symbolic, free_functions), altered)
         try:
             divergence, coverage = self._follow(trial, runs, observer, altered)
         except (SideFailed, ProtocolError) as error:
@@ -219,23 +218,16 @@ class AlgebraGate:
             return Proof(observer, None, observer.doubtfully(), coverage)
         if divergence.outcome is not Outcome.WRONG_OUTPUT:
             return Proof(observer, None, f"the candidate does not run with shadows: {divergence.detail}")
-        if unfaithful := self._unfaithful(trial, runs[0].options):
+        if unfaithful := self._unfaithful(trial, runs[0].interception):
             return Proof(observer, None, unfaithful)
         return Proof(observer, Rejection(divergence.outcome, divergence.detail))
 
-    def _runs(self, trial: Trial, shadow: str, altered: Mapping[str, str]) -> tuple[SideRun, SideRun]:
-        _, memory = self._reference.calibration(trial)
-        options = {
-            "kernels": self._reference.kernels(trial),
-            "poison": POISON,
-            "memory": memory,
-            OPTION: shadow,
-            **altered,
-        }
-        return SideRun(BASE, trial.case.reference, options), SideRun(_CANDIDATE, trial.application, options)
+    def _runs(self, trial: Trial, shadow: Shadow, altered: Interception) -> tuple[SideRun, SideRun]:
+        shadowed = replace(self._reference.common(trial), shadow=shadow) | altered
+        return SideRun(BASE, trial.case.reference, shadowed), SideRun(_CANDIDATE, trial.application, shadowed)
 
     def _follow(
-        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: Observer, altered: Mapping[str, str], ways: int = 1
+        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: Observer, altered: Interception, ways: int = 1
     ) -> tuple[Divergence | None, str]:
         setting = self._reference.setting(trial, 2)
         if trial.declared.kernels:
@@ -248,19 +240,19 @@ class AlgebraGate:
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
-            after_failures=bool(altered),
+            after_failures=altered != Interception(),
             bounded=(_CANDIDATE,),
             effort=Effort().times(ways),
         )
         followed = follow(setting, runs, rule, observer)
         return followed.divergences.get(_CANDIDATE), followed.coverage(_CANDIDATE)
 
-    def _unfaithful(self, trial: Trial, options: Mapping[str, str]) -> str:
+    def _unfaithful(self, trial: Trial, shadowed: Interception) -> str:
         """Does the original come out otherwise when it carries shadows? Then its shadows prove nothing."""
-        key = (trial.case.reference, *sorted((name, v) for name, v in options.items() if name != OPTION))
+        plain = replace(shadowed, shadow=None)
+        key = trial.case.reference, plain
         if key not in self._faithful:
-            plain = {name: value for name, value in options.items() if name != OPTION}
-            runs = SideRun(BASE, trial.case.reference, plain), SideRun(_NORMAL, trial.case.reference, options)
+            runs = SideRun(BASE, trial.case.reference, plain), SideRun(_NORMAL, trial.case.reference, shadowed)
             observer = _SameBits(self._reference.calibration(trial)[0])
             rule = Rule(lambda d: d.target, bounded=(_NORMAL,))
             try:
@@ -279,7 +271,7 @@ class AlgebraGate:
         if any(a.level is not Level.EQUAL for a in observer.accounts.values()):
             return proof
         calibration, _ = self._reference.calibration(trial)
-        other = self._run(trial, field_, {}, calibration, symbolic=True)
+        other = self._run(trial, field_, Interception(), calibration, symbolic=True)
         if other.doubt or other.observer is None:
             return proof
         detail = other.rejection.detail if other.rejection is not None else _not_equal(other.observer)
@@ -331,13 +323,16 @@ class _SameBits:
         return None
 
 
-def _option(field_: Field, calibration: Calibration, symbolic: bool, free_functions: bool) -> str:
-    """The formats are the original's: what a candidate rounds to another one is lost for good."""
+def _shadow(field_: Field, calibration: Calibration, symbolic: bool, free_functions: bool) -> Shadow:
     formats = calibration.formats
-    words = [str(field_.fold), *(name for name in ("half", "bfloat") if name in formats)]
-    if formats and "float" not in formats:
-        words.append("double-only")
-    return " ".join([*words, *(["symbolic"] if symbolic else []), *(["free-functions"] if free_functions else [])])
+    return Shadow(
+        field_.fold,
+        half="half" in formats,
+        bfloat="bfloat" in formats,
+        single=not formats or "float" in formats,
+        symbolic=symbolic,
+        free_functions=free_functions,
+    )
 
 
 def _summary(observer: AlgebraObserver) -> str:

@@ -19,7 +19,7 @@ from intelliperf.interception.messages import Dispatch, Hello
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed
-from intelliperf.records import Application
+from intelliperf.records import Application, Bounds, Interception, Order
 from intelliperf.validation.buffers.compare import Reordered, moved_together, same_multiset
 from intelliperf.validation.buffers.elements import BYTE, POISONS, Bytes, Mask, Scalar, scalar_of
 from intelliperf.validation.buffers.output import OutputModel
@@ -32,7 +32,7 @@ from intelliperf.validation.runs.remembered import Remembered
 from intelliperf.validation.runs.side import SideFailed, SideRun
 
 _BOUNDED = ("random-1", "random-2", "random-3")  # more draws of the spread; the others are followed to their end
-POISON, OTHER_POISON = (str(byte) for byte in POISONS)  # they differ in every bit
+POISON, OTHER_POISON = POISONS  # they differ in every bit
 TWIN = "other-poison"
 BASE = "reference"
 _MASK_LIMIT_BYTES = 64 * 1024 * 1024
@@ -40,17 +40,17 @@ _FEW_SHARE = 1 / 16  # no more of a chunk may depend on the order for the rest t
 _UNDEFINED_RELATIVE = 1e-3  # two poisons make a float differ by more, noise by less
 
 # The base first. The clock is skewed so that printed times can be told from answers.
-_VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
-    (BASE, {"poison": POISON}),
-    ("reverse", {"poison": POISON, "lane_order": "reverse", "block_order": "reverse", "clock_scale": "1.37"}),
-    ("random-1", {"poison": POISON, "lane_order": "random:1", "block_order": "random:1", "clock_scale": "0.71"}),
-    (TWIN, {"poison": OTHER_POISON}),
+_VARIATIONS: tuple[tuple[str, Interception], ...] = (
+    (BASE, Interception(poison=POISON)),
+    ("reverse", Interception(poison=POISON, lane_order=Order(), block_order=Order(), clock_scale=1.37)),
+    ("random-1", Interception(poison=POISON, lane_order=Order(1), block_order=Order(1), clock_scale=0.71)),
+    (TWIN, Interception(poison=OTHER_POISON)),
 )
 # Only where those differ from the base or may do so: more draws for the spread.
-_MORE_VARIATIONS: tuple[tuple[str, dict[str, str]], ...] = (
+_MORE_VARIATIONS: tuple[tuple[str, Interception], ...] = (
     _VARIATIONS[0],
-    ("random-2", {"poison": POISON, "lane_order": "random:2", "block_order": "random:2"}),
-    ("random-3", {"poison": POISON, "lane_order": "random:5", "block_order": "random:5"}),
+    ("random-2", Interception(poison=POISON, lane_order=Order(2), block_order=Order(2))),
+    ("random-3", Interception(poison=POISON, lane_order=Order(5), block_order=Order(5))),
 )
 
 
@@ -308,18 +308,18 @@ def calibrate(
     reference: Application,
     kernels: str,
     rule: Rule,
-    memory: str = "strict",
+    memory: Bounds = "strict",
     additions: Additions = NO_ADDITIONS,
 ) -> Calibration:
     """Run the reference in all variations. Raises `ApplicationFailed` where it cannot serve as one.
 
-    `kernels`: those to pause at, as in `Backend.intercept_environment`; `memory` likewise.
+    `kernels`: a mangled name or `ANY_KERNEL`.
     """
-    common = {"kernels": kernels, "memory": memory}
+    common = Interception(kernels=(kernels,), memory=memory)
     calibrator = Calibrator()
 
-    def vary(variations: Sequence[tuple[str, dict[str, str]]]) -> Followed:
-        runs = [SideRun(label, reference, {**options, **common}) for label, options in variations]
+    def vary(variations: Sequence[tuple[str, Interception]]) -> Followed:
+        runs = [SideRun(label, reference, variation | common) for label, variation in variations]
         return follow(setting, runs, rule, calibrator, base_to_the_end=variations is _VARIATIONS)
 
     rule = replace(rule, bounded=_BOUNDED)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
-from intelliperf.records import CheckStatus, Outcome
+from intelliperf.records import CheckStatus, Feature, Outcome
 from intelliperf.sentences import counted
 from intelliperf.validation.algebragate import AlgebraGate, Proof
-from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.devicechecks import LOCKSTEP, DeviceChecks
+from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
-
-_LIVE_MEMORY = "live_memory"  # what the parent writes to a paused run's memory is what its next kernel reads
 
 
 class CompareGate:
@@ -45,7 +43,7 @@ class CompareGate:
             rejection = Rejection(divergence.outcome, "; ".join(filter(None, [divergence.detail, proof.less_exact()])))
         if rejection is not None:
             synchronises = trial.static.synchronisation and rejection.outcome is Outcome.WRONG_OUTPUT
-            cheap = LOCKSTEP in self._reference.backend.honours  # on hardware it takes a sanitizer
+            cheap = Feature.CHEAP_TRACES in self._reference.backend.honours  # on hardware it takes a sanitizer
             return self._checks.blamed(trial, rejection) if synchronises and cheap else rejection
         checker = trial.compared
         if checker.compared_bytes <= 0:
@@ -76,17 +74,17 @@ class CompareGate:
         return None
 
     def _lockstep(self, trial: Trial) -> Divergence | None:
-        calibration, memory = self._reference.calibration(trial)
+        calibration, _ = self._reference.calibration(trial)
         declared = trial.declared
         trial.checker = Checker(
             calibration,
             self._reference.settings.tolerance,
             free_arguments=declared.kernels,
             restricted=trial.static.restricted,
-            forgets=declared.kernels and _LIVE_MEMORY in self._reference.backend.honours,
+            forgets=declared.kernels and Feature.LIVE_MEMORY in self._reference.backend.honours,
         )
-        options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
-        runs = SideRun(BASE, trial.case.reference, options), SideRun("candidate", trial.application, options)
+        common = self._reference.common(trial)
+        runs = SideRun(BASE, trial.case.reference, common), SideRun("candidate", trial.application, common)
         if declared.kernels:
             divergence, trial.ended = self._planned(trial, calibration, runs)
             return divergence

@@ -9,7 +9,6 @@ from intelliperf.protocols import Backend
 from intelliperf.records import CheckStatus, Outcome
 from intelliperf.validation.trial import GATES, Rejection, Settings, Trial
 
-LOCKSTEP = "lockstep"  # what a device honours whose traced run is cheap
 _MARK = ("synchronisation", "races")
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
 

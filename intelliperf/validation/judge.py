@@ -18,6 +18,7 @@ from intelliperf.records import (
     STOP_STATUS,
     Application,
     CheckStatus,
+    Feature,
     Kernel,
     KernelProfile,
     Outcome,
@@ -27,7 +28,7 @@ from intelliperf.validation import replaygate
 from intelliperf.validation.algebragate import AlgebraGate
 from intelliperf.validation.alsorun import also_run
 from intelliperf.validation.comparegate import CompareGate
-from intelliperf.validation.devicechecks import LOCKSTEP, DeviceChecks
+from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.ordersgate import OrdersGate
@@ -160,7 +161,7 @@ class Judge:
 
     def _of_replays(self, reference: Application) -> tuple[replaygate.Gate, ...]:
         """Sanitizers of hardware start a process for each of their tools: once, on the application if that is short."""
-        if LOCKSTEP not in self._backend.honours:
+        if Feature.CHEAP_TRACES not in self._backend.honours:
             return (self._compare.judge, *([self._checks.safety] if self._backend.is_long(reference) else []))
         return (
             self._compare.judge,

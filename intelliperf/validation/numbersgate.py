@@ -6,34 +6,26 @@ An answer that is remembered or known beforehand is wrong there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch
-from intelliperf.records import CheckStatus, Outcome
+from intelliperf.records import CheckStatus, Feature, Interception, Outcome
 from intelliperf.validation.algebragate import AlgebraGate, Proof
-from intelliperf.validation.calibration import BASE, POISON, Calibration
+from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
-    CANCELLING,
-    CONSTANTS,
     COPIES,
-    KEPT,
     LARGER,
-    OPTION,
-    ROOM,
-    SECONDS,
-    SHAPES,
     TOGETHER,
     TWIN,
     TWIN_ORDER,
     WIDE,
-    WIDTHS,
     Alteration,
     BesideTwin,
     DoubtingChecker,
-    kept_option,
-    shapes_option,
+    kept,
+    suited,
 )
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
@@ -86,12 +78,12 @@ class NumbersGate:
         self._algebra = algebra
 
     def judge(self, trial: Trial) -> Rejection | None:
-        if OPTION not in self._reference.backend.honours:
+        if Feature.OTHER_NUMBERS not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, "this device does not run launches twice")
             return None
         passed: list[str] = []
         failed: list[str] = []
-        if trial.declared.kernels and SHAPES not in self._reference.backend.honours:
+        if trial.declared.kernels and Feature.OTHER_SHAPES not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_REPETITION)
             return None
         alterations = self._alterations(trial)
@@ -99,7 +91,7 @@ class NumbersGate:
         told = {one: Told(failed=(f"plain arguments not altered: {why}",)) for one, why in unknown.items() if why}
         together = [one for one in alterations if not one.own_memory and one not in told]
         first: Alteration | None = None
-        if len(together) > 1 and ROOM in self._reference.backend.honours:
+        if len(together) > 1 and Feature.ROOMY_MEMORY in self._reference.backend.honours:
             first = self._in_one_run(trial, together, told)
         for alteration in sorted(alterations, key=lambda one: _later(one, first)):
             if alteration in told:
@@ -119,15 +111,15 @@ class NumbersGate:
     def _alterations(self, trial: Trial) -> Sequence[Alteration]:
         if trial.declared.kernels:
             return [COPIES]
-        narrower = trial.compared.widths and WIDTHS in self._reference.backend.honours
-        together = ROOM in self._reference.backend.honours
+        narrower = trial.compared.widths and Feature.OTHER_WIDTHS in self._reference.backend.honours
+        together = Feature.ROOMY_MEMORY in self._reference.backend.honours
         return [*ALTERATIONS, *([TOGETHER] if together else []), *([WIDE] if narrower else [])]
 
     def _unknown_shapes(self, trial: Trial) -> str:
         """Why it is not known which grids an altered argument must suit; empty where it is."""
-        if shapes_option(trial.compared.shapes) is None:
+        if suited(trial.compared.shapes) is None:
             return "the kernel is launched in too many shapes"
-        if trial.declared.geometry and SHAPES not in self._reference.backend.honours:
+        if trial.declared.geometry and Feature.OTHER_SHAPES not in self._reference.backend.honours:
             return "the grid that goes with them is the candidate's own"
         return ""
 
@@ -141,12 +133,12 @@ class NumbersGate:
         calibration, _ = self._reference.calibration(trial)
         followed, wrong = self._followed_together(trial, alterations, dict.fromkeys(alterations, calibration))
         if wrong is not None and wrong.outcome is Outcome.WRONG_OUTPUT:
-            options = self._altered_by(trial, alterations, calibration)
-            ways = [int(one.value) for one in alterations]
-            proofs = self._algebra.on_each_way(trial, ways, options, calibration)
+            altered = self._altered_by(trial, alterations, calibration)
+            ways = [one.way for one in alterations]
+            proofs = self._algebra.on_each_way(trial, ways, altered, calibration)
             if proofs is None:
                 return wrong.alteration
-            allowed = {one: self._algebra.allowed(calibration, proofs[int(one.value)]) for one in alterations}
+            allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
             if not any(allowed.values()):
                 return wrong.alteration
             calibrations = {one: found or calibration for one, found in allowed.items()}
@@ -161,9 +153,7 @@ class NumbersGate:
         self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
     ) -> tuple[Followed | None, _Wrong | None]:
         """What came of it, or how it went wrong; neither where the original has no one answer, or does not run."""
-        ways: dict[int, Observer] = {
-            int(one.value): BesideTwin(self._observer(one, calibrations[one])) for one in alterations
-        }
+        ways: dict[int, Observer] = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
         observer = ByWay(ways)
         try:
             followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
@@ -171,9 +161,7 @@ class NumbersGate:
             return None, None
         found = followed.divergences.get(_ALTERED)
         if found is not None:
-            return None, _Wrong(
-                found.outcome, next((one for one in alterations if int(one.value) == observer.wrong), None)
-            )
+            return None, _Wrong(found.outcome, next((one for one in alterations if one.way == observer.wrong), None))
         return (None if TWIN in followed.divergences else followed), None
 
     def _altered(self, trial: Trial, alteration: Alteration) -> Rejection | Told:
@@ -197,7 +185,8 @@ class NumbersGate:
                 # The proof was left early, so that what the two may be apart by there was not learnt.
                 return Told(passed=(f"{alteration.passed} ({proof.coverage})",))
         if isinstance(found, Divergence) and found.near:
-            wider = widened(calibration, self._reference.rounding_errors(trial, {OPTION: alteration.value}))
+            altered = Interception(other_numbers=(alteration.way,))
+            wider = widened(calibration, self._reference.rounding_errors(trial, altered))
             found = self._held_to(trial, alteration, wider) if wider is not None else found
         if isinstance(found, Divergence):
             return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
@@ -207,29 +196,26 @@ class NumbersGate:
         """Are they the same real numbers on those numbers?"""
         if trial.declared.kernels:
             return Proof()
-        options = self._altered_by(trial, [alteration], calibration)
-        return self._algebra.on_other_numbers(trial, options, calibration)
+        altered = self._altered_by(trial, [alteration], calibration)
+        return self._algebra.on_other_numbers(trial, altered, calibration)
 
-    def _held(self, trial: Trial, calibration: Calibration) -> dict[str, str]:
-        """What both versions' launches are altered by, beside the way."""
-        constants = sorted(trial.compared.constants)[:_MOST_CONSTANTS]
-        told = {CONSTANTS: ",".join(map(str, constants))} if CONSTANTS in self._reference.backend.honours else {}
-        if trial.compared.uncompensated and CANCELLING in self._reference.backend.honours:
-            told[CANCELLING] = "1"
-        return {KEPT: kept_option(calibration), **told}
+    def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
+        """What both versions' launches are altered by, whatever the alterations are of."""
+        return Interception(
+            other_numbers=tuple(one.way for one in alterations),
+            other_kept=kept(calibration),
+            other_constants=tuple(sorted(trial.compared.constants)[:_MOST_CONSTANTS]),
+            other_cancelling=trial.compared.uncompensated,
+        )
 
-    def _widths(self, trial: Trial, alteration: Alteration) -> dict[str, str]:
-        widest_first = sorted(trial.compared.widths, reverse=True)
-        return {WIDTHS: ",".join(map(str, widest_first))} if alteration is WIDE else {}
-
-    def _altered_by(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> dict[str, str]:
+    def _altered_by(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What has both versions' launches altered."""
-        options = {OPTION: ",".join(one.value for one in alterations), **self._held(trial, calibration)}
-        for alteration in alterations:
-            options |= self._widths(trial, alteration)
-            if alteration.of_arguments and trial.declared.geometry:
-                options[SHAPES] = shapes_option(trial.compared.shapes) or ""
-        return options
+        shaped = trial.declared.geometry and any(one.of_arguments for one in alterations)
+        return replace(
+            self._by_ways(trial, alterations, calibration),
+            other_widths=tuple(sorted(trial.compared.widths, reverse=True)) if WIDE in alterations else None,
+            other_shapes=suited(trial.compared.shapes) or () if shaped else None,
+        )
 
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         if trial.declared.kernels:
@@ -241,7 +227,8 @@ class NumbersGate:
         if TWIN in followed.divergences:
             return Told(failed=(f"{alteration.wrong}: the original has no one answer",))
         found = followed.divergences.get(_ALTERED)
-        return found if found is not None else _told(alteration, followed, ROOM in self._reference.backend.honours)
+        roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
+        return found if found is not None else _told(alteration, followed, roomy)
 
     def _observer(self, alteration: Alteration, calibration: Calibration) -> Observer:
         tolerance = self._reference.settings.tolerance
@@ -251,19 +238,18 @@ class NumbersGate:
         return DoubtingChecker(checker, Checker(calibration, tolerance, altered=True), alteration)
 
     def _doubts(self, alteration: Alteration) -> bool:
-        return alteration.doubtful or not self._reference.backend.honours.issuperset(TWIN_ORDER)
+        return alteration.doubtful or not TWIN_ORDER.features <= self._reference.backend.honours
 
     def _followed(
         self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration, observer: Observer
     ) -> Followed:
         """Raises `SideFailed` where the original does not run."""
-        options = self._common(trial) | self._altered_by(trial, alterations, calibration)
-        base, others = options, options
-        if SECONDS in self._reference.backend.honours:  # a number that makes the original slow is left alone
-            base, others = ({**options, SECONDS: str(most)} for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
+        altered = self._reference.common(trial) | self._altered_by(trial, alterations, calibration)
+        # A number that makes the original slow is left alone.
+        base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
         runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
         if any(map(self._doubts, alterations)):
-            runs.insert(1, SideRun(TWIN, trial.case.reference, {**others, **TWIN_ORDER}))
+            runs.insert(1, SideRun(TWIN, trial.case.reference, others | TWIN_ORDER))
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
@@ -274,19 +260,15 @@ class NumbersGate:
         )
         return follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
 
-    def _common(self, trial: Trial) -> dict[str, str]:
-        _, memory = self._reference.calibration(trial)
-        return {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
-
     def _planned_otherwise(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         """Both programs as a whole, aligned anew: on other numbers they may do other things."""
-        options = self._common(trial) | {OPTION: alteration.value, **self._held(trial, calibration)}
+        altered = self._reference.common(trial) | self._by_ways(trial, [alteration], calibration)
         setting = self._reference.setting(trial, 2)
         base, twin = (
-            SideRun(BASE, trial.case.reference, options),
-            SideRun(TWIN, trial.case.reference, {**options, **TWIN_ORDER}),
+            SideRun(BASE, trial.case.reference, altered),
+            SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER),
         )
-        candidate = SideRun(_ALTERED, trial.application, options)
+        candidate = SideRun(_ALTERED, trial.application, altered)
         known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))
         known.forgets = True
         checker = DoubtingChecker(known, own, alteration)
@@ -322,13 +304,13 @@ def _later(alteration: Alteration, first: Alteration | None) -> bool:
 def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     """As much as if it had been alone: a run that was left early may have come to the others only."""
     launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
-    own = sum(e.way == int(alteration.value) for e in launches)
+    own = sum(e.way == alteration.way for e in launches)
     return _ALTERED not in followed.left or own >= Effort().least_syncs
 
 
 def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
     """Of a run in which nothing went wrong, as far as it was this alteration's."""
-    own = (0, int(alteration.value))  # where only one way was asked for, launches need not say which
+    own = (0, alteration.way)  # where only one way was asked for, launches need not say which
     seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
     if seen and not any(event.altered is None or event.altered for event in seen):
         return Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from intelliperf.records import CheckStatus, Outcome
+from intelliperf.records import CheckStatus, Feature, Interception, Order, Outcome
 from intelliperf.validation.calibration import BASE, OTHER_POISON
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
@@ -14,13 +14,12 @@ from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 from intelliperf.validation.wavegate import WaveGate
 
-_POISON = "poison"
 _LOST_ORDER = "not compared, for the original fails in that order"
-ORDERS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("other poison", {}),
-    ("reversed order", {"lane_order": "reverse", "block_order": "reverse"}),
-    ("random order", {"lane_order": "random:3", "block_order": "random:3", "preemption": "random:3"}),
-    ("few resident blocks", {"block_order": "random:7", "resident_blocks": "2"}),
+ORDERS: tuple[tuple[str, Interception], ...] = (
+    ("other poison", Interception()),
+    ("reversed order", Interception(lane_order=Order(), block_order=Order())),
+    ("random order", Interception(lane_order=Order(3), block_order=Order(3), preemption=Order(3))),
+    ("few resident blocks", Interception(block_order=Order(7), resident_blocks=2)),
 )
 
 
@@ -43,8 +42,8 @@ class OrdersGate:
             found = self._under_orders(trial, alike)
         if found is not None:
             return self._checks.explained(trial, _order_rejection(*found))
-        orders = [label for label, order in ORDERS if self._reference.backend.honours.issuperset(order)]
-        if _POISON not in self._reference.backend.honours:
+        orders = [label for label, order in ORDERS if order.features <= self._reference.backend.honours]
+        if Feature.POISON not in self._reference.backend.honours:
             orders.remove(ORDERS[0][0])
         told = ", ".join(f"{label} ({alike[label]})" if label in alike else label for label in orders)
         if len(orders) == len(ORDERS):
@@ -61,11 +60,10 @@ class OrdersGate:
         """Does the original leave its own path in that order, too?"""
         if trial.declared.kernels:
             return False
-        _, memory = self._reference.calibration(trial)
-        common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        common = self._reference.common(trial, OTHER_POISON)
         runs = (
             SideRun(BASE, trial.case.reference, common),
-            SideRun(label, trial.case.reference, {**common, **dict(ORDERS)[label]}),
+            SideRun(label, trial.case.reference, common | dict(ORDERS)[label]),
         )
         checker = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
         followed = follow(self._reference.setting(trial, 2), runs, Rule(lambda d: d.target, bounded=[label]), checker)
@@ -73,11 +71,10 @@ class OrdersGate:
 
     def _under_orders(self, trial: Trial, alike: dict[str, str]) -> tuple[str, Divergence] | None:
         """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""
-        calibration, memory = self._reference.calibration(trial)
-        common = {"kernels": self._reference.kernels(trial), "poison": OTHER_POISON, "memory": memory}
+        common = self._reference.common(trial, OTHER_POISON)
         base = SideRun(BASE, trial.case.reference, common)
-        orders = [(label, order) for label, order in ORDERS if self._reference.backend.honours.issuperset(order)]
-        runs = [SideRun(label, trial.application, {**common, **order}) for label, order in orders]
+        orders = [(label, order) for label, order in ORDERS if order.features <= self._reference.backend.honours]
+        runs = [SideRun(label, trial.application, common | order) for label, order in orders]
         divergences: dict[str, Divergence] = {}
         if trial.declared.kernels:
             for run_ in runs:
@@ -88,12 +85,12 @@ class OrdersGate:
                 lambda d: d.target, self._reference.free_geometry(trial), bounded=[label for label, _ in orders]
             )
             groups = [([base, *(run for run in runs if run.label not in alike)])]
-            groups += [[replace(base, options=run.options), run] for run in runs if run.label in alike]
+            groups += [[replace(base, interception=run.interception), run] for run in runs if run.label in alike]
             for group in groups:
                 try:
                     followed = follow(self._reference.setting(trial, len(group)), group, rule, trial.compared)
                 except SideFailed:
-                    if group[0].options == common:
+                    if group[0].interception == common:
                         raise
                     alike[group[1].label] = _LOST_ORDER
                     continue

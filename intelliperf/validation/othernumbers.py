@@ -10,12 +10,13 @@ it disagrees with itself, that shows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from intelliperf.interception.wire import Deadline
+from intelliperf.records import Interception, Order
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, scalars
@@ -23,21 +24,16 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.runs.lockstep import Divergence, Observer, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing, key_of
 
-OPTION = "other_numbers"  # the backend's
-KEPT, SHAPES, CONSTANTS, WIDTHS = "other_kept", "other_shapes", "other_constants", "other_widths"  # likewise
-SECONDS = "other_seconds"  # likewise: of the processor for one altered launch
-CANCELLING = "other_cancelling"  # likewise: numbers of which the large ones cancel
-ROOM = "roomy_memory"  # of a backend whose allocations hold larger launches as well, and whose signs are altered
 _MOST_SHAPES = 16
 TWIN = "original in another order"
-TWIN_ORDER: Mapping[str, str] = {"lane_order": "reverse", "block_order": "reverse"}
+TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """One way: the option's value, how a wrong answer is put, and how a pass is."""
+    """One way: its number for the device, how a wrong answer is put, and how a pass is."""
 
-    value: str
+    way: int
     wrong: str
     passed: str
     of_arguments: bool = False
@@ -55,9 +51,9 @@ _BY = (
     "negated, wherever the original has one answer then"
 )
 ALTERATIONS = (
-    Alteration("1", "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
+    Alteration(1, "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
     Alteration(
-        "2",
+        2,
         "where some of the numbers are others",
         "an eighth of each buffer's numbers moved",
         doubtful=True,
@@ -65,14 +61,14 @@ ALTERATIONS = (
         "ties, 1000 added, sorted, reversed, integers out of their range and of all values in it",
     ),
     Alteration(
-        "5",
+        5,
         "where the numbers are 128 times as large",
         "floats that are only read times 128, wherever the original's results are finite then",
         doubtful=True,
         finite=True,
     ),
     Alteration(
-        "3",
+        3,
         "with another value of a plain argument, which it takes for known",
         "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
         of_arguments=True,
@@ -86,7 +82,7 @@ ALTERATIONS = (
 
 # Where the candidate's code keeps integers in fewer bits than the original's.
 WIDE = Alteration(
-    "6",
+    6,
     "with more numbers, or larger ones, than a type of the candidate holds",
     "sizes, counts and integers raised beyond the narrower types that the candidate has",
     of_arguments=True,
@@ -97,7 +93,7 @@ WIDE = Alteration(
 
 # Where memory is roomy.
 TOGETHER = Alteration(
-    "7",
+    7,
     "with another argument on other numbers",
     "other arguments, modes above all, together with numbers 128 times as large, of other signs, all negative, tiny, "
     "tied or out of their range",
@@ -108,17 +104,17 @@ TOGETHER = Alteration(
 
 
 COPIES = Alteration(
-    "4",
+    4,
     "where the program copies some other numbers to the device",
     "an eighth of the numbers moved in each copy to the device",
     doubtful=True,
 )
 
 
-def kept_option(calibration: Calibration) -> str:
+def kept(calibration: Calibration) -> tuple[int, ...]:
     """Allocations in which every place may hold any of the numbers."""
     listed = [key for key, one in calibration.allowances.items() if one.steadiness >= Steadiness.UNORDERED]
-    return ",".join(str(sequence) for _, sequence, name in sorted(listed) if not name)
+    return tuple(sequence for _, sequence, name in sorted(listed) if not name)
 
 
 def finite(paused: Paused) -> bool:
@@ -134,9 +130,9 @@ def finite(paused: Paused) -> bool:
     return True
 
 
-def shapes_option(shapes: Collection[tuple[int, ...]]) -> str | None:
+def suited(shapes: Collection[tuple[int, ...]]) -> tuple[tuple[int, ...], ...] | None:
     """All grids and blocks that an altered argument must suit; None where there are too many of them."""
-    return ";".join(",".join(map(str, one)) for one in sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
+    return tuple(sorted(shapes)) if len(shapes) <= _MOST_SHAPES else None
 
 
 @dataclass

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
-from intelliperf.records import Application, CheckStatus, Metric
+from intelliperf.records import ANY_KERNEL, Application, Bounds, CheckStatus, Feature, Interception, Metric
 from intelliperf.validation.buffers.tolerance import loosest
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
-from intelliperf.validation.othernumbers import OPTION
-from intelliperf.validation.rounding import OPTION as ROUNDING
 from intelliperf.validation.rounding import WAYS, RoundingErrors, widened
 from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
-from intelliperf.validation.runs.lockstep import ANY_KERNEL, Rule, Setting
+from intelliperf.validation.runs.lockstep import Rule, Setting
 from intelliperf.validation.runs.side import SideRun
 from intelliperf.validation.trial import Case, Settings, Trial
 
@@ -29,8 +26,8 @@ class Reference:
         self.backend = backend
         self.settings = settings
         self._sandbox = sandbox
-        self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, str]] = {}
-        self._rounding: dict[tuple[Application, str, str, str], RoundingErrors] = {}
+        self._calibrations: dict[tuple[Application, str, str], tuple[Calibration, Bounds]] = {}
+        self._rounding: dict[tuple[Application, str, str, tuple[int, ...] | None], RoundingErrors] = {}
         self._builds: dict[tuple[Application, str], Application | None] = {}
 
     def kernels(self, trial: Trial) -> str:
@@ -43,7 +40,7 @@ class Reference:
             return ANY_KERNEL
         return trial.case.kernel.symbol if trial.declared.geometry else None
 
-    def calibration(self, trial: Trial) -> tuple[Calibration, str]:
+    def calibration(self, trial: Trial) -> tuple[Calibration, Bounds]:
         """The reference's own behaviour, and the memory mode in which it runs."""
         case, kernels = trial.case, self.kernels(trial)
         key = case.reference, case.kernel.symbol, kernels
@@ -68,7 +65,7 @@ class Reference:
     def widen(self, trial: Trial) -> bool:
         """Allow what the original's own rounding errors come to; False where that is no more than before."""
         calibration, _ = self.calibration(trial)
-        trial.widened = widened(calibration, self.rounding_errors(trial, {})) or trial.widened
+        trial.widened = widened(calibration, self.rounding_errors(trial, Interception())) or trial.widened
         if trial.checker is not None and trial.widened is not None:
             trial.checker.calibration = trial.widened
         return trial.widened is not None and trial.widened is not calibration
@@ -78,7 +75,7 @@ class Reference:
         calibration, _ = self.calibration(trial)
         if not any(allowance.by_algebra for allowance in calibration.allowances.values()):
             return False
-        errors = self.rounding_errors(trial, {})
+        errors = self.rounding_errors(trial, Interception())
         rtol = max(allowance.rtol for allowance in calibration.allowances.values())
         trial.widened = replace(calibration, output=calibration.output.rounded(errors.ended, rtol))
         return bool(errors.ended)
@@ -89,14 +86,18 @@ class Reference:
         unsure = trial.checker.unsure if trial.checker is not None else ()
         return max(loosest(calibration.allowances, unsure), self.settings.tolerance.rtol or 0.0)
 
-    def rounding_errors(self, trial: Trial, altered: Mapping[str, str]) -> RoundingErrors:
+    def common(self, trial: Trial, poison: int = POISON) -> Interception:
+        """What every run that is compared asks for."""
+        _, memory = self.calibration(trial)
+        return Interception(kernels=(self.kernels(trial),), poison=poison, memory=memory)
+
+    def rounding_errors(self, trial: Trial, altered: Interception) -> RoundingErrors:
         if self.settings.tolerance.given:
             return RoundingErrors()
         case, kernels = trial.case, self.kernels(trial)
-        key = case.reference, case.kernel.symbol, kernels, altered.get(OPTION, "")
+        key = case.reference, case.kernel.symbol, kernels, altered.other_numbers
         if key not in self._rounding:
-            _, memory = self.calibration(trial)
-            base = SideRun(BASE, case.reference, {"kernels": kernels, "poison": POISON, "memory": memory, **altered})
+            base = SideRun(BASE, case.reference, self.common(trial) | altered)
             rounded = self._rounded(case, base)
             rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
             errors = errors_of_rounding(self.setting(trial, 3), base, rounded, rule) if rounded else RoundingErrors()
@@ -105,8 +106,11 @@ class Reference:
 
     def _rounded(self, case: Case, base: SideRun) -> list[SideRun]:
         """The same run, rounded up and down: by an option where the backend has it, else by other builds."""
-        if ROUNDING in self.backend.honours:
-            return [replace(base, label=f"rounded {way}", options={**base.options, ROUNDING: way}) for way in WAYS]
+        if Feature.ROUNDING in self.backend.honours:
+            return [
+                replace(base, label=f"rounded {way}", interception=replace(base.interception, rounding=way))
+                for way in WAYS
+            ]
         for way in WAYS:
             if (case.reference, way) not in self._builds:
                 self._builds[case.reference, way] = case.rounded(way)
@@ -130,10 +134,10 @@ class Reference:
         )
 
 
-def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, str]:
+def _calibrate(setting: Setting, case: Case, kernels: str) -> tuple[Calibration, Bounds]:
     """In strict memory; where the original itself goes out of bounds, in slack memory."""
     rule = Rule(lambda d: d.target)
-    additions = _additions(case, "lane_order" in setting.backend.honours)
+    additions = _additions(case, Feature.LANE_ORDER in setting.backend.honours)
     try:
         return calibrate(setting, case.reference, kernels, rule, "strict", additions), "strict"
     except ApplicationFailed:

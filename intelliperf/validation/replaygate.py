@@ -24,7 +24,16 @@ from intelliperf.recordings import latecode
 from intelliperf.recordings.contents import HOST_KINDS, Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import make_ready, reshaped, shapes_of
-from intelliperf.records import Application, CheckStatus, Kernel, KernelProfile, OriginKind, Outcome, Scope
+from intelliperf.records import (
+    Application,
+    CheckStatus,
+    Feature,
+    Kernel,
+    KernelProfile,
+    OriginKind,
+    Outcome,
+    Scope,
+)
 from intelliperf.sentences import number
 from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.calibration import Calibration
@@ -38,7 +47,6 @@ from intelliperf.validation.trial import Case, Rejection, Trial
 
 NAME = "recorded dispatches"
 RECORDINGS = "recordings"  # a folder of the run directory
-_BEFORE = "before"  # the option of interception that recording needs
 _CANNOT = "cannot replay: "  # what replaying processes say before they end
 _LEAST_SECONDS = 2.0  # of a whole run: where it takes less, judging it costs no more than a replay
 _SHARE_COMPILING_LATE = 0.2  # of that: a replay needs no interpreter, library or compiler to start
@@ -142,7 +150,7 @@ class ReplayGate:
     def _refuse_where_runs_do(self, reference: Application) -> None:
         if self._recorder.limit_bytes <= 0:
             raise NotReplayable("--record-limit 0")
-        if _BEFORE not in self._backend.honours:
+        if Feature.BEFORE not in self._backend.honours:
             raise NotReplayable(f"launches are not recorded on the {self._backend.name} backend")
         seconds = self._backend.run_seconds(reference)
         share = _SHARE_COMPILING_LATE if compiles_late(reference) else 1.0

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import Completed
+from intelliperf.records import Rounding
 from intelliperf.validation.buffers.elements import BYTE
 from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, scalars
@@ -22,8 +23,7 @@ from intelliperf.validation.runs.pairing import Key, Pairing, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.side import SideFailed, SideRun
 
-OPTION = "rounding"  # the backend's
-WAYS = ("up", "down")
+WAYS: tuple[Rounding, ...] = ("up", "down")
 
 
 @dataclass

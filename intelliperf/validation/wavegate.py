@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from intelliperf.records import CheckStatus
+from intelliperf.records import Bounds, CheckStatus, Interception, Order
 from intelliperf.sentences import counted
 from intelliperf.validation.algebragate import AlgebraGate
 from intelliperf.validation.calibration import BASE, POISON, Calibration
@@ -51,7 +51,7 @@ class WaveGate:
         calibration, memory = self._reference.calibration(trial)
         found = self._compared(other, calibration, memory)
         if isinstance(found, Divergence) and found.near:
-            proof = self._algebra.on_other_numbers(other, {}, calibration)
+            proof = self._algebra.on_other_numbers(other, Interception(), calibration)
             if proof.rejection is not None:
                 return Rejection(proof.rejection.outcome, f"{_WRONG}: {proof.rejection.detail}")
             allowed = self._algebra.allowed(calibration, proof)
@@ -61,13 +61,13 @@ class WaveGate:
         trial.note(NAME, *found)
         return None
 
-    def _compared(self, trial: Trial, calibration: Calibration, memory: str) -> Divergence | tuple[CheckStatus, str]:
+    def _compared(self, trial: Trial, calibration: Calibration, memory: Bounds) -> Divergence | tuple[CheckStatus, str]:
         """How the candidate leaves the original's path, or what to report."""
-        options = {"kernels": self._reference.kernels(trial), "poison": POISON, "memory": memory}
-        twin = {**options, "lane_order": "reverse", "block_order": "reverse"}
+        plain = Interception(kernels=(self._reference.kernels(trial),), poison=POISON, memory=memory)
+        twin = plain | Interception(lane_order=Order(), block_order=Order())
         runs = (
-            SideRun(BASE, trial.case.reference, options),
-            SideRun(_CANDIDATE, trial.application, options),
+            SideRun(BASE, trial.case.reference, plain),
+            SideRun(_CANDIDATE, trial.application, plain),
             SideRun(_TWIN, trial.case.reference, twin),
             SideRun(_REVERSED, trial.application, twin),
         )

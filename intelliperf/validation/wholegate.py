@@ -13,19 +13,18 @@ from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.interception.messages import Dispatch
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, KeepsTraces
-from intelliperf.records import CheckStatus
+from intelliperf.records import ANY_KERNEL, CheckStatus, Feature, Interception
 from intelliperf.sentences import counted
 from intelliperf.validation.buffers.output import OutputModel
 from intelliperf.validation.buffers.tolerance import Allowance, loosest
 from intelliperf.validation.calibration import BASE, POISON, Calibration, Masks
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.replaygate import ReplayGate, Won
-from intelliperf.validation.runs.lockstep import ANY_KERNEL, Followed, Rule, Setting, follow
+from intelliperf.validation.runs.lockstep import Followed, Rule, Setting, follow
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Settings, Trial
 
-TRACE = "trace"
 NAME = "runs of the application"
 _TOGETHER = "candidate"
 _PATIENCE = 10.0  # the candidate may take this many times as long as the original
@@ -57,15 +56,16 @@ class WholeGate:
         return ""
 
     def _traces(self) -> bool:
-        return TRACE in self._backend.honours and isinstance(self._backend, KeepsTraces)
+        return Feature.TRACE in self._backend.honours and isinstance(self._backend, KeepsTraces)
 
     def _disagreement(self, trial: Trial) -> str:
         case, records = trial.case, trial.case.logs / "records"
         records.mkdir(parents=True, exist_ok=True)
-        options = {"kernels": ANY_KERNEL, "poison": POISON, "memory": "strict"}
+        plain = Interception(kernels=(ANY_KERNEL,), poison=POISON, memory="strict")
+        traced = replace(plain, trace=records if self._traces() else None)
         runs = (
-            SideRun(BASE, case.reference, options),
-            SideRun(_TOGETHER, trial.application, {**options, **({TRACE: str(records)} if self._traces() else {})}),
+            SideRun(BASE, case.reference, plain),
+            SideRun(_TOGETHER, trial.application, traced),
         )
         rule = Rule(lambda d: d.target, ANY_KERNEL if trial.declared.geometry else None)
         calibration = joined(self._replays.won.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 from interceptedbackend import PlannedBackend
 
 from intelliperf.cuda import native
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel
 
 PACKAGE = Path(__file__).resolve().parents[2] / "intelliperf"
 STAND_IN = Path(__file__).with_name("cudastandin")
@@ -43,10 +43,10 @@ class StandInBackend(PlannedBackend):
     """The environment of the real backend's runs; buffers are copied, for the driver has no handles."""
 
     name = "stand-in"
-    honours = native.EXPORT_OPTIONS
+    honours = native.HONOURED
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
-        return native.export_variables(socket, options.get("kernels", kernel.symbol), options)
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
+        return native.export_variables(socket, kernel, interception)
 
 
 def application(program: Path, directory: Path, scenario: str, version: str) -> Application:

@@ -18,6 +18,8 @@ from intelliperf.records import (
     CheckStatus,
     Device,
     DeviceLimits,
+    Feature,
+    Interception,
     Kernel,
     Measurement,
     Provenance,
@@ -28,11 +30,11 @@ from intelliperf.validation.runs.lockstep import Setting
 KERNEL = Kernel("_Z5scalePf", "scale(float*)")
 CHILD = Path(__file__).with_name("interceptedchild.py")
 _NAMES = {
-    "poison": "INTELLIPERF_POISON",
-    "lane_order": "INTELLIPERF_LANE_ORDER",
-    "block_order": "INTELLIPERF_BLOCK_ORDER",
-    "kernels": "INTELLIPERF_EXPORT_KERNEL",
-    "clock_scale": "INTELLIPERF_CLOCK_SCALE",
+    Feature.POISON: "INTELLIPERF_POISON",
+    Feature.LANE_ORDER: "INTELLIPERF_LANE_ORDER",
+    Feature.BLOCK_ORDER: "INTELLIPERF_BLOCK_ORDER",
+    Feature.KERNELS: "INTELLIPERF_EXPORT_KERNEL",
+    Feature.CLOCK_SCALE: "INTELLIPERF_CLOCK_SCALE",
 }
 
 
@@ -40,7 +42,7 @@ class PlannedBackend:
     """Interception is real, over `interceptedchild`; safety and time say what they are told to."""
 
     name = "planned"
-    honours = frozenset({"kernels", "poison", "lane_order", "block_order", "memory", "lockstep", "clock_scale"})
+    honours = frozenset({*_NAMES, Feature.MEMORY, Feature.CHEAP_TRACES})
 
     def __init__(
         self, gain: float = 2.0, overall: float = 1.5, safety: tuple[Check, ...] = (), floor_ns: float | None = None
@@ -50,9 +52,9 @@ class PlannedBackend:
         self.floor_ns = floor_ns
         self.findings = safety or (Check("races", CheckStatus.PASSED),)
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         environment = {"INTELLIPERF_EXPORT_SOCKET": str(socket), "INTELLIPERF_EXPORT_KERNEL": kernel.symbol}
-        return environment | {_NAMES[name]: value for name, value in options.items() if name in _NAMES}
+        return environment | interception.variables(_NAMES)
 
     def other_wave_build(self) -> Mapping[str, str]:
         return {}

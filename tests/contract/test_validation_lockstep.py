@@ -11,7 +11,7 @@ from interceptedbackend import KERNEL, application, plan_of, setting
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.records import Outcome
+from intelliperf.records import Interception, Outcome
 from intelliperf.validation.buffers.tolerance import Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
@@ -235,8 +235,8 @@ def test_split_kernels_are_compared_before_the_next_common_dispatch_or_transfer(
     second = {"dispatch": "_Z6finish", "floats": done, "buffers": ["out", "scratch"]}
     candidate = [{"allocate": "scratch"}, first, second, *reference[1:3], first, second]
     runs = [
-        SideRun(BASE, program(tmp_path / "reference", reference, **buffers), {"kernels": "*"}),
-        SideRun("candidate", program(tmp_path / "candidate", candidate, **buffers), {"kernels": "*"}),
+        SideRun(BASE, program(tmp_path / "reference", reference, **buffers), Interception(kernels=("*",))),
+        SideRun("candidate", program(tmp_path / "candidate", candidate, **buffers), Interception(kernels=("*",))),
     ]
     calibration = learnt(tmp_path, reference, "*", **buffers)
     plan = align(calibration.events, record(setting(tmp_path), runs[1])[0], SYMBOL)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
@@ -32,22 +33,22 @@ UNKNOWN: Calibration = _Unknown()  # type: ignore[assignment]
 
 
 class ShadowRuns:
-    """Builds `source` in `project` once; `words` are those of the backend's option, beside the prime."""
+    """Builds `source` in `project` once; `formats` are those of its numbers."""
 
-    def __init__(self, project: Path, source: str, words: str, target: str = "") -> None:
+    def __init__(self, project: Path, source: str, formats: str, target: str = "") -> None:
         self._project = project
-        self._words = words
         self._field = Field.drawn()
+        self._shadow = Shadow(self._field.fold, half="half" in formats, bfloat="bfloat" in formats)
         (project / "app.hip").write_text(source)
         (project / "logs").mkdir()
         environment = {**os.environ, **build_environment(), "INTELLIPERF_SHADOWS": "1"}
         environment |= {"INTELLIPERF_TARGET": target} if target else {}
         subprocess.run(["hipcc", "-O2", "app.hip", "-o", "app"], cwd=project, check=True, env=environment)
 
-    def compared(self, variant: int, more: str = "") -> tuple[Level, Account, AlgebraObserver]:
+    def compared(self, variant: int, **more: bool) -> tuple[Level, Account, AlgebraObserver]:
         """After the first launch: how variant 0 and this one relate."""
-        option = " ".join([str(self._field.fold), self._words, more])
-        runs = [self._run(number, option) for number in (0, variant)]
+        shadow = replace(self._shadow, **more)
+        runs = [self._run(number, shadow) for number in (0, variant)]
         observer = AlgebraObserver(UNKNOWN, self._field)
         backend = EmulatorBackend(self._project / "records")
         setting = Setting(backend, Kernel("*", "*"), UNCONFINED, self._project / "logs", _DEADLINE_S)
@@ -57,6 +58,6 @@ class ShadowRuns:
             account = account.joined(one)
         return Level.DIFFERENT if divergence is not None else account.level, account, observer
 
-    def _run(self, number: int, option: str) -> SideRun:
+    def _run(self, number: int, shadow: Shadow) -> SideRun:
         application = Application((str(self._project / "app"), str(number)), self._project, self._project)
-        return SideRun("variant" if number else "original", application, {"kernels": "*", "shadow": option})
+        return SideRun("variant" if number else "original", application, Interception(kernels=("*",), shadow=shadow))

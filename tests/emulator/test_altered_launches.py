@@ -13,8 +13,8 @@ from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.interception.messages import Dispatch
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel, Outcome
-from intelliperf.validation.othernumbers import LARGER, OPTION
+from intelliperf.records import Application, Interception, Kernel, Outcome
+from intelliperf.validation.othernumbers import LARGER
 from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
 from intelliperf.validation.runs.side import SideRun
@@ -86,9 +86,9 @@ class _Variants:
         (profile,) = self._backend.profile(self._original, 60.0).kernels
         self._kernel: Kernel = profile.kernel
 
-    def altered(self, variant: int, way: str) -> Followed:
-        options = {"kernels": self._kernel.symbol, OPTION: way}
-        runs = [SideRun("original", self._original, options), SideRun("variant", self._built(variant), options)]
+    def altered(self, variant: int, way: int) -> Followed:
+        asked = Interception(kernels=(self._kernel.symbol,), other_numbers=(way,))
+        runs = [SideRun("original", self._original, asked), SideRun("variant", self._built(variant), asked)]
         setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
         return follow(setting, runs, Rule(lambda d: d.target and d.status == 0, after_failures=True), _Bits(), True)
 
@@ -106,7 +106,7 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> _Variants:
     return _Variants(tmp_path_factory.mktemp("altered"))
 
 
-_ARGUMENTS, _DATA, _TOGETHER = "3", "2", "7"
+_ARGUMENTS, _DATA, _TOGETHER = 3, 2, 7
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ _ARGUMENTS, _DATA, _TOGETHER = "3", "2", "7"
         pytest.param(7, _TOGETHER, id="a mode that the launch has not, and large numbers"),
     ],
 )
-def test_what_a_launch_does_not_show_shows_in_an_altered_one(variants: _Variants, variant: int, way: str) -> None:
+def test_what_a_launch_does_not_show_shows_in_an_altered_one(variants: _Variants, variant: int, way: int) -> None:
     assert "variant" in variants.altered(variant, way).divergences
 
 

@@ -14,7 +14,7 @@ from intelliperf.emulator.native import runtime_library
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.project.versions import JIT_DIRECTORY
 from intelliperf.python.environment import presented
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
@@ -91,8 +91,8 @@ def compared(project: Path, text: str, variant: int, words: str, target: str) ->
         (own / "app.py").write_text(text)
         shutil.copy(_ARRAYS, own / "arrays.py")
         plain = Application((interpreter(), "app.py", str(number)), own, own)
-        options = {"kernels": "*", "shadow": f"{field.fold} {words}"}
-        runs.append(SideRun("variant" if number else "original", presented(plain, target, runtime_library()), options))
+        asked = Interception(kernels=("*",), shadow=Shadow(field.fold, half="half" in words))
+        runs.append(SideRun("variant" if number else "original", presented(plain, target, runtime_library()), asked))
     (project / "logs").mkdir(exist_ok=True)
     observer = AlgebraObserver(UNKNOWN, field)
     setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, project / "logs", _DEADLINE_S)

@@ -14,7 +14,17 @@ from profile_programs import RUN_DEADLINE_S, Program, build
 from intelliperf.emulator import safety, table
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.errors import ApplicationFailed, MissingMetric
-from intelliperf.records import Application, Check, CheckStatus, Kernel, Metric, Provenance, Scope
+from intelliperf.records import (
+    Application,
+    Check,
+    CheckStatus,
+    Interception,
+    Kernel,
+    Metric,
+    Order,
+    Provenance,
+    Scope,
+)
 
 HEAD = "#include <hip/hip_runtime.h>\n#include <cstdio>\n#include <cstdlib>\n"
 MAIN = """
@@ -172,13 +182,16 @@ def test_the_device_is_the_one_that_the_program_was_built_for(good: Program, tmp
 def test_interception_options_become_the_runtimes_variables(tmp_path: Path) -> None:
     backend = EmulatorBackend(tmp_path)
     kernel = Kernel("_Z4stepv", "step()")
-    environment = backend.intercept_environment(
-        tmp_path / "socket", kernel, {"lane_order": "reverse", "poison": "90", "unknown": "x"}
-    )
+    asked = Interception(lane_order=Order(), poison=90, other_shapes=((4, 1, 1), (8, 1, 1)), before=True)
+    environment = backend.intercept_environment(tmp_path / "socket", kernel, asked)
     assert environment["INTELLIPERF_EXPORT_KERNEL"] == "_Z4stepv"
     assert environment["INTELLIPERF_LANE_ORDER"] == "reverse"
     assert environment["INTELLIPERF_POISON"] == "90"
-    assert backend.intercept_environment(tmp_path, kernel, {"kernels": "*"})["INTELLIPERF_EXPORT_KERNEL"] == "*"
+    assert environment["INTELLIPERF_OTHER_SHAPES"] == "4,1,1;8,1,1"
+    assert environment["INTELLIPERF_EXPORT_BEFORE"] == "1"
+    assert "INTELLIPERF_BLOCK_ORDER" not in environment
+    every = backend.intercept_environment(tmp_path, kernel, Interception(kernels=("*",)))
+    assert every["INTELLIPERF_EXPORT_KERNEL"] == "*"
 
 
 def test_the_table_shows_every_line_in_each_form(good: Program) -> None:

@@ -119,14 +119,14 @@ int main(int argc, char** argv) {
 
 def test_roots_that_stand_for_any_function_are_equal_only_where_no_law_of_theirs_is_needed(tmp_path):
     runs = ShadowRuns(tmp_path, ROOTS, "")
-    level, account, observer = runs.compared(1, "free-functions")
+    level, account, observer = runs.compared(1, free_functions=True)
     assert level is Level.EQUAL and observer.free and account.elements == 256  # the input has no shadows to compare
-    level, _, observer = runs.compared(2, "free-functions")
+    level, _, observer = runs.compared(2, free_functions=True)
     assert level is not Level.EQUAL and observer.free  # sqrt(4x) is 2 sqrt(x) by law alone
     level, _, observer = runs.compared(2)
     assert level is Level.EQUAL and not observer.free
     assert runs.compared(3)[0] is Level.DIFFERENT
-    assert runs.compared(3, "free-functions")[0] is Level.DIFFERENT
+    assert runs.compared(3, free_functions=True)[0] is Level.DIFFERENT
 
 
 PACKED = """#include <cstdlib>
@@ -176,9 +176,9 @@ int main(int argc, char** argv) {
 
 def test_numbers_that_share_a_register_are_followed_into_it_and_out_of_it(tmp_path):
     runs = ShadowRuns(tmp_path, PACKED, "single half")
-    for more in ("", "symbolic"):
-        found, account, observer = runs.compared(1, more)
-        assert found is Level.EQUAL, (more, observer.doubt)
+    for symbolic in (False, True):
+        found, account, observer = runs.compared(1, symbolic=symbolic)
+        assert found is Level.EQUAL, (symbolic, observer.doubt)
         assert account.kinds == {"float", "half"} and account.elements >= 512
     assert runs.compared(2)[0] is Level.DIFFERENT
     assert runs.compared(3)[0] is Level.DIFFERENT

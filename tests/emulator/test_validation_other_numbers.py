@@ -8,11 +8,7 @@ from __future__ import annotations
 import pytest
 from patchbench import Bench
 
-from intelliperf.records import (
-    CheckStatus,
-    Outcome,
-    Verdict,
-)
+from intelliperf.records import CheckStatus, Feature, Outcome, Verdict
 
 BODY = """  const int t = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = (t % 64) * (n / 64) + t / 64;
@@ -56,7 +52,7 @@ KEEP = "if (i >= n || out[i] > 0.5f && out[i] < 100.0f) return;\n  out[i]"
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     made = Bench(tmp_path_factory.mktemp("numbers"), SOURCE, "app.cu")
     # Algebra would tell most of them before this gate has its say.
-    made.backend.honours = made.backend.honours - {"shadow"}
+    made.backend.honours = made.backend.honours - {Feature.SHADOW}
     return made
 
 
@@ -90,14 +86,14 @@ def test_alterations_that_leave_memory_alone_share_their_runs(bench, monkeypatch
     asked = []
     environment = bench.backend.intercept_environment
 
-    def noting(socket, kernel, options):
-        asked.append(options.get("other_numbers", ""))
-        return environment(socket, kernel, options)
+    def noting(socket, kernel, interception):
+        asked.append(interception.other_numbers)
+        return environment(socket, kernel, interception)
 
     monkeypatch.setattr(bench.backend, "intercept_environment", noting)
     verdict = patched(bench, FAST)
     assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail
-    assert sorted(filter(None, asked)) == ["1,2,5,7"] * 3 + ["3"] * 3
+    assert sorted(filter(None, asked)) == [(1, 2, 5, 7)] * 3 + [(3,)] * 3
     (check,) = (check for check in verdict.checks if check.name == "other numbers")
     for way in ("floats scaled", "an eighth", "times 128", "plain arguments", "other arguments"):
         assert way in check.detail

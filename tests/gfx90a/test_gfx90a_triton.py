@@ -19,7 +19,7 @@ from intelliperf.interception.messages import Dispatch, End
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel, Launcher
+from intelliperf.records import Application, Interception, Kernel, Launcher
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.runs.side import Side, SideRun
 
@@ -92,7 +92,7 @@ def test_the_tools_library_sees_what_triton_launches(python: str, environment: d
     )
     backend = RocmBackend(tmp_path / "device", None, UNCONFINED, launcher)
     with Side(
-        SideRun("buffers", program, {"kernels": "*"}), backend, Kernel("add", "add"), tmp_path, UNCONFINED
+        SideRun("buffers", program, Interception(kernels=("*",))), backend, Kernel("add", "add"), tmp_path, UNCONFINED
     ) as side:
         deadline = Deadline.after(_DEADLINE_S)
         side.connect(deadline)

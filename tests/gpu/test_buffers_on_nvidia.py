@@ -111,7 +111,7 @@ def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     from intelliperf.interception.messages import Dispatch, End
     from intelliperf.interception.wire import Deadline
     from intelliperf.processes.sandbox import UNCONFINED
-    from intelliperf.records import Application, Kernel
+    from intelliperf.records import Application, Interception, Kernel
     from intelliperf.validation.runs.side import Side, SideRun
 
     program = tmp_path / "kinds"
@@ -120,7 +120,7 @@ def test_every_kind_of_memory_can_be_read(tmp_path: Path) -> None:
     backend = CudaBackend(tmp_path / "device")
     application = Application((str(program),), tmp_path, tmp_path)
     deadline = Deadline.after(60.0)
-    run = SideRun("kinds", application, {"kernels": "*"})
+    run = SideRun("kinds", application, Interception(kernels=("*",)))
     with Side(run, backend, Kernel("fill", "fill"), tmp_path / "logs", UNCONFINED) as side:
         side.connect(deadline)
         while not isinstance(dispatch := side.next(deadline), Dispatch):

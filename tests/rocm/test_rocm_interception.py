@@ -14,12 +14,12 @@ from intelliperf.interception.messages import Dispatch, End
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel
+from intelliperf.records import ANY_KERNEL, Application, Interception, Kernel
 from intelliperf.rocm import recording
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.runs.lockstep import ANY_KERNEL, Divergence, Paused, Rule, Setting, Sync, follow, record
+from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
 from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a
@@ -65,7 +65,7 @@ def seen(setting: Setting, reference: Application) -> list[tuple[Dispatch, dict[
             return None
 
     keep = Keep()
-    runs = [SideRun(label, reference, {"kernels": "*"}) for label in ("first", "second")]
+    runs = [SideRun(label, reference, Interception(kernels=("*",))) for label in ("first", "second")]
     followed = follow(setting, runs, Rule(lambda dispatch: dispatch.target), keep)
     assert not followed.divergences
     return keep.kept
@@ -74,7 +74,7 @@ def seen(setting: Setting, reference: Application) -> list[tuple[Dispatch, dict[
 def test_every_dispatch_of_the_program_is_seen_and_none_of_the_runtime(
     setting: Setting, reference: Application
 ) -> None:
-    events, _ = record(setting, SideRun("recorded", reference, {"kernels": "*"}))
+    events, _ = record(setting, SideRun("recorded", reference, Interception(kernels=("*",))))
     launches = [event for event in events if isinstance(event, Dispatch)]
     assert [(one.kernel, one.grid, one.block) for one in launches] == [
         ("saxpy", (8, 1, 1), (128, 1, 1)),
@@ -129,7 +129,10 @@ def test_kernels_round_as_asked_for(setting: Setting, place: Path) -> None:
             return None
 
     inexact = program(place / "inexact", "1.1f")
-    runs = [SideRun("reference", inexact), *(SideRun(way, inexact, {"rounding": way}) for way in ("up", "down"))]
+    runs = [
+        SideRun("reference", inexact),
+        *(SideRun(way, inexact, Interception(rounding=way)) for way in ("up", "down")),
+    ]
     follow(setting, runs, Rule(lambda dispatch: dispatch.target), Keep())
     ((up,), (down,)) = found["up"], found["down"]
     assert down == np.float32(33.0)  # of 33.0000007…: 15 times twice the nearest float of 1.1
@@ -165,7 +168,7 @@ def test_a_tool_that_the_application_brings_with_it_is_named(
     assert done.ok, out + err
     own = replace(reference, command=("env", f"LD_PRELOAD={tool}", "./app"))
     with pytest.raises(SideFailed, match=r"and librocprofiler-sdk\.so\.1, but not our library of HSA_TOOLS_LIB"):
-        record(replace(setting, deadline_s=60.0), SideRun("recorded", own, {"kernels": "*"}))
+        record(replace(setting, deadline_s=60.0), SideRun("recorded", own, Interception(kernels=("*",))))
 
 
 def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_until_they_were_read(place: Path) -> None:
@@ -186,7 +189,7 @@ def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_unti
     application = Application(("./app",), home, home, launcher=LAUNCHER)
     backend = RocmBackend(place / "waiting-device", None, UNCONFINED, LAUNCHER)
     setting = Setting(backend, Kernel(ANY_KERNEL, "any"), UNCONFINED, place / "waiting-logs", DEADLINE_S)
-    runs = [SideRun(label, application, {"kernels": ANY_KERNEL}) for label in ("first", "second")]
+    runs = [SideRun(label, application, Interception(kernels=(ANY_KERNEL,))) for label in ("first", "second")]
     followed = follow(setting, runs, Rule(lambda dispatch: dispatch.target), Keep())
     assert not followed.divergences
     assert all(ended.ok for ended in followed.ended.values())
@@ -209,7 +212,9 @@ def test_a_kernel_that_waits_for_its_thread_is_recorded(tmp_path: Path) -> None:
 
 def test_memory_that_the_runtime_did_not_allocate_is_named_as_not_compared(setting: Setting, tmp_path: Path) -> None:
     compile_hip(HERE / "programs" / "elsewhere.hip", tmp_path / "app")
-    run = SideRun("elsewhere", Application(("./app",), tmp_path, tmp_path, launcher=LAUNCHER), {"kernels": "*"})
+    run = SideRun(
+        "elsewhere", Application(("./app",), tmp_path, tmp_path, launcher=LAUNCHER), Interception(kernels=("*",))
+    )
     with Side(run, setting.backend, setting.kernel, tmp_path, UNCONFINED) as side:
         deadline = Deadline.after(DEADLINE_S)
         side.connect(deadline)

@@ -18,7 +18,7 @@ from intelliperf.interception.messages import Allocation, Dispatch
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.protocols import SharedBuffer
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.rocm.ipc import IpcReader
 from intelliperf.rocm.ipcreader import mapped_from
@@ -236,7 +236,7 @@ def test_another_tool_in_the_application_is_refused_by_its_variable(
     monkeypatch.setenv(name, value)
     backend = RocmBackend(tmp_path, None, UNCONFINED, LAUNCHER)
     for use in (
-        lambda: backend.intercept_environment(tmp_path / "socket", Kernel(FILL, "fill"), {}),
+        lambda: backend.intercept_environment(tmp_path / "socket", Kernel(FILL, "fill"), Interception()),
         lambda: backend.profile(Application(("./app",), tmp_path, tmp_path), 10.0),
     ):
         with pytest.raises(UsageError, match=f"{name}.*librocprofiler-sdk|{name}=libother.so"):

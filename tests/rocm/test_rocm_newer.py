@@ -16,7 +16,7 @@ import newer  # noqa: E402  beside the device
 from intelliperf.interception.messages import Dispatch  # noqa: E402
 from intelliperf.interception.wire import Deadline  # noqa: E402
 from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
-from intelliperf.records import Application, Kernel, Launcher  # noqa: E402
+from intelliperf.records import Application, Interception, Kernel, Launcher  # noqa: E402
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
@@ -46,10 +46,12 @@ def test_dispatches_and_buffers_are_seen_and_a_wrong_candidate_is_told(launcher:
     assert backend.probe().architecture == "gfx90a"
     setting = Setting(backend, Kernel(SCALE, "scale"), UNCONFINED, tmp_path / "logs", DEADLINE_S)
     reference = program(tmp_path / "reference", launcher, "1.0f")
-    events, _ = record(setting, SideRun("recorded", reference, {"kernels": "*"}))
+    events, _ = record(setting, SideRun("recorded", reference, Interception(kernels=("*",))))
     launches = [event for event in events if isinstance(event, Dispatch)]
     assert [one.kernel for one in launches][:2] == ["saxpy", "saxpy"] and launches[-1].kernel == SCALE
-    with Side(SideRun("buffers", reference, {"kernels": "*"}), backend, setting.kernel, tmp_path, UNCONFINED) as side:
+    with Side(
+        SideRun("buffers", reference, Interception(kernels=("*",))), backend, setting.kernel, tmp_path, UNCONFINED
+    ) as side:
         deadline = Deadline.after(DEADLINE_S)
         side.connect(deadline)
         dispatch = side.next(deadline)

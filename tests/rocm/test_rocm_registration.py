@@ -13,7 +13,7 @@ from intelliperf.interception.messages import Dispatch, End
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.process import output_of
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel
 from intelliperf.rocm import native
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.runs.side import Side, SideRun
@@ -44,7 +44,7 @@ def sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def seen(application: Application, place: Path) -> tuple[object, list[str]]:
     """Who passed the tables, and the kernels of all dispatches."""
     backend = RocmBackend(place / "device", None, UNCONFINED, LAUNCHER)
-    run = SideRun("one", application, {"kernels": "*"})
+    run = SideRun("one", application, Interception(kernels=("*",)))
     found: list[str] = []
     with Side(run, backend, Kernel("*", "all"), place / "logs", UNCONFINED) as side:
         deadline = Deadline.after(DEADLINE_S)

@@ -27,9 +27,11 @@ from intelliperf.records import (
     CheckStatus,
     Declined,
     Device,
+    Feature,
     FileEdit,
     Finding,
     Geometry,
+    Interception,
     Kernel,
     KernelProfile,
     Measurement,
@@ -68,7 +70,7 @@ class TextBackend:
     """Reads times and contention from the built text."""
 
     name = "text"
-    honours: frozenset[str] = frozenset()
+    honours: frozenset[Feature] = frozenset()
 
     def __init__(self) -> None:
         self.profiled = 0
@@ -111,7 +113,7 @@ class TextBackend:
     def line_notes(self) -> tuple[str, ...]:
         return ()
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, options: Mapping[str, str]) -> Mapping[str, str]:
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         return {}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:

@@ -11,7 +11,7 @@ from pathlib import Path
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level
 from intelliperf.validation.buffers.field import Field
@@ -58,15 +58,15 @@ class Pairs:
         project = self._build(variant.family)
         found = _FORMATS.search((FAMILIES / f"{variant.family}.hip").read_text())
         formats = (found[1] if found else "float").split()
-        words = [str(self.field_.fold), *(f for f in formats if f in ("half", "bfloat"))]
-        words += ["double-only"] if "float" not in formats else []
-        option = " ".join([*words, *(["symbolic"] if symbolic else [])])
-        options = {"kernels": "*", "shadow": option}
+        shadow = Shadow(
+            self.field_.fold, "half" in formats, "bfloat" in formats, single="float" in formats, symbolic=symbolic
+        )
+        asked = Interception(kernels=("*",), shadow=shadow)
         observer = AlgebraObserver(_UNKNOWN, self.field_)
         applications = [
             Application((str(project / "app"), number), project, project) for number in ("0", str(variant.number))
         ]
-        runs = SideRun("reference", applications[0], options), SideRun("candidate", applications[1], options)
+        runs = SideRun("reference", applications[0], asked), SideRun("candidate", applications[1], asked)
         logs = project / "logs"
         logs.mkdir(exist_ok=True)
         setting = Setting(EmulatorBackend(project / "records"), Kernel("*", "*"), UNCONFINED, logs, _DEADLINE_S)

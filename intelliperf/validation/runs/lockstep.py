@@ -22,7 +22,7 @@ from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
-from intelliperf.records import Application, Kernel, Outcome
+from intelliperf.records import ANY_KERNEL, Application, Kernel, Outcome
 from intelliperf.validation.runs.content import Content
 from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
@@ -43,7 +43,6 @@ _OUTCOME_OF_FAILURE = {
 }
 
 Event = Dispatch | Transfer
-ANY_KERNEL = "*"
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ from intelliperf.recordings.export import store
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
 from intelliperf.recordings.image import shapes_of
 from intelliperf.recordings.latecode import kept_files
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Bounds, Interception, Kernel
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.pairing import describe
 from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 _SHAPES = 8  # of launches; the first of each is kept
-_MEMORY = "slack"  # what the original does wrong already is no matter here
-_CLOCK = {"clock_scale": "1.37"}  # another clock than other runs have: printed times can be told from answers
+_MEMORY: Bounds = "slack"  # what the original does wrong already is no matter here
+_CLOCK_SCALE = 1.37  # another clock than other runs have: printed times can be told from answers
 MACHINE = platform.machine()
 
 
@@ -116,7 +116,8 @@ def record_dispatches(
 
     Raises `NotReplayable` where it cannot be run so, `StorageFull`.
     """
-    options = {"kernels": ",".join(one.kernel.symbol for one in wanted), "memory": _MEMORY, "before": "1", **_CLOCK}
+    symbols = tuple(one.kernel.symbol for one in wanted)
+    interception = Interception(kernels=symbols, memory=_MEMORY, before=True, clock_scale=_CLOCK_SCALE)
     deadline = Deadline.after(setting.deadline_s)
     failed: dict[str, NotReplayable] = {}
     with ExitStack() as stack:
@@ -127,7 +128,7 @@ def record_dispatches(
         }
         try:
             with Side(
-                SideRun("recorded", application, options),
+                SideRun("recorded", application, interception),
                 setting.backend,
                 setting.kernel,
                 setting.logs,
@@ -247,11 +248,11 @@ def left_otherwise(
     """What is not as recorded after a replay, by words that say where. Raises `NotReplayable`."""
     deadline = Deadline.after(setting.deadline_s)
     found: dict[str, Chunks] = {}
-    options = {"kernels": setting.kernel.symbol, "memory": _MEMORY}
+    interception = Interception(kernels=(setting.kernel.symbol,), memory=_MEMORY)
     waiting = list(source.recording.dispatches)
     try:
         with Side(
-            SideRun("replayed", replayed, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+            SideRun("replayed", replayed, interception), setting.backend, setting.kernel, setting.logs, setting.sandbox
         ) as side:
             side.connect(deadline)
             while not isinstance(message := side.next(deadline), End):

@@ -13,11 +13,11 @@ from intelliperf.interception.messages import Argument, Dispatch, End
 from intelliperf.interception.wire import Deadline
 from intelliperf.recordings.contents import RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.image import Shape
-from intelliperf.records import Application
+from intelliperf.records import Application, Bounds, Interception
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
-_MEMORY = "slack"  # whether its accesses are right is judged on the replay
+_MEMORY: Bounds = "slack"  # whether its accesses are right is judged on the replay
 Relaunched = Mapping[str, tuple[Shape, ...] | NotReplayable]  # by symbol; shapes of the recorded dispatches, in order
 
 
@@ -49,11 +49,15 @@ class _Watch:
 def relaunched(setting: Setting, application: Application, recordings: Sequence[Recording]) -> Relaunched:
     """One run of the application, for all recorded kernels. Raises `NotReplayable` where it does not run so."""
     watches = {recording.symbol: _Watch(recording) for recording in recordings}
-    options = {"kernels": ",".join(watches), "memory": _MEMORY, "before": "1"}
+    asked = Interception(kernels=tuple(watches), memory=_MEMORY, before=True)
     deadline = Deadline.after(setting.deadline_s)
     try:
         with Side(
-            SideRun("relaunched", application, options), setting.backend, setting.kernel, setting.logs, setting.sandbox
+            SideRun("relaunched", application, asked),
+            setting.backend,
+            setting.kernel,
+            setting.logs,
+            setting.sandbox,
         ) as side:
             side.connect(deadline)
             while not isinstance(message := side.next(deadline), End):

@@ -12,8 +12,8 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from intelliperf.processes.endings import ended_well
 from intelliperf.processes.process import Child, Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
-from intelliperf.records import Application, Kernel
+from intelliperf.records import Application, Interception, Kernel
 from intelliperf.validation.runs import othertools
 from intelliperf.validation.runs.reached import Reached
 
@@ -58,7 +58,7 @@ class SideRun:
 
     label: str
     application: Application
-    options: Mapping[str, str] = field(default_factory=dict)
+    interception: Interception = Interception()
 
 
 class Side:
@@ -88,7 +88,7 @@ class Side:
         self._earlier = 0  # of those that ended
         application = run.application
         environment = dict(application.environment)
-        environment.update(backend.intercept_environment(self._listener.path, kernel, run.options))
+        environment.update(backend.intercept_environment(self._listener.path, kernel, run.interception))
         argv = sandbox.wrap(
             application.argv, writable=(application.project, self._directory, logs), names=[*environment]
         )
