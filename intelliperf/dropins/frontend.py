@@ -130,12 +130,19 @@ def device_reader_flags(unit: Unit, toolchain: Toolchain) -> list[str]:
 def host_flags(openmp: bool, toolchain: Toolchain) -> tuple[str, ...]:
     """Flags of the host side that depend on the machine.
 
-    clang's OpenMP runtime is usually absent: `omp.h` and libgomp serve the library calls, and
-    parallel regions in GPU sources run on one thread.
+    clang's OpenMP runtime is usually absent: gcc's libgomp serves parallel regions by way of our runtime library's
+    `openmp.cpp`. Where there is no gcc, regions run on one thread.
     """
     found = _openmp_directory(toolchain)
     headers = ("-idirafter", found) if found else ()  # omp.h, which programs also include without -fopenmp
-    return ("-fopenmp=libgomp", "-D_OPENMP=201511", *headers) if openmp else headers
+    if not openmp:
+        return headers
+    return ("-fopenmp" if has_openmp(toolchain) else "-fopenmp=libgomp", "-U_OPENMP", "-D_OPENMP=201511", *headers)
+
+
+def has_openmp(toolchain: Toolchain) -> bool:
+    """Do parallel regions of GPU sources run on several threads?"""
+    return _openmp_directory(toolchain) is not None
 
 
 def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:

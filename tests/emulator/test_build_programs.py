@@ -14,6 +14,7 @@ from intelliperf.processes.process import Completed, run
 from intelliperf.project.versions import remarks
 
 Shell = Callable[..., Completed]
+HOST = Path(__file__).parent / "host"
 MAIN = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -335,14 +336,26 @@ def test_omp_h_needs_no_option(shell: Shell, tmp_path: Path) -> None:
     shell("hipcc", "a.hip", "-c", "-o", "a.o")
 
 
+@pytest.mark.parametrize(
+    ("words", "source"), [("hipcc -fopenmp", "openmp.hip"), ("nvcc -Xcompiler -fopenmp", "openmp.cu")]
+)
+def test_parallel_regions_of_gpu_sources_run_on_threads(shell: Shell, words: str, source: str) -> None:
+    sources = [str(HOST / name) for name in (source, "openmp_locks.cpp")]
+    shell(*words.split(), *sources, "-o", "app")
+    assert output(shell("./app")) == "PASS"
+
+
 def test_parallel_regions_that_run_on_one_thread_are_told(shell: Shell, tmp_path: Path) -> None:
     loop = "for (int i = 0; i < 9; ++i) a[i] = i;"
-    text = f"#include <hip/hip_runtime.h>\nvoid all(int* a) {{\n#pragma omp HOW\n  {loop}\n}}\n"
+    text = f"void all(int* a) {{\n#pragma omp HOW\n  {loop}\n}}\n"
     write(tmp_path, regions_hip=text.replace("HOW", "parallel for"), loops_hip=text.replace("HOW", "simd"))
     log = tmp_path / "compile.jsonl"
-    shell("hipcc", "-fopenmp", "-c", "loops.hip", INTELLIPERF_COMPILE_LOG=str(log))
-    shell("hipcc", "-c", "regions.hip", INTELLIPERF_COMPILE_LOG=str(log))
+    logged = {"INTELLIPERF_COMPILE_LOG": str(log)}
+    without_gcc = {**logged, "INTELLIPERF_STANDARD_LIBRARY": "libc++"}
+    shell("hipcc", "-fopenmp", "-c", "loops.hip", **without_gcc)
+    shell("hipcc", "-c", "regions.hip", **without_gcc)
+    shell("hipcc", "-fopenmp", "-c", "regions.hip", **logged)
     assert remarks(log) == ()
-    shell("hipcc", "-fopenmp", "-c", "regions.hip", INTELLIPERF_COMPILE_LOG=str(log))
+    shell("hipcc", "-fopenmp", "-c", "regions.hip", **without_gcc)
     (told,) = remarks(log)
     assert told.startswith("OpenMP: parallel regions in GPU sources run on one thread")

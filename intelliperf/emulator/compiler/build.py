@@ -14,6 +14,7 @@ from intelliperf.dropins.compilelog import log_unit, unit_of
 from intelliperf.dropins.frontend import (
     CompilerMessage,
     Unit,
+    has_openmp,
     host_driver,
 )
 from intelliperf.dropins.headers import search_order
@@ -33,7 +34,9 @@ _HOST_SIDE_ALONE = re.compile(
     r"(?:reference to __host__ function '.*' in|call to __host__ function from) __(?:global|device)__"
 )
 _PARALLEL_REGION = re.compile(rb"(?:#\s*pragma\s+|\b_Pragma\s*\(\s*\")omp\s+(?:\w+\s+)*parallel\b")
-_SERIAL = "OpenMP: parallel regions in GPU sources run on one thread, as the compiler here has no runtime for them"
+_SERIAL = (
+    "OpenMP: parallel regions in GPU sources run on one thread, as there is no g++ here, whose libgomp serves them"
+)
 _HOST_LINES = ("-g1",)  # which line of the host asks for what, see `emulator.hostcalls`
 
 
@@ -164,7 +167,9 @@ class Build:
 
     def _is_serial(self, unit: Unit) -> bool:
         """Has the source parallel regions that the program's own compiler would run on several threads?"""
-        text = (unit.directory / unit.source).read_bytes() if self.command.openmp else b""
+        if not self.command.openmp or has_openmp(self.toolchain):
+            return False
+        text = (unit.directory / unit.source).read_bytes()
         return _PARALLEL_REGION.search(text) is not None
 
     # -- everything else ------------------------------------------------------------------------
