@@ -28,7 +28,7 @@ from intelliperf.records import Application, Candidate, FileEdit, content_hash
 _MOST_PROGRAMS = 3  # that are named where the one that was asked for is missing
 _MOST_FUNCTIONS = 3  # of libraries, named where a program has no kernel of its own
 _LIBRARY_FUNCTION = re.compile(
-    rb"(?<=\0)(?:(?:cublas|cusparse|hipblas|curand|hiprand)[A-Z]|roc(?:blas|rand)_)\w+(?=\0)"
+    rb"(?<=\0)(?:(?:cublas|cufft|cusparse|hipblas|hipfft|curand|hiprand)[A-Z]|roc(?:blas|rand)_)\w+(?=\0)"
 )
 _HOUSEKEEPING = re.compile(r"(?i)create|destroy|(?:set|get)_?[a-z]|version")
 COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told

@@ -61,6 +61,15 @@ def test_products_of_sparse_matrices_are_those_of_cusparse(tmp_path: Path) -> No
     assert (ran.exit_status, ran.tail("stdout").strip()) == (0, "all good"), ran.tail("stdout")
 
 
+@pytest.mark.parametrize("build", ["nvcc transforms.cu -lcufft", "hipcc transforms.hip -lhipfft"])
+def test_fourier_transforms_are_those_of_their_definition(build: str, tmp_path: Path) -> None:
+    compiler, source, library = build.split()
+    built = shell(tmp_path, compiler, str(PROGRAMS / source), library, "-o", "transforms")
+    assert built.exit_status == 0, built.tail()
+    ran = shell(tmp_path, "./transforms")
+    assert (ran.exit_status, ran.tail("stdout").strip()) == (0, "all good"), ran.tail("stdout")
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -> None:
     (tmp_path / "program.cu").write_text(REFUSED[what], encoding="utf-8")

@@ -87,17 +87,18 @@ def test_vendor_libraries_are_told_apart() -> None:
     assert is_provided("/opt/rocm/lib/libamdhip64.so.6")
     assert not is_provided("-lm")
     assert is_provided("-l:libcublas.so.12")
-    assert is_absent("-l:libcufft.so.11")
+    assert is_provided("-lcufft")
+    assert is_absent("-l:libcusolver.so.11")
     assert not is_absent("-lpthread")
 
 
 def test_a_call_of_an_absent_library_is_named_with_its_caller() -> None:
     message = (
-        "/usr/bin/ld: a.o: in function `transform(float*)':\na.cu:7: undefined reference to `cufftPlan1d'\n"
+        "/usr/bin/ld: a.o: in function `transform(float*)':\na.cu:7: undefined reference to `cusolverDnCreate'\n"
         "/usr/bin/ld: a.cu:9: undefined reference to `own_function(int)'\n"
     )
     (call,) = absent_calls(message)
-    assert call.startswith("transform(float*) calls cufftPlan1d: libcufft has no stand-in")
+    assert call.startswith("transform(float*) calls cusolverDnCreate: libcusolver has no stand-in")
 
 
 def test_prerequisites_of_a_make_rule_are_unescaped() -> None:

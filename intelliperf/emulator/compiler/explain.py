@@ -15,7 +15,7 @@ _UNKNOWN_MEMBER = re.compile(
 )
 # Headers by the start of their path: what the program would need.
 _HEADERS = (
-    (r"cufft", "cuFFT"),
+    (r"cufftXt|cufftw", "cuFFT's other interfaces"),
     (r"cusparse", "cuSPARSE"),
     (r"cusolver|cusolverDn", "cuSOLVER"),
     (r"cudnn", "cuDNN"),
@@ -29,7 +29,7 @@ _HEADERS = (
     (r"optix", "OptiX"),
     (r"nvjpeg|nvgraph|nvblas|cufile|nvshmem", "this NVIDIA library"),
     (r"hipblaslt", "hipBLASLt"),
-    (r"hipfft|rocfft", "hipFFT and rocFFT"),
+    (r"hipfftXt|rocfft", "rocFFT and hipFFT's other interfaces"),
     (r"hipsparse|rocsparse", "hipSPARSE and rocSPARSE"),
     (r"hipsolver|rocsolver", "hipSOLVER and rocSOLVER"),
     (r"miopen", "MIOpen"),

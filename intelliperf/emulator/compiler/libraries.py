@@ -10,17 +10,17 @@ PROVIDED = frozenset(
     {"cudart", "cudart_static", "cudadevrt", "cuda", "culibos", "amdhip64", "hip_hcc", "hiprtc-builtins", "hip-lang",
      "nvToolsExt", "nvtx3", "roctx64", "roctracer64", "hsa-runtime64", "hsakmt", "amd_comgr", "curand", "curand_static",
      "hiprand", "rocrand", "clang_rt.builtins-x86_64", "simt", "intelliperf_simt", "cublas", "cublas_static",
-     "cublasLt", "cublasLt_static", "cusparse", "cusparse_static", "hipblas", "rocblas", "nvidia-ml", "nvrtc",
-     "nvrtc_static", "nvrtc-builtins",
+     "cublasLt", "cublasLt_static", "cufft", "cufft_static", "hipfft", "cusparse", "cusparse_static", "hipblas",
+     "rocblas", "nvidia-ml", "nvrtc", "nvrtc_static", "nvrtc-builtins",
      "nvrtc-builtins_static", "nvptxcompiler_static", "hiprtc"}
 )  # fmt: skip
 # Nobody answers for these; by the start of the names of what they would have. They may be linked, not called.
 _ABSENT = {
-    "cufft": "cufft", "cufft_static": "cufft", "cufftw": "fftwf?_", "cusolver": "cusolver",
+    "cufftw": "fftwf?_", "cusolver": "cusolver",
     "cusolver_static": "cusolver", "cudnn": "cudnn", "nccl": "nccl",
     "nccl_static": "nccl", "nvjpeg": "nvjpeg", "cupti": "cupti",
     "cutensor": "cutensor", "nvshmem": "nvshmem", "cufile": "cuFile", "nvinfer": "nvinfer", "hipblaslt": "hipblasLt",
-    "hipfft": "hipfft", "rocfft": "rocfft", "hipsparse": "hipsparse", "rocsparse": "rocsparse",
+    "rocfft": "rocfft", "hipsparse": "hipsparse", "rocsparse": "rocsparse",
     "hipsolver": "hipsolver", "rocsolver": "rocsolver", "rccl": "nccl", "MIOpen": "miopen",
     "rocm_smi64": "rsmi_", "amd_smi": "amdsmi_", "hiptensor": "hiptensor", "rocalution": "rocalution",
     "migraphx": "migraphx", "OpenCL": "cl[A-Z]", "nppc": "npp", "nppial": "nppi", "nppicc": "nppi", "nppidei": "nppi",

@@ -87,11 +87,23 @@ _HEADER_PACKAGES = {
     "hiprand": "hip::hiprand",
     "rocrand": "roc::rocrand",
     "hipblas": "roc::hipblas",
+    "hipfft": "hip::hipfft",
     "rocblas": "roc::rocblas",
     "hiprtc": "hiprtc::hiprtc",
 }
-_CUDA_LIBRARIES = ("cudart", "cuda", "curand", "nvToolsExt", "cublas", "cublasLt", "cusparse", "nvidia-ml", "nvrtc")
-_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hiprtc")
+_CUDA_LIBRARIES = (
+    "cudart",
+    "cuda",
+    "curand",
+    "nvToolsExt",
+    "cublas",
+    "cublasLt",
+    "cufft",
+    "cusparse",
+    "nvidia-ml",
+    "nvrtc",
+)
+_HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hipfft", "hiprtc")
 
 
 def package_files() -> dict[str, str]:
