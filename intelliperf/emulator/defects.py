@@ -29,6 +29,10 @@ _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
         "invalid-launch", DefectLevel.ERROR, "the device refuses the launch",
         "look at what the launch returns, and stay within the device's limits",
     ),
+    "doubtful_launch": (
+        "launch-near-limit", DefectLevel.WARNING, "the device may refuse the launch for its registers",
+        "bound the kernel's registers with __launch_bounds__, and look at what the launch returns",
+    ),
     "invalid_free": (
         "invalid-free", DefectLevel.ERROR, "memory is freed that is none", "free each allocation once, by its base",
     ),

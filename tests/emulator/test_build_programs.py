@@ -359,3 +359,22 @@ def test_parallel_regions_that_run_on_one_thread_are_told(shell: Shell, tmp_path
     shell("hipcc", "-fopenmp", "-c", "regions.hip", **without_gcc)
     (told,) = remarks(log)
     assert told.startswith("OpenMP: parallel regions in GPU sources run on one thread")
+
+
+@pytest.mark.parametrize(("registers", "status"), [(64, 0), (68, 0), (90, 701)])
+def test_a_launch_is_refused_only_where_compilers_would_agree_on_it(
+    shell: Shell, tmp_path: Path, registers: int, status: int
+) -> None:
+    """nvcc gave 62 registers to a kernel that got 68 from clang: 1,024 threads of it start on a device."""
+    launch = 'fill<<<1, 1024>>>(out); std::printf("%d\\n", cudaGetLastError());'
+    (tmp_path / "a.cu").write_text(
+        "#include <cstdio>\n__global__ void fill(int* out) { out[threadIdx.x] = 1; }\n"
+        f"int main() {{ int* out; cudaMalloc(&out, 4096); {launch} }}\n"
+    )
+    (tmp_path / "bin").mkdir()
+    assembler = tmp_path / "bin" / "ptxas"
+    report = f"Compiling entry function '_Z4fillPi' for 'sm_90'\nptxas info : Used {registers} registers"
+    assembler.write_text(f'#!/bin/sh\necho "ptxas info : {report}"\n')
+    assembler.chmod(0o755)
+    shell("nvcc", "a.cu", "-o", "app", PATH=f"{tmp_path / 'bin'}:{build_environment()['PATH']}")
+    assert output(shell("./app")) == str(status)
