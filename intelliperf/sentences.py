@@ -261,6 +261,8 @@ def place(evidence: SourceEvidence, shown: Callable[[Path], str] = Path.as_posix
         return here
     if evidence.shared_with:
         here = f"{here} ({evidence.shared_with})"
+    if evidence.unsure:
+        here = f"{here} ({evidence.unsure})"
     callers = [f"{frame.function} at {shown(frame.file)}:{frame.line}" for frame in evidence.chain[1:]]
     inlined = f" inlined into {', '.join(callers)}" if callers else ""
     return f"{here} in {evidence.chain[0].function}{inlined}"

@@ -65,7 +65,7 @@ def traced(
     family: Family, program: Path, size: tuple[int, ...], directory: Path, environment: Environment
 ) -> list[Row]:
     """One row per variant, in the order of their launches."""
-    project = family.source.parent
+    project = CORPUS.parent
     application = Application((str(program), *map(str, size)), project, project, environment=environment)
     run = Tracer(directory / "traces").trace(application, DEADLINE_S)
     assert run.ended is not None  # no run is adopted here
@@ -117,6 +117,10 @@ def lines(trace: Trace, symbol: str, project: Path) -> dict[str, Row]:
         callers = [f"{frame.file.name}:{frame.line}" for frame in evidence.chain]
         if callers[1:]:
             row["inlined_to"] = sorted({*row.get("inlined_to", ()), *callers[1:]})
+        if evidence.unsure:
+            row["unsure"] = "; ".join(dict.fromkeys([*filter(None, [row.get("unsure")]), evidence.unsure]))
+        if evidence.shared_with:
+            row["shared_with"] = evidence.shared_with
         for name, metric in FIGURES.items():
             if (name[0] == "s") == (evidence.space is MemorySpace.GLOBAL):
                 quantity = evidence.quantity(metric)

@@ -11,6 +11,7 @@ import numpy as np
 
 from intelliperf.emulator.codelines import code_lines, kernel_line, local_lines
 from intelliperf.emulator.collect import kernel_of
+from intelliperf.emulator.ir.doubts import HOISTED, NEIGHBOURS, ORDER, TURNS, WIDE
 from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
 from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
 from intelliperf.emulator.totals import (
@@ -49,6 +50,15 @@ _KINDS: Mapping[str, AccessKind] = {
     "collective": AccessKind.COLLECTIVE,
 }
 
+_SPINS = "spins"
+_DOUBTS: Mapping[str, str] = {
+    _SPINS: "estimate, at least so much: a compare-and-swap loop, retried as often as other threads come first",
+    ORDER: "estimate: it depends on which thread comes first",
+    TURNS: "estimate: lanes leave the loop at different turns, and where they meet depends on how it is unrolled",
+    HOISTED: "estimate, at most so much: it may be loaded once before the loop",
+    WIDE: "estimate: lanes are missing from an access of more than a word to the LDS",
+    NEIGHBOURS: "estimate, at most so much: an unrolled loop may access neighbours in the LDS together",
+}
 _NAMED_FILES = 3  # in one message
 
 
@@ -74,6 +84,17 @@ class _Line:
     time: Estimate = field(default_factory=Estimate)
     others: dict[tuple[str, int], None] = field(default_factory=dict)  # files and lines merged into this access
     merged: bool = False
+    doubts: set[str] = field(default_factory=set)
+
+    def note_doubts(self, site: SiteFacts, shared: bool) -> None:
+        self.doubts.update(site.doubts)
+        if site.spins and shared:
+            self.doubts.add(_SPINS)
+
+    def unsure(self, totals: Totals) -> str:
+        """In words, why hardware's counts may be others. Lanes that are together at every access never part."""
+        doubts = self.doubts - ({TURNS, WIDE} if totals.lanes >= totals.lanes_possible else set())
+        return "; ".join(words for doubt, words in _DOUBTS.items() if doubt in doubts)
 
     def note_others(self, site: SiteFacts, source: Path, project: Project) -> None:
         """Remember the other lines that the site's access was merged from."""
@@ -170,6 +191,7 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))
             line.note_others(site, Path(module.source), project)
+            line.note_doubts(site, bool(record["shared_requests"]))
             own = line.by_launch.setdefault(launch.index, Totals())
             own.absorb(site_totals(record, site, module.wave_size, by_line=True), 1.0)
             line.time.add(costs.of(record, site), weight=weight)
@@ -265,6 +287,7 @@ def _evidence(
         chain=line.chain,
         quantities=quantities,
         shared_with=line.shared_with(),
+        unsure=line.unsure(totals) if place.access not in (AccessKind.BARRIER, AccessKind.COLLECTIVE) else "",
     )
 
 

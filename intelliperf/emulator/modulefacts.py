@@ -15,6 +15,7 @@ from intelliperf.errors import ProtocolError
 
 ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
+_SPINS = 64  # flag of ir.memory
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class SiteFacts:
     also: tuple[tuple[Location, ...], ...] | None = None  # other places merged into it; empty: not known which
     flags: int = 0
     by: str = ""  # of an atomic: the compiler whose code says how it is done, or the table that does
+    doubts: tuple[str, ...] = ()  # why hardware may make it otherwise, see `ir.doubts`
+
+    @property
+    def spins(self) -> bool:
+        """In LDS it is a loop round a compare-and-swap."""
+        return bool(self.flags & _SPINS)
 
     @property
     def one_lane(self) -> bool:
@@ -149,6 +156,7 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
         also=None if "also" not in row else tuple(_locations(places) for places in row["also"]),
         flags=int(row.get("flags", 0)),
         by=str(row.get("by", "")),
+        doubts=tuple(map(str, row.get("doubts", ()))),
     )
 
 

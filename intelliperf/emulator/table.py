@@ -178,7 +178,8 @@ def application_header(emulation: Emulation) -> str:
     device, profile = emulation.device, emulation.application
     return (
         f"modelled for {device.name} ({device.architecture}, waves of {device.wave_size}) on the emulator: "
-        f"{duration(profile.device_time_ns)} of device time, copies included; counts are exact unless marked ±"
+        f"{duration(profile.device_time_ns)} of device time, copies included; counts are exact unless marked ± "
+        "or said to be estimates"
     )
 
 
@@ -236,6 +237,8 @@ def rich_table(emulation: Emulation, project: Path) -> RenderableType:
             where = Text(f"{place(line, project)}\n{line.text}")
             if line.shared_with:
                 where.append(f"\n({line.shared_with})", style="dim")
+            if line.unsure:
+                where.append(f"\n({line.unsure})", style="dim")
             cells = [figure(line) for _, figure in columns]
             table.add_row(where, *(Text(cell, style="bold red" if cell.endswith("!") else "") for cell in cells))
         parts.append(table)
@@ -257,7 +260,7 @@ def plain_text(emulation: Emulation, project: Path) -> str:
                 for title, figure in COLUMNS
                 if figure(evidence)
             ]
-            merged = f" ({evidence.shared_with})" if evidence.shared_with else ""
+            merged = "".join(f" ({words})" for words in (evidence.shared_with, evidence.unsure) if words)
             lines += [f"  {place(evidence, project)}{merged}: {evidence.text}", f"      {', '.join(figures)}"]
     lines += [f"note: {note}" for note in emulation.application.notes]
     return "\n".join(lines)
@@ -300,6 +303,7 @@ def _kernel_object(kernel: KernelLines) -> dict[str, object]:
                 "operation": line.operation,
                 "element_bytes": line.element_bytes,
                 "shared_with": line.shared_with,
+                "unsure": line.unsure,
                 "chain": [f"{frame.file}:{frame.line}:{frame.column}:{frame.function}" for frame in line.chain],
                 "quantities": _quantities_object(line.quantities),
             }

@@ -128,6 +128,7 @@ class SourceEvidence:
     quantities: Mapping[Metric, Quantity]
     found_by: str = ""  # in words, where the back end has several ways to tell
     shared_with: str = ""  # in words: other lines whose accesses the compiler merged into this one
+    unsure: str = ""  # in words: why counts without an error are estimates; empty where they are exact
 
     def quantity(self, metric: Metric) -> Quantity:
         if metric not in self.quantities:

@@ -35,6 +35,7 @@ MOST_THREADS = "max_threads"  # of a block, by the launch bounds: a fact that ne
 _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MULTILINE)
 # What tables of abstract classes hold where a class has no function of its own: the C++ library's, on the host.
 _VIRTUAL_OF_NOBODY = re.compile(r"@__cxa_(?:pure|deleted)_virtual\b")
+_AS_NVCC = ("-mllvm", "-sink-common-insts=false")  # its branches keep stores to one place, in SASS of CUDA 13.0
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|;|\\0[9A]")
 # Names that headers take over from other namespaces, hundreds of them, and fewer where headers are precompiled.
 _IMPORTS = re.compile(r"^(!\d+ = distinct !DICompileUnit\([^\n]*?), imports: !\d+", re.MULTILINE)
@@ -56,7 +57,7 @@ def compile_front_end(argv: Sequence[str], unit: Unit) -> str:
     return err
 
 
-def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
+def optimise(ir: str, work: Path, toolchain: Toolchain, nvidia: bool) -> Tagged:
     """What a GPU compiler's optimiser would do, without what would be wrong for lanes that share variables.
 
     The places of its tags are those of the accesses before.
@@ -67,7 +68,8 @@ def optimise(ir: str, work: Path, toolchain: Toolchain) -> Tagged:
     run_tool(
         [
             *toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), *optimisation_flags(),
-            "-mrelocation-model", "pic", "-pic-level", "2", "-emit-llvm", "-x", "ir", str(plain), "-o", str(optimised),
+            *(_AS_NVCC if nvidia else ()), "-mrelocation-model", "pic", "-pic-level", "2", "-emit-llvm", "-x", "ir",
+            str(plain), "-o", str(optimised),
         ],
         work,
         "optimising device code failed",
@@ -139,7 +141,7 @@ def build_container(
     """
     ir = _VIRTUAL_OF_NOBODY.sub("@__simt_pure_virtual", translate_assembly(ir))
     _refuse_assembly(ir)
-    optimised = optimise(ir, work, toolchain)
+    optimised = optimise(ir, work, toolchain, header["device"]["vendor"] == "nvidia")
     instrumented = instrument(optimised.text, header["device"]["vendor"], shadows_wanted(), optimised.places)
     _check_externals(instrumented.externals)
     text, unit, shared = work / "device.ll", work / "device.o", work / "device.so"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from intelliperf.emulator.ir.addresses import Addresses
 from intelliperf.emulator.ir.calls import BARRIERS, SYNCHRONISERS, collective_name
 from intelliperf.emulator.ir.debuginfo import DebugInfo
+from intelliperf.emulator.ir.doubts import Doubts
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.loadorder import LoadOrder
 from intelliperf.emulator.ir.localarrays import LocalArrays, LocalCosts
@@ -93,8 +95,8 @@ class FunctionRewriter:
             surroundings.nvidia,
             surroundings.variables,
             surroundings.shared,
+            function.name in surroundings.kernels,
         )
-        self._uniform: UniformValues | None = None
         self._body = ""
         self._fast: list[str] = []
         self._trace: list[str] = []
@@ -114,6 +116,15 @@ class FunctionRewriter:
             blocks, nests, following, self._is_private, self._around.layout, shared, self._updates, BARRIERS
         )
         self._polls = Polls(blocks, nests, following)
+        self._doubts = Doubts(
+            function,
+            nests,
+            following,
+            self._addresses,
+            self._around.shared,
+            lambda: self._uniform_values,
+            function.name in self._around.kernels,
+        )
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
@@ -177,7 +188,7 @@ class FunctionRewriter:
             access = access_of(instruction, self._around.layout, used)
             if opcode == "atomicrmw":
                 access = replace(access, flags=access.flags | self._uniformity(access))
-            self._hook_access(self._in_scope(self._marked(access, instruction), instruction), location)
+            self._hook_access(self._in_scope(self._marked(access, instruction), instruction), location, instruction)
         elif opcode == "fence":
             self._fence(instruction.text)
             return
@@ -238,10 +249,12 @@ class FunctionRewriter:
         flags = UNIFORM if self._is_uniform(access.pointer) else 0
         return flags | (UNIFORM_VALUE if self._is_uniform(access.value) else 0)
 
+    @cached_property
+    def _uniform_values(self) -> UniformValues:
+        return UniformValues(self._function, self._function.name in self._around.kernels)
+
     def _is_uniform(self, value: str) -> bool:
-        if self._uniform is None:
-            self._uniform = UniformValues(self._function, self._function.name in self._around.kernels)
-        return self._uniform.holds(value)
+        return self._uniform_values.holds(value)
 
     def _is_private(self, pointer: str) -> bool:
         return is_private(pointer, self._private, self._around.private_globals)
@@ -254,8 +267,8 @@ class FunctionRewriter:
     def _rewrite_part(self, instruction: Instruction, joined: Joined | None) -> None:
         """An instruction that makes one access with others; the first of them has the hook."""
         if joined is not None:
-            found = DEBUG_LOCATION.search(instruction.text)
-            site = self._site(self._marked(joined.access, instruction), int(found[1]) if found else None)
+            site = self._site(self._marked(joined.access, instruction), joined.place)
+            self._doubt(site, joined.access, instruction)
             self._name_others(site, joined)
             pointer = joined.access.pointer
             if joined.back:
@@ -276,7 +289,12 @@ class FunctionRewriter:
                 lines.add(at)
                 row.setdefault("also", []).append(chain)
 
-    def _hook_access(self, access: Access, location: int | None) -> None:
+    def _doubt(self, site: int, access: Access, instruction: Instruction) -> None:
+        doubts = self._doubts.of(instruction, access.pointer, access.bytes, self._index, self._around.nvidia)
+        if doubts:
+            self._around.table.sites[site]["doubts"] = doubts
+
+    def _hook_access(self, access: Access, location: int | None, instruction: Instruction) -> None:
         if self._is_private(access.pointer):
             self._arrays.add(access, self._local)
             return
@@ -286,6 +304,7 @@ class FunctionRewriter:
             flags = access.flags | width << COPY_WIDTH_SHIFT | aligned << ALIGNMENT_SHIFT
             access = replace(access, flags=flags)
         site = self._site(access, location)
+        self._doubt(site, access, instruction)
         if access.length is None:
             self._trace.append(f"  call void @__simt_access(ptr {access.pointer}, i32 {site})")
         else:
@@ -344,10 +363,10 @@ class FunctionRewriter:
             self._direct_call(call, text, name, location)
             return True
         for access in ranges_of(call):
-            self._hook_access(access, location)
+            self._hook_access(access, location, call)
         masked = masked_of(call, self._around.layout)
         if masked is not None:
-            self._hook_access(masked, location)
+            self._hook_access(masked, location, call)
         return False
 
     def _direct_call(self, call: Instruction, text: str, name: str, location: int | None) -> None:

@@ -8,7 +8,7 @@ loop leaves that lanes leave at different turns) is not. Vendors' compilers find
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.text import NAME
@@ -21,10 +21,14 @@ _LANES_OWN = re.compile(r"@__simt_thread\b")
 
 
 class UniformValues:
-    """Asked of operands as the IR writes them."""
+    """Asked of operands as the IR writes them. `is_root`: what differs by itself, if not from lane to lane."""
 
-    def __init__(self, function: Function, is_kernel: bool) -> None:
+    def __init__(
+        self, function: Function, is_kernel: bool, is_root: Callable[[Instruction], bool] | None = None
+    ) -> None:
         self._blocks = function.blocks
+        self._is_root = is_root or _is_root
+        self._branches: set[int] = set()  # blocks that end in a branch on a value that is not uniform
         parameters = {part[part.rindex(" ") + 1 :] for part in function.parameters if " " in part}
         self._divergent: set[str] = set() if is_kernel else parameters
         index = {block.label: number for number, block in enumerate(function.blocks) if block.label is not None}
@@ -34,6 +38,15 @@ class UniformValues:
     def holds(self, operand: str) -> bool:
         return not any(name in self._divergent for name in _VALUE.findall(operand))
 
+    def decided(self) -> set[int]:
+        """Blocks that run or not by values that are not uniform."""
+        found: set[int] = set()
+        for branch in self._branches:
+            end = self._post_dominator(branch)
+            for target in self._next[branch]:
+                found |= self._reach(target, {end}) - {end} if target != end else set()
+        return found
+
     def _close(self) -> None:
         """Adds to the divergent values until nothing changes."""
         uses: dict[str, list[tuple[int, Instruction]]] = {}
@@ -41,7 +54,7 @@ class UniformValues:
         home = {i.result: number for number, block in enumerate(self._blocks) for i in block.instructions if i.result}
         for number, block in enumerate(self._blocks):
             for instruction in block.instructions:
-                if instruction.result and _is_root(instruction):
+                if instruction.result and self._is_root(instruction):
                     pending.append(instruction.result)
                 for name in set(_VALUE.findall(_right_side(instruction))):
                     uses.setdefault(name, []).append((number, instruction))
@@ -55,6 +68,7 @@ class UniformValues:
                 if user.result:
                     pending.append(user.result)
                 elif user.opcode in ("br", "switch") and len(self._next[number]) > 1:
+                    self._branches.add(number)
                     pending += self._joined_after(number)
                     pending += self._left_behind(number, home, uses)
 

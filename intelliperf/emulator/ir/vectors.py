@@ -35,8 +35,9 @@ class Joined:
     """One access that several instructions make together; its hook stands before the first of them."""
 
     access: Access  # the pointer is the first instruction's
+    place: int  # its debug location: of a store that of the last part, where compilers put the whole
     back: int  # bytes from that pointer down to where the access begins
-    others: tuple[int, ...]  # debug locations of the other parts
+    others: tuple[int, ...]  # debug locations of parts that stand elsewhere
 
 
 Plan = Mapping[int, "Joined | None"]  # by index in the block; None: part of an access that is hooked before
@@ -67,6 +68,7 @@ class VectorFinder:
         fills: bool,
         variables: Mapping[str, int],  # bytes, by name with @
         shared: Collection[str],  # of these those in LDS
+        is_kernel: bool = False,
     ) -> None:
         self._layout = layout
         self._variables = variables
@@ -77,6 +79,7 @@ class VectorFinder:
         self._parameters = set(names.values())
         self._unaliased = {name for part, name in names.items() if " noalias " in part}
         self._shared = shared
+        self._global = (self._parameters if is_kernel else set()) | (variables.keys() - set(shared))
         self._plan: dict[int, Joined | None] = {}
         self._loads: dict[str, list[_Part]] = {}
         self._stores: dict[str, list[_Part]] = {}  # of one pointer at a time
@@ -140,13 +143,17 @@ class VectorFinder:
     # -- joining ----------------------------------------------------------------------------------
 
     def _close_aliases(self, groups: dict[str, list[_Part]], root: str) -> None:
-        """Closes the groups that an access to `root` may touch: not those behind other `noalias` parameters."""
+        """Closes the groups that an access to `root` may touch: not those behind other `noalias` parameters, nor those
+        in the other memory, where no kernel's argument leads to LDS."""
         base = self._addresses.base(root)
         for other in list(groups):
             below = self._addresses.base(other)
             apart = below != base and {below, base} <= self._parameters and {below, base} & self._unaliased
-            if not apart:
+            if not apart and not self._in_other_memory(below, base):
                 self._join(groups.pop(other))
+
+    def _in_other_memory(self, one: str, other: str) -> bool:
+        return (one in self._shared and other in self._global) or (one in self._global and other in self._shared)
 
     def _close_loads(self) -> None:
         for group in self._loads.values():
@@ -161,10 +168,22 @@ class VectorFinder:
     def _join(self, group: list[_Part]) -> None:
         waiting = sorted(group, key=lambda part: part.offset)
         while waiting:
-            taken, size = self._widest(waiting)
+            taken, size, begin = self._filled_below(waiting) or (*self._widest(waiting), waiting[0].offset)
             if len(taken) > 1:
-                self._note(taken, size)
+                self._note(taken, size, begin)
             waiting = waiting[len(taken) :]
+
+    def _filled_below(self, waiting: list[_Part]) -> tuple[list[_Part], int, int] | None:
+        """Loads of most of a variable's aligned 16 bytes, but not of the first of them: NVIDIA loads all of these."""
+        first, width = waiting[0], _WIDTHS[0]
+        begin = first.offset // width * width
+        end = begin + width
+        if not self._fills or begin == first.offset or end > self._variables.get(first.root, 0):
+            return None
+        taken = [part for part in waiting if part.end <= end]
+        loads = all(part.access.kind == "load" and part.place == first.place for part in taken)
+        used = sum(part.access.bytes for part in taken)
+        return (taken, width, begin) if loads and 2 * used > width and first.root in self._shared else None
 
     def _widest(self, waiting: list[_Part]) -> tuple[list[_Part], int]:
         """The parts at the front that one instruction accesses, and its bytes."""
@@ -188,18 +207,19 @@ class VectorFinder:
                 return taken, span
         return [first], first.access.bytes
 
-    def _note(self, taken: list[_Part], size: int) -> None:
+    def _note(self, taken: list[_Part], size: int, begin: int) -> None:
         first = min(taken, key=lambda part: part.index)
         kind = "load" if first.access.kind in ("load", "range_load") else "store"
         flags = 0
         for part in taken:
             flags |= part.access.flags & ~ALIGNMENT_MASK
             self._plan[part.index] = None
-        if first is taken[0]:
+        if first is taken[0] and begin == first.offset:
             flags |= first.access.flags & ALIGNMENT_MASK
         access = Access(kind, first.access.pointer, _vector_type(taken, size, self._layout), size, flags, kind)
-        others = dict.fromkeys(int(part.place) for part in taken if part.place != first.place)
-        self._plan[first.index] = Joined(access, first.offset - taken[0].offset, tuple(others))
+        place = first.place if kind == "load" else max(taken, key=lambda part: part.index).place
+        others = dict.fromkeys(int(part.place) for part in taken if part.place != place)
+        self._plan[first.index] = Joined(access, int(place), first.offset - begin, tuple(others))
 
 
 def _may_join(instructions: Sequence[Instruction]) -> bool:
