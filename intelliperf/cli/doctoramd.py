@@ -58,8 +58,10 @@ class _Chain:
 def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
     """Print a verdict per step, write the bundle. Returns 0 where every step of the self-test passed."""
     said: list[str] = []
+    causes: dict[str, str] = {}
 
     def tell(seen: Observation) -> None:
+        seen = once(seen, causes)
         for line in (f"[{seen.state.value}] {seen.subject}: {seen.detail}", f"     remedy: {seen.remedy}"):
             if not line.endswith("remedy: ") and (seen.state is not Health.GOOD or line.startswith("[")):
                 said.append(line)
@@ -86,6 +88,14 @@ def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
             archive.add(root, arcname="intelliperf-doctor-amd", filter=_small)
     print(f"bundle for a bug report: {bundle}")
     return 1 if bad else 0
+
+
+def once(seen: Observation, causes: dict[str, str]) -> Observation:
+    """What several steps lack is told of the first of them; `causes` has that one by what was told, and grows."""
+    first = causes.setdefault(seen.detail, seen.subject)
+    if seen.state is Health.GOOD or first == seen.subject:
+        return seen
+    return Observation(seen.subject, seen.state, f"for the same reason as {first}")
 
 
 def default_bundle() -> Path:

@@ -101,7 +101,9 @@ def main() -> None:
 
     hsa.hsa_iterate_agents(_ITERATE_AGENT(each), None)
     if not gpus:
-        sys.exit("the HSA runtime finds no GPU: check HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES")
+        hiding = os.environ.get("ROCR_VISIBLE_DEVICES")
+        why = f"ROCR_VISIBLE_DEVICES={hiding} hides all of them: unset it, or name one that is there"
+        sys.exit(f"the HSA runtime finds no GPU: {why if hiding is not None else 'see rocminfo'}")
     gpu = gpus[_first_of_hip(len(gpus))]
     caches = (c_uint32 * 4)()
     hsa.hsa_agent_get_info(c_uint64(gpu), _CACHE_SIZE, caches)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import runpy
+import sys
 from pathlib import Path
 
 from intelliperf.processes.process import output_of
 from intelliperf.records import Launcher
 
 HERE = Path(__file__).resolve().parent
-LAUNCHER = Launcher((str(HERE.parent / "gfx90a" / "gfx90a-run"), "--"))
+# By this interpreter: the python3 of a PATH may be a script whose own files no sandbox shows.
+LAUNCHER = Launcher((sys.executable, str(HERE.parent / "gfx90a" / "gfx90a-run"), "--"))
 STAND_IN = HERE.parent / "rocprofv3"
 DEADLINE_S = 240.0
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from rocmdevice import LAUNCHER, STAND_IN, build_device
 
-from intelliperf.cli.doctoramd import examine_amd
+from intelliperf.cli.doctor import Health, Observation
+from intelliperf.cli.doctoramd import examine_amd, once
 
 pytestmark = pytest.mark.gfx90a
 
@@ -51,8 +52,17 @@ def test_without_a_device_the_cause_is_said_once_and_the_rest_is_tried(
     monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "7")
     assert examine_amd(shlex.join(LAUNCHER.words), False, tmp_path / "bundle.tar.gz") == 1
     said = capsys.readouterr().out
-    assert "[!!] device: no AMD GPU" in said and said.count("[!!] device") == 1
+    assert "finds no GPU: ROCR_VISIBLE_DEVICES=7 hides all of them: unset it" in said and said.count("[!!] device") == 1
     for tried in ("compilers", "plugin that records accesses", "tools library's build", "counters' tables"):
         assert f"[ok] {tried}: " in said
     assert "[ok] shared host memory: 256 bytes came out of the sandbox unchanged" in said
     assert "[--] not tried without a device: build, trace, counters" in said
+
+
+def test_what_several_steps_lack_is_said_once() -> None:
+    lacking, causes = "no HSA headers here; install them: apt-get install libhsa-runtime-dev", dict[str, str]()
+    first = Observation("HSA headers", Health.BAD, lacking)
+    assert once(first, causes) == first
+    again = once(Observation("tools library's build", Health.BAD, lacking), causes)
+    assert again == Observation("tools library's build", Health.BAD, "for the same reason as HSA headers")
+    assert once(Observation("rocprofv3", Health.GOOD, "allowed"), causes).detail == "allowed"

@@ -199,6 +199,31 @@ def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_unti
     }
 
 
+def test_kernels_of_a_graph_are_inspected_at_each_of_its_launches(place: Path) -> None:
+    import numpy as np
+
+    sums: list[float] = []
+
+    class Keep:
+        def compare(self, sync: Sync, base: Paused, other: Paused, *_: object) -> Divergence | None:
+            written = base.dispatch.arguments[1].pointers[0]
+            sums.append(float(np.frombuffer(base.content(written.allocation), np.float32)[0]))
+            return None
+
+    home = place / "captured"
+    home.mkdir()
+    compile_hip(HERE / "programs" / "captured.hip", home / "app")
+    application = Application(("./app",), home, home, launcher=LAUNCHER)
+    backend = RocmBackend(place / "captured-device", None, UNCONFINED, LAUNCHER)
+    setting = Setting(backend, Kernel("_Z4foldPKfPfi", "fold"), UNCONFINED, place / "captured-logs", DEADLINE_S)
+    followed = follow(setting, [SideRun(label, application) for label in ("first", "second")],
+                      Rule(lambda dispatch: dispatch.target), Keep())  # fmt: skip
+    assert not followed.divergences and all(ended.ok for ended in followed.ended.values())
+    assert sums == [3.0 * 1024, 7.0 * 1024, 15.0 * 1024]
+    launched = [event.kernel for event in followed.events if isinstance(event, Dispatch)]
+    assert launched == ["_Z4growPfPKfi", "_Z4foldPKfPfi"] * 3
+
+
 def test_a_kernel_that_waits_for_its_thread_is_recorded(tmp_path: Path) -> None:
     shutil.copy(HERE / "programs" / "waiting.hip", tmp_path)
     build = ("hipcc", "-O2", "-g", "waiting.hip", "-o", "app")

@@ -30,7 +30,7 @@ SCALE = "_Z5scalePffi"
 @pytest.fixture(params=newer.runtimes() or [Path("none")], ids=lambda root: root.name)
 def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
     build_device()
-    words = LAUNCHER.words[:1] + ("--runtime", str(request.param), "--")
+    words = LAUNCHER.words[:-1] + ("--runtime", str(request.param), "--")
     with newer.headers_of(request.param):
         yield Launcher(words)
 
