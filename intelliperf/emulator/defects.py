@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.emulator.modulefacts import SiteFacts
+from intelliperf.emulator.modulefacts import Location, ModuleFacts, SiteFacts
 from intelliperf.emulator.safety import is_look
 from intelliperf.emulator.sourcelines import Project, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
@@ -139,7 +139,7 @@ def _describe(trace: Trace, fault: Fault, project: Project, vendor: str) -> Defe
         what=what,
         remedy=remedy,
         kernel=facts.name if facts else fault.kernel or "the host part",
-        point=_point(trace, fault, fault.site, project),
+        point=_point(trace, fault, fault.site, project) or _stop(trace, fault, project),
         other=_point(trace, fault, fault.other_site, project),
         thread=_thread(fault.block, fault.thread) if fault.launch is not None else None,
         other_thread=_thread(fault.other_block, fault.other_thread),
@@ -198,13 +198,22 @@ def _point(trace: Trace, fault: Fault, number: int | None, project: Project) -> 
     if facts is None or number is None or number >= len(facts.sites):
         return None
     site = facts.sites[number]
-    chain = users_chain(site.locations, Path(facts.source), project)
+    return _point_at(facts, site.locations, _does(site), project)
+
+
+def _stop(trace: Trace, fault: Fault, project: Project) -> SourcePoint | None:
+    facts = trace.modules.get(fault.module) if fault.module is not None else None
+    return _point_at(facts, trace.stopped_at(fault), "stops", project) if facts else None
+
+
+def _point_at(facts: ModuleFacts, locations: Sequence[Location], does: str, project: Project) -> SourcePoint | None:
+    chain = users_chain(locations, Path(facts.source), project)
     if not chain:
         return None
     frame = chain[0]
     on_disk = project.on_disk(frame.file) or frame.file
     name = on_disk.relative_to(project.directory) if on_disk.is_relative_to(project.directory) else frame.file
-    return SourcePoint(str(name), frame.line, frame.column, source_text(on_disk, frame.line), _does(site))
+    return SourcePoint(str(name), frame.line, frame.column, source_text(on_disk, frame.line), does)
 
 
 def _does(site: SiteFacts) -> str:

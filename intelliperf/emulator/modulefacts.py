@@ -152,8 +152,8 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
         function=str(row["function"]),
         operation=str(row["operation"]),
         type=str(row.get("type", "")),
-        locations=_locations(row["locations"]),
-        also=None if "also" not in row else tuple(_locations(places) for places in row["also"]),
+        locations=locations_of(row["locations"]),
+        also=None if "also" not in row else tuple(locations_of(places) for places in row["also"]),
         flags=int(row.get("flags", 0)),
         by=str(row.get("by", "")),
         doubts=tuple(map(str, row.get("doubts", ()))),
@@ -161,14 +161,14 @@ def _site(row: Mapping[str, Any]) -> SiteFacts:
 
 
 def _blocks(row: Mapping[str, Any]) -> tuple[BlockFacts, ...]:
-    named = [_locations(places) for places in row["locations"]]
+    named = [locations_of(places) for places in row["locations"]]
     return tuple(
         BlockFacts(str(block["function"]), block["mix"], () if block["location"] is None else named[block["location"]])
         for block in row["blocks"]
     )
 
 
-def _locations(places: Sequence[Mapping[str, Any]]) -> tuple[Location, ...]:
+def locations_of(places: Sequence[Mapping[str, Any]]) -> tuple[Location, ...]:
     return tuple(
         Location(str(place["file"]), int(place["line"]), int(place["column"]), str(place["function"]))
         for place in places

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.devices import models
+from intelliperf.emulator.modulefacts import Location
 from intelliperf.emulator.sourcelines import Project, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.records import Check, CheckStatus
@@ -66,13 +67,14 @@ class LocatedFault:
     count: int
     cause: str | None = None  # what it lacks, see `Fault`
     look: bool = False  # see `is_look`
+    why: str | None = None  # of a trap, where the code tells
 
     @property
     def identity(self) -> tuple[str, str, str | None, str]:
         return self.kind, self.kernel, self.scope, self.place.text
 
     def __str__(self) -> str:
-        words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-"))
+        words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-")) + (f" ({self.why})" if self.why else "")
         scope = f" within a {self.scope}" if self.scope else ""
         place, against = self.place, self.other
         if against and not place.line:
@@ -92,11 +94,14 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         kind=fault.kind,
         kernel=facts.name if facts else fault.kernel or "the host part",
         scope=fault.scope,
-        place=_place(trace, fault.module, fault.site, project) or Place("", 0, ""),
+        place=_place(trace, fault.module, fault.site, project)
+        or _shown(trace, fault.module, trace.stopped_at(fault), project)
+        or Place("", 0, ""),
         other=_place(trace, fault.module, fault.other_site, project),
         count=fault.count,
         cause=fault.cause,
         look=is_look(trace, fault, project),
+        why=fault.detail if fault.kind == "trap" else None,
     )
 
 
@@ -129,7 +134,13 @@ def _place(trace: Trace, module: int | None, site: int | None, project: Project)
     facts = trace.modules.get(module) if module is not None else None
     if facts is None or site is None or site >= len(facts.sites):
         return None
-    locations = facts.sites[site].locations
+    return _shown(trace, module, facts.sites[site].locations, project)
+
+
+def _shown(trace: Trace, module: int | None, locations: Sequence[Location], project: Project) -> Place | None:
+    facts = trace.modules.get(module) if module is not None else None
+    if facts is None:
+        return None
     chain = users_chain(locations, Path(facts.source), project)
     if chain:
         on_disk = project.on_disk(chain[0].file) or chain[0].file

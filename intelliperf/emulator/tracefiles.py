@@ -18,8 +18,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from intelliperf.emulator.codeobjects import with_places
-from intelliperf.emulator.modulefacts import ABI_VERSION, KernelFacts, ModuleFacts, parse_module
+from intelliperf.emulator.codeobjects import CodeObject, with_places
+from intelliperf.emulator.modulefacts import (
+    ABI_VERSION,
+    KernelFacts,
+    Location,
+    ModuleFacts,
+    locations_of,
+    parse_module,
+)
 from intelliperf.errors import ProtocolError
 from intelliperf.records import Geometry
 
@@ -116,6 +123,7 @@ class Fault:
     value: int | None = None  # 4 bytes there before the access
     resident: int | None = None  # of a deadlock: blocks that fit on the device, where others were not begun
     detail: str | None = None
+    code_offset: int | None = None  # in the module's code object, of an instruction that stops
 
 
 class Trace:
@@ -195,6 +203,13 @@ class Trace:
         """Of the module that it was seen in, else of any that has the kernel."""
         modules = self.modules.values() if fault.module is None else [self.modules[fault.module]]
         return next((module.kernels[fault.kernel] for module in modules if fault.kernel in module.kernels), None)
+
+    def stopped_at(self, fault: Fault) -> tuple[Location, ...]:
+        """The inline chain of the instruction that stopped a GPU's own code; empty for any other fault."""
+        if fault.module is None or fault.code_offset is None:
+            return ()
+        code = CodeObject((self.directory / f"module-{fault.module}.co").read_bytes())
+        return locations_of(code.chain(fault.code_offset))
 
     @cached_property
     def launch_by_index(self) -> Mapping[int, KernelLaunch]:
@@ -289,6 +304,7 @@ def parse_fault(path: Path, row: Mapping[str, Any]) -> Fault:
             value=row.get("value"),
             resident=_optional(row.get("resident")),
             detail=row.get("detail"),
+            code_offset=_optional(row.get("code_offset")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed fault: {error!r}") from error

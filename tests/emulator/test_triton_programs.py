@@ -81,6 +81,18 @@ def test_a_kernel_that_does_not_compile_is_told_in_tritons_words(tmp_path: Path)
 
 
 @pytest.mark.triton
+def test_an_instruction_that_cannot_run_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    unknown = 'value = tl.inline_asm_elementwise("v_clrexcp\\nv_mov_b32 $0, $1", "=v,v", [value], tl.float32, False, 1)'
+    source = SUM.replace("    tl.atomic_add", f"    {unknown}\n    tl.atomic_add")
+    (tmp_path / "sum.py").write_text(source)
+    status, _, err = emulated(tmp_path, interpreter("triton"), "sum.py")
+    line = 1 + source.splitlines().index(f"    {unknown}")
+    assert status == 1
+    assert "instruction not implemented: 'v_clrexcp" in err and f"at sum.py:{line} (" in err, err
+
+
+@pytest.mark.triton
 def test_a_program_without_a_kernel_says_so(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("import triton\n")
     status, _, err = emulated(tmp_path, interpreter("triton"), "app.py")

@@ -151,6 +151,8 @@ std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t l
     line.number(fault.resident);
   else
     line.null();
+  if (fault.code_offset != kNoOffset) line.key("code_offset").number(fault.code_offset);
+  if (fault.why) line.key("detail").string(fault.why);
   line.key("count").number(entry.count);
   line.end_object();
   return line.text();

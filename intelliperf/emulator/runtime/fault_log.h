@@ -37,6 +37,7 @@ enum class FaultCause : uint8_t {
 enum class FaultScope : uint8_t { kNone, kWave, kBlock, kGrid };
 constexpr uint32_t kNoSite = 0xFFFFFFFF;
 constexpr uint64_t kNoBlock = ~uint64_t(0);
+constexpr uint64_t kNoOffset = ~uint64_t(0);
 
 struct Fault {
   FaultKind kind;
@@ -53,6 +54,9 @@ struct Fault {
   int64_t address_offset = 0;     // from the base of its allocation
   uint64_t allocation_bytes = 0;  // 0: in none
   bool freed = false;             // of an access out of bounds: the allocation was freed before
+  // Of a stop in a GPU's own code: where in its code object, and why in a text that stays.
+  uint64_t code_offset = kNoOffset;
+  const char* why = nullptr;
 };
 
 // Counts the fault; the first of its kind and sites keeps the details.

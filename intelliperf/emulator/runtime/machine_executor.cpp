@@ -3,6 +3,8 @@
 #include <cfenv>
 #include <cstdio>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "analysis.h"
 #include "code_module.h"
@@ -78,6 +80,12 @@ std::vector<char> packet_of(const machine::Dispatch& dispatch) {
 }
 
 uint64_t address_of(const void* at) { return reinterpret_cast<uint64_t>(at); }
+
+// For as long as the process lives.
+const char* kept(const std::string& text) {
+  static auto* const texts = new std::set<std::string>;
+  return texts->insert(text).first->c_str();
+}
 
 bool synchronises(const Site& site) {
   const auto kind = SiteKind(site.kind);
@@ -355,6 +363,8 @@ void MachineExecutor::fail(const Wave& wave, const machine::Stopped& stopped) {
     fault.address_offset = int64_t(around ? stopped.address - around->base : stopped.address);
     fault.allocation_bytes = around ? around->bytes : 0;
   }
+  if (stopped.at) fault.code_offset = stopped.at->address - request_.kernel->module->code->base();
+  if (!stopped.memory) fault.why = kept(stopped.why);
   note_fault(fault);
   say(stopped);
   abort_status = stopped.memory ? kIllegalAddress : kLaunchFailed;
