@@ -56,6 +56,7 @@ class Hello:
     raw: Object  # for Backend.open_memory
     formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
     constants: Mapping[str, frozenset[int]] = field(default_factory=dict)  # that a kernel compares with or divides by
+    limits: Mapping[str, frozenset[float]] = field(default_factory=dict)  # that a kernel compares floats with
     widths: Mapping[str, Mapping[int, int]] = field(
         default_factory=dict
     )  # how often a kernel keeps numbers in so many bits
@@ -180,7 +181,8 @@ def parse_hello(message: Object) -> Hello:
         by_wave=frozenset(str(symbol) for symbol, entry in kernels.items() if _object(entry).get("by_wave") is True),
         lost_shadows=_list(message, "lost_shadows", _reasons) if "lost_shadows" in message else (),
         reach=dict(_list(message, "reach", _reach_table)) if "reach" in message else {},
-        constants={str(symbol): _naturals(_object(entry), "constants") for symbol, entry in kernels.items()},
+        constants={str(symbol): frozenset(map(int, _reals(entry, "constants"))) for symbol, entry in kernels.items()},
+        limits={str(symbol): _reals(entry, "limits") for symbol, entry in kernels.items()},
         copies={str(symbol): _naturals(_object(entry), "copies") for symbol, entry in kernels.items()},
         compensations={
             str(symbol): _natural(entry, "compensations")
@@ -358,6 +360,13 @@ def _natural(message: Object, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _UNSIGNED_LIMIT:
         raise ProtocolError(f"a message lacks the natural number {key!r}")
     return value
+
+
+def _reals(message: object, key: str) -> frozenset[float]:
+    value = _object(message).get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, (int, float)) for one in value):
+        raise ProtocolError(f"{key!r} of a message is no list of numbers")
+    return frozenset(value)
 
 
 def _naturals(message: Object, key: str) -> frozenset[int]:

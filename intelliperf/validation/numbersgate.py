@@ -47,6 +47,7 @@ from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
 _MOST_CONSTANTS = 32
+_MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _ALTERED = "candidate on other numbers"
@@ -204,7 +205,8 @@ class NumbersGate:
         return Interception(
             other_numbers=tuple(one.way for one in alterations),
             other_kept=kept(calibration),
-            other_constants=tuple(sorted(trial.compared.constants)[:_MOST_CONSTANTS]),
+            other_constants=tuple(sorted(trial.compared.constants, key=_nearest_first)[:_MOST_CONSTANTS]),
+            other_limits=tuple(sorted(trial.compared.limits, key=_nearest_first)[:_MOST_LIMITS]),
             other_cancelling=trial.compared.uncompensated,
         )
 
@@ -292,6 +294,10 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))
+
+
+def _nearest_first(constant: float) -> tuple[float, float]:
+    return abs(constant), constant
 
 
 def _later(alteration: Alteration, first: Alteration | None) -> bool:

@@ -78,6 +78,10 @@ CHEATS = {
     ),
     "the indices are known beforehand": (FAST.replace("key[i]", "i % 3"), "some of the numbers are others"),
     "the size is known beforehand": (FAST.replace("i < n", "i < 8000"), "with another value of a plain argument"),
+    "a range that no number lies in is left out": (
+        f"  if (in[0] < -1.0e6f) return;\n{FAST}",
+        "all numbers below a limit of the code",
+    ),
     "a factor is known beforehand": (FAST.replace("gain", "0.5f"), "with another value of a plain argument"),
 }
 

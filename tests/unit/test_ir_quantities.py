@@ -10,6 +10,7 @@ from intelliperf.emulator.ir.quantities import (
     Place,
     Users,
     constants,
+    limits,
     of_parameters,
     of_variable,
     only_loaded,
@@ -100,6 +101,17 @@ def test_constants_of_the_code_are_where_it_may_do_something_else() -> None:
     )
     (function,) = parse_module(f"define void @f(i32 %n, i32 %k) {{\n{body}  ret void\n}}\n").functions
     assert constants(function) == [12, 64, 96] and reads_grid(function)
+
+
+def test_floats_are_compared_with_limits_of_either_sign() -> None:
+    body = (
+        "  %c = fcmp nnan olt float %x, -1.000000e+03\n  %z = fcmp ogt float %x, 0.000000e+00\n"
+        "  %m = call float @llvm.minnum.f32(float %x, float 0x3FB99999A0000000), !dbg !1\n"
+        "  %s = fadd float %x, 5.000000e-01\n  %k = icmp eq i32 %n, -77\n"
+    )
+    (function,) = parse_module(f"define void @f(float %x, i32 %n) {{\n{body}  ret void\n}}\n").functions
+    assert limits(function) == [-1000.0, pytest.approx(0.1)]
+    assert constants(function) == [-77]
 
 
 def test_bounds_and_cases_are_constants_too() -> None:

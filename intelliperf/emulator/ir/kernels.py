@@ -18,7 +18,7 @@ from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX
 from intelliperf.emulator.ir.module import Function, Module
-from intelliperf.emulator.ir.quantities import Place, Users, constants, of_parameters, reads_grid
+from intelliperf.emulator.ir.quantities import Place, Users, constants, limits, of_parameters, reads_grid
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
@@ -172,6 +172,7 @@ def describe_kernel(
         ],
         "quantities": of_parameters(Users(function), _places(map_arguments(function, debug)), types, debug),
         "constants": constants(function),
+        "limits": limits(function),
         "reads_grid": reads_grid(function),
         "widths": {str(bits): count for bits, count in sorted((widths(function) + helping).items())},
         "compensations": compensations(function),

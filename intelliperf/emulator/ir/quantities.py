@@ -7,6 +7,7 @@ takes which was not inlined may be, too. The constants that it is compared with 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any
 
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.module import Function, Instruction
+from intelliperf.emulator.ir.shadow.constants import parse
 from intelliperf.emulator.ir.text import NAME, split_top
 
 _VALUE = re.compile(rf"%{NAME}")
@@ -22,8 +24,10 @@ _HARMLESS_CALL = re.compile(r"@llvm\.(?:[su](?:min|max)|abs|dbg|lifetime|assume)
 _CARRYING = frozenset(("zext", "sext", "trunc", "freeze", "phi", "select"))  # the same number, or a choice
 _PASSING = frozenset(("sub", "mul", "shl", "xor"))
 _COMPARING = frozenset(("icmp", "udiv", "sdiv", "urem", "srem"))
-_BOUND = re.compile(r"@llvm\.[su](?:min|max)\..*, i\d+ (\d+)\)")
-_CASE = re.compile(r"^ *i\d+ (\d+), label", re.MULTILINE)
+_BOUND = re.compile(r"@llvm\.[su](?:min|max)\..*, i\d+ (-?\d+)\)")
+_CASE = re.compile(r"^ *i\d+ (-?\d+), label", re.MULTILINE)
+_CHOICE = re.compile(r"@llvm\.(?:min|max)(?:num|imum|imumnum)\.")
+_FLOAT = re.compile(r"-?\d+\.\d+e[+-]\d+|\b0x[HR]?[0-9A-F]+\b")
 _DIVIDING = frozenset(("udiv", "sdiv", "urem", "srem", "lshr", "ashr", "and"))
 _LARGEST = 1 << 31
 _MOST_OF_AN_ARRAY, _MOST_NESTED = 8, 8
@@ -294,7 +298,17 @@ def constants(function: Function) -> list[int]:
                 found |= set(map(int, _CASE.findall(instruction.text)))
             elif instruction.opcode in ("and", "lshr", "ashr"):
                 found |= {d for c in _constants(instruction.text) if (d := _divisor(instruction.opcode, c)) is not None}
-    return sorted(c for c in found if 1 < c < _LARGEST)
+    return sorted(c for c in found if 1 < abs(c) < _LARGEST)
+
+
+def limits(function: Function) -> list[float]:
+    """What the function compares floats with, or limits them to: zero is not told."""
+    found: set[float] = set()
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.opcode == "fcmp" or instruction.opcode == "call" and _CHOICE.search(instruction.text):
+                found |= set(map(parse, _FLOAT.findall(_without_attachments(instruction.text))))
+    return sorted(limit for limit in found if limit and math.isfinite(limit))
 
 
 def reads_grid(function: Function) -> bool:

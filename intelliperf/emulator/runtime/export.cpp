@@ -70,7 +70,10 @@ std::string hello() {
     copy_json(json, (*kernel)["parameters"]);
     json.key("by_wave").boolean((*kernel)["by_wave"].boolean());
     json.key("constants").begin_array();
-    for (const JsonValue& constant : (*kernel)["constants"].items()) json.number(constant.unsigned_or(0));
+    for (const JsonValue& constant : (*kernel)["constants"].items()) json.integer(int64_t(constant.number()));
+    json.end_array();
+    json.key("limits").begin_array();
+    for (const JsonValue& limit : (*kernel)["limits"].items()) json.real(limit.number());
     json.end_array();
     json.key("copies").begin_array();
     for (const JsonValue& parameter : (*kernel)["copies"].items()) json.number(parameter.unsigned_or(0));

@@ -20,6 +20,7 @@ constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
 constexpr uint32_t kPayload = 0x1234;
+constexpr uint64_t kSteps = 1 << 20;  // so many numbers between a limit and its double
 
 template <class Value>
 constexpr Value kLargeOnes = sizeof(Value) == 4 ? Value(1 << 22) : Value(1ull << 50);
@@ -114,6 +115,13 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (!constant) return false;
         value = high * Value(i) / Value(values.size());
         break;
+      case DataKind::kBelow:
+      case DataKind::kAbove: {
+        if (!constant) return false;
+        const double beyond = std::abs(bounds.limit) * double(1 + chance % kSteps) / double(kSteps);
+        value = Value(bounds.limit + (kind == DataKind::kBelow ? -beyond : beyond));
+        break;
+      }
       default:
         return false;
     }
@@ -132,7 +140,9 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
   for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t chance = mixed(draw ^ i);
     Value& value = values[i];
-    if (kind == DataKind::kRamp) {
+    if (kind == DataKind::kNamed) {
+      value = Value(bounds.named + (chance % 4 ? 0 : chance / 4 % 2 ? 1 : -1));
+    } else if (kind == DataKind::kRamp) {
       value = Value(double(high) * double(i) / double(values.size()));
     } else if (kind == DataKind::kEveryValue) {
       const uint64_t range = sizeof(Value) == 1 ? 255 : uint64_t(int64_t(high)) - uint64_t(int64_t(low));
@@ -162,7 +172,7 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
     }
   }
   return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
-         kind == DataKind::kEveryValue || kind == DataKind::kWritten;
+         kind == DataKind::kEveryValue || kind == DataKind::kWritten || kind == DataKind::kNamed;
 }
 
 template <class Value>
@@ -270,6 +280,12 @@ const char* name_of(DataKind kind) {
       return "a billionth of all numbers";
     case DataKind::kCancelling:
       return "large numbers that cancel";
+    case DataKind::kBelow:
+      return "all numbers below a limit of the code";
+    case DataKind::kAbove:
+      return "all numbers above a limit of the code";
+    case DataKind::kNamed:
+      return "integers that the code names";
     case DataKind::kCount:
       break;
   }
@@ -279,7 +295,8 @@ const char* name_of(DataKind kind) {
 uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelling; }
 
 bool needs_watching(DataKind kind) {
-  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kWritten;
+  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kWritten ||
+         kind == DataKind::kNamed;
 }
 
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {

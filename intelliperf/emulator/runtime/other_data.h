@@ -27,12 +27,17 @@ enum class DataKind : uint8_t {  // the most telling first
   kWritten,     // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
   kCancelling,  // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
   kCount,
+  kBelow,  // floats that are only read, all below `Bounds::limit`
+  kAbove,  // or above it
+  kNamed,  // integers that are only read: three of four are `Bounds::named`, the others beside it
 };
 
 // Plain numbers of the launch, which data may be compared with.
 struct Bounds {
   std::vector<double> floats;
   std::vector<int64_t> integers;
+  double limit = 0;
+  int64_t named = 0;
 };
 
 // How many of them there are for this run.

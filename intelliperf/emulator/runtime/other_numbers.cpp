@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint32_t kMostArguments = 6;
 constexpr size_t kMostPointers = 3;
+constexpr size_t kMostNamed = 4;
 constexpr uint64_t kWideEach = 3;            // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
@@ -71,6 +72,7 @@ Bounds bounds_of(const LaunchRequest& request) {
     if (kind == NumberKind::kFloat) found.floats.push_back(bytes == 4 ? double(narrow) : wide);
     if (kind == NumberKind::kInteger) found.integers.push_back(bytes == 4 ? int64_t(small) : large);
   }
+  found.floats.insert(found.floats.end(), settings().limits.begin(), settings().limits.end());
   return found;
 }
 
@@ -123,8 +125,32 @@ std::vector<const Allocation*> lists_of(const LaunchRequest& request) {
   return found.size() > 1 ? found : std::vector<const Allocation*>();
 }
 
+struct Named {
+  DataKind kind;
+  double limit;
+  int64_t value;
+};
+
+// What only one version's code compares with may stand in every place of the data: one place may be what it looks at.
+std::vector<Named> named_of(const LaunchRequest& request) {
+  bool floats = false, integers = false;
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    if (numbers.mixed || !numbers.of.constant) continue;
+    const bool members = numbers.members != nullptr;
+    integers |= members || numbers.of.number.kind == NumberKind::kInteger;
+    floats |= members || numbers.of.number.kind == NumberKind::kFloat || numbers.of.number.kind == NumberKind::kBrain;
+  }
+  std::vector<Named> found;
+  for (const double limit : floats ? settings().limits : std::vector<double>())
+    for (const DataKind kind : {DataKind::kBelow, DataKind::kAbove}) found.push_back({kind, limit, 0});
+  const auto& constants = settings().constants;  // the nearest to zero first, which are sizes rather
+  for (size_t i = 0; integers && i < std::min(kMostNamed, constants.size()); ++i)
+    found.push_back({DataKind::kNamed, 0, constants[constants.size() - 1 - i]});
+  return found;
+}
+
 Window of_data(const LaunchRequest& request, uint64_t nth) {
-  return Window(1, 1 + data_kinds() + uint32_t(lists_of(request).size()), nth);
+  return Window(1, 1 + data_kinds() + uint32_t(lists_of(request).size() + named_of(request).size()), nth);
 }
 
 std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
@@ -225,23 +251,32 @@ void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
 }
 
 void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which) {
+  const std::vector<const Allocation*> lists = lists_of(request);
+  if (which > data_kinds() + lists.size()) {
+    const Named named = named_of(request)[which - 1 - data_kinds() - lists.size()];
+    Bounds bounds;
+    bounds.limit = named.limit, bounds.named = named.value;
+    alter_kinds(request, nth, named.kind, nullptr, bounds);
+    told_ = name_of(named.kind);
+    return;
+  }
   const bool one_list = which > data_kinds();
   const DataKind kind = one_list ? DataKind::kOutOfRange : DataKind(which - 1);
-  const Allocation* only = one_list ? lists_of(request)[which - 1 - data_kinds()] : nullptr;
+  const Allocation* only = one_list ? lists[which - 1 - data_kinds()] : nullptr;
   if (which != 0 && !one_list && kind == DataKind::kCancelling) {
     alter_sums(request);
     return;
   }
   if (which != 0) {
-    alter_kinds(request, nth, kind, only);
+    alter_kinds(request, nth, kind, only, bounds_of(request));
     told_ = only ? "integers of one list out of their range" : name_of(kind);
     return;
   }
   alter_all(request, nth, mode);
 }
 
-void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only) {
-  const Bounds bounds = bounds_of(request);
+void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only,
+                               const Bounds& bounds) {
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
@@ -259,7 +294,7 @@ void OtherNumbers::alter_together(const LaunchRequest& request, uint64_t nth, ui
   if (chosen.large)
     alter_all(request, nth, OtherNumbersMode::kLarge);
   else
-    alter_kinds(request, nth, chosen.kind, nullptr);
+    alter_kinds(request, nth, chosen.kind, nullptr, bounds_of(request));
   const bool watched = altered_.watched;
   alter_size(request, chosen.size);  // last: the other value may be that of a device variable
   altered_.watched |= watched;

@@ -40,7 +40,8 @@ class OtherNumbers {
     std::vector<char> content;
   };
   void alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which);
-  void alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only);
+  void alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only,
+                   const Bounds& bounds);
   void alter_together(const LaunchRequest& request, uint64_t nth, uint32_t which);
   void move_pointer(const LaunchRequest& request, size_t index);
   void alter_sums(const LaunchRequest& request);

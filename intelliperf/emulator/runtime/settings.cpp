@@ -53,6 +53,14 @@ std::vector<uint64_t> numbers_variable(const char* name) {
   return numbers;
 }
 
+std::vector<double> reals_variable(const char* name) {
+  std::vector<double> numbers;
+  const std::string text = text_variable(name);
+  for (size_t from = 0; from < text.size(); from = std::min(text.find(',', from), text.size()) + 1)
+    numbers.push_back(strtod(text.c_str() + from, nullptr));
+  return numbers;
+}
+
 Settings read_environment() {
   Settings s;
   s.trace_directory = text_variable("INTELLIPERF_TRACE_DIR");
@@ -66,6 +74,7 @@ Settings read_environment() {
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
+  s.limits = reals_variable("INTELLIPERF_OTHER_LIMITS");
   for (const int64_t one : s.constants) s.far_constants |= one > kMostOfAModule && one <= kFarthest;
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));

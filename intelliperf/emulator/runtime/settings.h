@@ -30,6 +30,7 @@ struct Settings {
   std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
   std::vector<int64_t> constants;      // values for them that only one of the two versions names
+  std::vector<double> limits;          // what only one of the two versions compares floats with
   bool far_constants = false;          // some of them are larger than most launches of small programs
   double most_seconds = 0;             // of an altered launch
   bool cancelling = false;             // the original calculates rounding errors that the candidate does not
