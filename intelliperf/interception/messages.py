@@ -365,7 +365,7 @@ def _natural(message: Object, key: str) -> int:
 def _reals(message: object, key: str) -> frozenset[float]:
     value = _object(message).get(key, [])
     if not isinstance(value, list) or not all(isinstance(one, (int, float)) for one in value):
-        raise ProtocolError(f"{key!r} of a message is no list of numbers")
+        raise ProtocolError(f"{key!r} of a message is not a list of numbers")
     return frozenset(value)
 
 
