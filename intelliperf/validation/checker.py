@@ -144,7 +144,7 @@ class Checker:
                 self.ways[way] = max(self.ways.get(way, 0), len(buffers))
             if problem is not None:
                 return replace(problem, text=f"{describe(mine, names)}: {problem.text}")
-            allowance = self._allowance(base, key_of(mine), scalar)
+            allowance = self._allowance(_launch(base), key_of(mine), scalar)
             if allowance.steadiness is Steadiness.UNORDERED and not self._erratic(base, key_of(mine)):
                 contents = as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id))
                 reordered[key_of(mine)] = Reordered(allowance.scalar, *contents)
@@ -187,7 +187,7 @@ class Checker:
         if mine.size != theirs.size:
             return _Wrong(f"has {theirs.size} bytes, expected {mine.size}")
         key = key_of(mine)
-        allowance = self._allowance(here, key, scalar)
+        allowance = self._allowance(_launch(here), key, scalar)
         if allowance.steadiness is Steadiness.ERRATIC or self._erratic(here, key) or mine.size == 0:
             return None
         left, right = here.buffer(mine.id), there.buffer(theirs.id)
@@ -238,10 +238,10 @@ class Checker:
     def _erratic(self, base: Paused, key: Key) -> bool:
         return (base.dispatch.index, key) in self.calibration.erratic_at
 
-    def _allowance(self, base: Paused, key: Key, scalar: Scalar) -> Allowance:
+    def _allowance(self, launch: tuple[int, str], key: Key, scalar: Scalar) -> Allowance:
         if self.given.get(key, BYTE) is BYTE:  # of kernels that do not take the buffer nobody knows what it holds
             self.given[key] = scalar
-        return self.calibration.allowed_at(base.dispatch.index, base.dispatch.alteration, key, self.rule(key))
+        return self.calibration.allowed_at(*launch, key, self.rule(key))
 
     def rule(self, key: Key) -> Allowance:
         """What holds for a buffer now: a proof may have replaced what the calibration derived."""
@@ -387,6 +387,10 @@ def _advice(mismatch: Mismatch, allowance: Allowance) -> str:
     if allowance.steadiness is Steadiness.EXACT:
         return " (the original is bit-exact here; --rtol and --atol allow another order of summation)"
     return f" (allowed: {allowance.describe()})"
+
+
+def _launch(paused: Paused) -> tuple[int, str]:
+    return paused.dispatch.index, paused.dispatch.alteration
 
 
 def _aliased(base: Paused) -> str | None:

@@ -358,4 +358,25 @@ def test_what_a_buffer_holds_is_learnt_from_the_kernel_that_takes_it() -> None:
     model = OutputModel(0, (), frozenset(), True)
     checker = Checker(Calibration({}, Masks(), {}, (), ended, model, (), {}))
     key = ("device", 3, "")
-    assert [checker._allowance(key, scalar).scalar for scalar in (BYTE, FLOAT32, BYTE)] == [BYTE, FLOAT32, FLOAT32]
+    for scalar, learnt in ((BYTE, BYTE), (FLOAT32, FLOAT32), (BYTE, FLOAT32)):
+        assert checker._allowance((0, ""), key, scalar).scalar == learnt
+
+
+def test_what_a_proof_allows_after_one_launch_holds_there_only() -> None:
+    key = ("device", 3, "")
+    ended = Completed((), 0, None, False, False, 0.0, Path(), Path())
+    proven = {key: Allowance(Steadiness.NUMERIC, FLOAT32, 1e-6, by_algebra=True)}
+    calibration = Calibration(
+        proven,
+        Masks(),
+        {},
+        (),
+        ended,
+        OutputModel(0, (), frozenset(), True),
+        (),
+        {},
+        proven_at={(4, "sorted numbers", key): 0.5},
+    )
+    checker = Checker(calibration)
+    allowed = [checker._allowance(launch, key, FLOAT32).rtol for launch in ((4, "sorted numbers"), (4, ""), (5, ""))]
+    assert allowed == [0.5, 1e-6, 1e-6]
