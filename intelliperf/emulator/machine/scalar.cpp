@@ -357,9 +357,7 @@ SCALAR(s_call_b64) {
 }
 SCALAR(s_endpgm) { w.state = State::kEnded; }
 SCALAR(s_barrier) { w.state = State::kAtBarrier; }
-SCALAR(s_trap) {
-  throw Stop("s_trap " + std::to_string(i.immediate) + ": the kernel gave up (abort or assert), which");
-}
+SCALAR(s_trap) { throw Stop("s_trap " + std::to_string(i.immediate) + ": the kernel gave up (abort or assert)"); }
 
 SCALAR(s_sendmsg) {
   constexpr int64_t kInterrupt = 1, kMessage = 0xF;
