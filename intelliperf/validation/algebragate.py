@@ -22,10 +22,10 @@ from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, Launched
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.lockstep import (
     ByWay,
     Divergence,
-    Effort,
     Observer,
     Paused,
     Rule,

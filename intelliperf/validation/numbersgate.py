@@ -30,10 +30,10 @@ from intelliperf.validation.othernumbers import (
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
+from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.lockstep import (
     ByWay,
     Divergence,
-    Effort,
     Followed,
     Observer,
     Rule,
@@ -51,6 +51,7 @@ _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _ALTERED = "candidate on other numbers"
+_NO_ONE_ANSWER = "the original has no one answer"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 
@@ -222,12 +223,17 @@ class NumbersGate:
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration)
+        observer = self._observer(alteration, calibration)
         try:
-            followed = self._followed(trial, [alteration], calibration, self._observer(alteration, calibration))
+            followed = self._followed(trial, [alteration], calibration, observer)
         except SideFailed as error:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
-        if TWIN in followed.divergences:
-            return Told(failed=(f"{alteration.wrong}: the original has no one answer",))
+        if (twin := followed.divergences.get(TWIN)) is not None:
+            late = f"the original does not get on in another order: {twin.detail}"
+            why = late if twin.outcome is Outcome.TIMED_OUT else _NO_ONE_ANSWER
+            return Told(failed=(f"{alteration.wrong}: {why}",))
+        if isinstance(observer, DoubtingChecker) and 0 < followed.syncs <= len(observer.doubtful):
+            return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
         found = followed.divergences.get(_ALTERED)
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         return found if found is not None else _told(alteration, followed, roomy)

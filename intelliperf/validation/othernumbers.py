@@ -162,8 +162,9 @@ class DoubtingChecker:
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         if other.side.label == TWIN:
-            overflows = self.alteration.finite and not finite(base)
-            if overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
+            failed = other.dispatch.status != 0
+            overflows = self.alteration.finite and not failed and not finite(base)
+            if failed or overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
                 self.doubtful.add(sync.number)
             else:
                 found = self.own.disagreements(sync, base, other, pairing, deadline)

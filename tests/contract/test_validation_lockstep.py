@@ -15,8 +15,10 @@ from intelliperf.records import Interception, Outcome
 from intelliperf.validation.buffers.tolerance import Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.othernumbers import ALTERATIONS, TWIN, DoubtingChecker
 from intelliperf.validation.runs.alignment import align
-from intelliperf.validation.runs.lockstep import Divergence, Effort, Rule, follow, follow_planned, record
+from intelliperf.validation.runs.effort import Effort
+from intelliperf.validation.runs.lockstep import Divergence, Rule, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideRun
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]
@@ -143,6 +145,29 @@ def test_time_counts_from_step_to_step_so_that_a_slow_candidate_is_no_hang(tmp_p
     patient = dataclasses.replace(setting(tmp_path), silence_s=1.0)
     divergence = follow(patient, runs, RULE, Checker(calibration)).divergences.get("candidate")
     assert (divergence is None) is passes, divergence
+
+
+def test_a_step_that_takes_the_reference_long_may_take_a_candidate_long(tmp_path):
+    plans = [[{"hang": pause_s}, steps()[1]] for pause_s in (0.4, 1.5)]
+    calibration = learnt(tmp_path, [steps()[1]])
+    runs = [
+        SideRun(label, program(tmp_path / label, plan)) for label, plan in zip((BASE, "candidate"), plans, strict=True)
+    ]
+    patient = dataclasses.replace(setting(tmp_path), silence_s=0.5)
+    assert not follow(patient, runs, RULE, Checker(calibration)).divergences
+
+
+def test_what_fails_in_another_order_of_the_reference_says_nothing_of_the_launches_after_it(tmp_path):
+    wrong = steps(floats={"out": [*VALUES[:-1], 7.0], "input": [1.0] * 25, "state": [0.0] * 4})[1]
+    right = steps()[1]
+    calibration = learnt(tmp_path, [right])
+    listed = {BASE: [right] * 3, TWIN: [steps(status=719)[1], right, right], "candidate": [wrong, right, wrong]}
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    rule = dataclasses.replace(RULE, after_failures=True, beside=(TWIN,))
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), ALTERATIONS[1])
+    found = follow(setting(tmp_path), runs, rule, observer).divergences
+    assert observer.doubtful == {0}
+    assert [*found] == ["candidate"] and found["candidate"].sync == 2
 
 
 def test_a_launch_that_fails_is_not_a_fast_one(tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from intelliperf.interception.messages import Dispatch
 from intelliperf.validation.numbersgate import _seen_enough, _told
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
-from intelliperf.validation.runs.lockstep import Effort, Followed
+from intelliperf.validation.runs.effort import Effort
+from intelliperf.validation.runs.lockstep import Followed
 
 ONCE = (1, 1, 1)
 DATA = ALTERATIONS[1]

@@ -24,11 +24,13 @@ from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import ANY_KERNEL, Application, Kernel, Outcome
 from intelliperf.validation.runs.content import Content
+from intelliperf.validation.runs.effort import Begun, Effort
 from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
 from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun, complaint
 
+_AS_LONG = 10.0  # as the base's own step: on a busy machine, or where a compiler is part of it
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share
     _ILLEGAL_ADDRESS: "an illegal memory access",
@@ -62,9 +64,9 @@ class Setting:
     def listener(self, run: SideRun) -> Reached | None:
         return self.reached if run.application == self.judged else None
 
-    def patience(self, deadline: Deadline) -> Deadline:
-        """For the next step of such a run; one that hangs must leave time for the others."""
-        return Deadline.after(min(deadline.left_s / 2, self.silence_s))
+    def patience(self, deadline: Deadline, base_s: float = 0.0) -> Deadline:
+        """For the next step of such a run, which took the base so long; a hang must leave time for the others."""
+        return Deadline.after(min(deadline.left_s / 2, max(self.silence_s, _AS_LONG * base_s)))
 
 
 @dataclass(frozen=True)
@@ -149,25 +151,13 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Effort:
-    """A run that is looked at beside the comparison of every launch is left when both are spent."""
-
-    least_syncs: int = 16
-    seconds: float = 15.0
-
-    def times(self, count: int) -> Effort:
-        """For so many runs in one."""
-        return Effort(self.least_syncs * count, self.seconds * count)
-
-
-@dataclass(frozen=True)
 class Rule:
     """What may differ, and which dispatches are compared."""
 
     compared: Callable[[Dispatch], bool]
     free_geometry: str | None = None  # the kernel whose grid, block and LDS may change, or `ANY_KERNEL`
     free_lds: bool = False  # how much LDS a launch gets is not a choice of the host
-    after_failures: bool = False  # a launch that fails in the base says nothing about the others'
+    after_failures: bool = False  # a launch that fails in the base, or `beside` it, says nothing about the others'
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()
     beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
@@ -185,15 +175,13 @@ class _Progress:
     uncovered: tuple[str, ...] = ()
     pairings: Remembered[Pairing] = field(default_factory=Remembered)
     left: dict[str, int] = field(default_factory=dict)
-    since: float | None = None  # the first point of comparison
+    since: Begun | None = None  # the first point of comparison
 
     def leave(self, others: Sequence[Side], rule: Rule) -> list[Side]:
         """The sides to continue with."""
-        if self.since is None and self.syncs:
-            self.since = time.monotonic()
-        if self.since is None or self.syncs < rule.effort.least_syncs:
-            return list(others)
-        if time.monotonic() - self.since < rule.effort.seconds:
+        if self.since is None and self.syncs and rule.bounded:
+            self.since = Begun.now()
+        if self.since is None or self.syncs < rule.effort.least_syncs or not self.since.spent(rule.effort.seconds):
             return list(others)
         self.left |= {side.label: self.syncs for side in others if side.label in rule.bounded}
         return [side for side in others if side.label not in rule.bounded]
@@ -211,12 +199,20 @@ def follow(
     progress = _Progress()
     with _sides(setting, runs) as sides:
         base, others = sides[0], list(sides[1:])
+        begun = time.monotonic()
+
+        def patience() -> Deadline:
+            return setting.patience(deadline, took_s)
+
         base.connect(deadline)
-        others = [side for side in others if _survives(progress, side, lambda s: s.connect(setting.patience(deadline)))]
+        took_s = time.monotonic() - begun
+        others = [side for side in others if _survives(progress, side, lambda s: s.connect(patience()))]
         while others or base_to_the_end:
+            begun = time.monotonic()
             message = base.next(deadline)
+            took_s = time.monotonic() - begun
             others = rule.in_question(
-                [s for s in others if _keeps_up(setting, progress, base, message, s, rule, observer, deadline)]
+                [s for s in others if _keeps_up(patience, progress, base, message, s, rule, observer, deadline)]
             )
             if isinstance(message, End):
                 progress.uncovered = message.uncovered
@@ -231,14 +227,14 @@ def follow(
         if others or base_to_the_end:
             ended[base.label] = base.finish(deadline)
         for side in others:
-            _survives(progress, side, lambda s: ended.update({s.label: s.finish(setting.patience(deadline))}))
+            _survives(progress, side, lambda s: ended.update({s.label: s.finish(patience())}))
     return Followed(
         ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered, progress.left
     )
 
 
 def _keeps_up(
-    setting: Setting,
+    patience: Callable[[], Deadline],
     progress: _Progress,
     base: Side,
     expected: Message,
@@ -249,7 +245,7 @@ def _keeps_up(
 ) -> bool:
     """Take one step with `side`; False once it has left the path."""
     try:
-        found = side.next(setting.patience(deadline))
+        found = side.next(patience())
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
             divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
@@ -296,7 +292,7 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
         return None if expected == found else changed(f"{found.describe()}, expected {expected.describe()}")
     if expected.kernel != found.kernel or expected.target != found.target:
         return changed(f"{found.describe()}, expected {expected.describe()}")
-    if found.status != expected.status and not (rule.after_failures and expected.status != 0):
+    if found.status != expected.status and not (rule.after_failures and (expected.status or label in rule.beside)):
         return _broken(label, found)
     lds = rule.free_lds or expected.dynamic_lds == found.dynamic_lds
     if lds and (expected.grid, expected.block) == (found.grid, found.block):

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-_PROC = Path("/proc")
+from intelliperf.processes.usage import PROC, below
+
 _RUNTIMES = re.compile(r"^(libhsa-runtime64|libcuda)\.so")
 _OURS = re.compile(r"^libintelliperf_")
 _TOOLS = re.compile(r"^lib(rocprofiler(?!-register)|roctracer|rocprof-|omnitrace|cupti|nvperf_target)[^/]*\.so")
@@ -21,20 +22,10 @@ _SETS = {
 }
 
 
-def libraries_below(process: int, proc: Path = _PROC) -> set[str]:
+def libraries_below(process: int, proc: Path = PROC) -> set[str]:
     """Of a process and its descendants: the names of the libraries that matter here, mapped now."""
-    children: dict[int, list[int]] = {}
-    for status in proc.glob("[0-9]*/stat"):
-        try:
-            after_name = status.read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended
-        children.setdefault(int(after_name[1]), []).append(int(status.parent.name))
     found: set[str] = set()
-    waiting = [process]
-    while waiting:
-        number = waiting.pop()
-        waiting += children.get(number, [])
+    for number, _ in below(process, proc):
         found |= _libraries(proc / str(number) / "maps")
     return found
 

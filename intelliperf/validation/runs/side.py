@@ -103,13 +103,14 @@ class Side:
         loaded: set[str] = set()
         looked_at_s = 0.0
         while self._channel is None:
+            running = self._child.running()  # before the look: one that has ended may have called in between
             self._channel = self._listener.accept(min(_POLL_S, deadline.left_s))
             if self._channel is not None:
                 break
             if self._child.age_s - looked_at_s >= _LOOK_S:
                 looked_at_s = self._child.age_s
                 loaded |= othertools.libraries_below(self._child.pid)
-            if not self._child.running():
+            if not running:
                 ended = self._child.wait(0.0)
                 failure = Failure.NO_KERNEL if ended_well(ended, self._run.application) else Failure.CRASHED
                 raise self._failed(failure, _why(f"{ended.describe()} before its first kernel", loaded))
