@@ -63,7 +63,8 @@ class Found:
 
     def serves(self, dependencies: Iterable[str]) -> bool:
         """Whether any of these files is one of its headers."""
-        return any(file.startswith(self.places) for file in dependencies)
+        places = self.places
+        return any(file.startswith(places) for file in dependencies)
 
     def is_in(self, message: str) -> bool:
         """Whether a compiler's message mentions a real one's files or names."""

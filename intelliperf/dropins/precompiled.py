@@ -107,9 +107,10 @@ def kept_directory() -> Path:
     return cache_directory() / "precompiled"
 
 
-def is_kept(file: str) -> bool:
-    """Whether a prerequisite is a precompiled header, or what one is made of, and no file of the user's."""
-    return Path(file).is_relative_to(kept_directory())
+def without_kept(files: Iterable[str]) -> list[str]:
+    """Prerequisites of the user's, without precompiled headers and what these are made of."""
+    kept = f"{kept_directory()}{os.sep}"
+    return [file for file in files if not os.path.normpath(file).startswith(kept)]
 
 
 def leading_includes(text: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -99,6 +100,7 @@ class Child:
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
             marked = {self._mark: "1", "CLANG_CRASH_DIAGNOSTICS_DIR": str(logs), **environment}
             self._popen = _start(self.argv, directory, marked, (out, err), pass_descriptors)
+        self._end_seen = _descriptor_of(self.pid)
         try:
             self._guard = subprocess.Popen(
                 ["/bin/sh", "-c", _GUARD, str(self.pid)],
@@ -140,8 +142,7 @@ class Child:
                 exceeded = True
                 break
             look()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(min(_POLL_S if left > _POLL_S else left, 0.2))
+            self._sleep(min(_POLL_S, left))
         seconds = time.monotonic() - self._started
         if timed_out or exceeded:
             self.kill()
@@ -160,6 +161,16 @@ class Child:
             stderr=self.stderr,
         )
 
+    def _sleep(self, seconds: float) -> None:
+        """Until the child has ended, but not longer."""
+        if self._end_seen is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(seconds)
+            return
+        poll = select.poll()
+        poll.register(self._end_seen, select.POLLIN)
+        poll.poll(seconds * 1000)
+
     def kill(self) -> None:
         """End the whole group: SIGTERM, then SIGKILL. A second Ctrl-C in between only hurries it."""
         try:
@@ -176,7 +187,13 @@ class Child:
         finally:
             self._signal(signal.SIGKILL)  # stragglers of the group, and the child if it ignored SIGTERM
             self._popen.wait()
+            self._forget_descriptor()
             end_orphans(self._mark, self.pid)
+
+    def _forget_descriptor(self) -> None:
+        descriptor, self._end_seen = self._end_seen, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def _dismiss_guard(self) -> None:
         with contextlib.suppress(BrokenPipeError, ValueError):
@@ -223,6 +240,14 @@ def _start(
         raise UsageError(f"cannot run {program}: {error.strerror}") from error
     except ValueError as error:  # a NUL in the argv
         raise UsageError(f"cannot run {program}: {error}") from error
+
+
+def _descriptor_of(pid: int) -> int | None:
+    """One that can be read when the process has ended (`pidfd_open(2)`); `Popen.wait` asks again and again instead."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:  # a kernel, or a sandbox, without it
+        return None
 
 
 def _signal_name(number: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from inprocess import compile_here
 from readers import reading_of
 
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import (
     Application,
@@ -81,11 +81,11 @@ class Bench:
 
     def _build(self, name: str, text: str, chip: Mapping[str, str] = NO_CHIP) -> Application | BuildFailure:
         directory = self.root / name
-        directory.mkdir(exist_ok=True)
+        (directory / "logs").mkdir(parents=True, exist_ok=True)
         (directory / self.file).write_text(text)
         compiler = "hipcc" if self.file.endswith(".hip") else "nvcc"
-        argv = (compiler, "-O2", "-g", self.file, "-o", "app")
-        done = run(argv, directory, 240.0, directory / "logs", "build", {**self.backend.build_environment(), **chip})
-        if not done.ok:
-            return BuildFailure(tuple(done.tail().splitlines()[:3]))
+        environment = {**self.backend.build_environment(), **chip}
+        done = compile_here(compiler, "-O2", "-g", self.file, "-o", "app", directory=directory, environment=environment)
+        if done.status:
+            return BuildFailure(tuple(done.said.splitlines()[:3]))
         return Application((str(directory / "app"),), directory, directory)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from inprocess import build_here
 
 from intelliperf.codegen.rulebook import RuleRewriter
 from intelliperf.codegen.syntax.clang import ClangParser
@@ -131,9 +132,7 @@ def output(root: Path, files: dict[str, str]) -> str:
         (root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     sources = [path for path in files if path.endswith((".hip", ".cu"))]
     flavour = "nvcc" if sources[0].endswith(".cu") else "hipcc"
-    argv = [sys.executable, "-m", "intelliperf.emulator.driver", flavour, *sources, "-o", "app"]
-    built, _, errors = output_of(argv, 240.0, tool_environment(), root)
-    assert built.ok, errors
+    build_here(flavour, *sources, "-o", "app", directory=root)
     ran, printed, errors = output_of([str(root / "app")], 60.0, {}, root)
     assert ran.ok, errors
     return printed

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+from inprocess import WITHOUT_FACTS, build_here
+
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
@@ -41,9 +40,9 @@ class ShadowRuns:
         self._shadow = Shadow(self._field.fold, half="half" in formats, bfloat="bfloat" in formats)
         (project / "app.hip").write_text(source)
         (project / "logs").mkdir()
-        environment = {**os.environ, **build_environment(), "INTELLIPERF_SHADOWS": "1"}
+        environment = {**WITHOUT_FACTS, "INTELLIPERF_SHADOWS": "1"}
         environment |= {"INTELLIPERF_TARGET": target} if target else {}
-        subprocess.run(["hipcc", "-O2", "app.hip", "-o", "app"], cwd=project, check=True, env=environment)
+        build_here("hipcc", "-O2", "app.hip", "-o", "app", directory=project, environment=environment)
 
     def compared(self, variant: int, **more: bool) -> tuple[Level, Account, AlgebraObserver]:
         """After the first launch: how variant 0 and this one relate."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
+from inprocess import build_here
+
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.interception.messages import Dispatch
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
@@ -34,8 +33,7 @@ int main() {{
 
 def test_one_racy_element_is_left_out_and_named_and_the_others_are_held_to_every_bit(tmp_path: Path) -> None:
     (tmp_path / "app.hip").write_text(SOURCE)
-    environment = {**os.environ, **build_environment(), "INTELLIPERF_FACTS": "0"}
-    subprocess.run(["hipcc", "-O2", "app.hip", "-o", "app"], cwd=tmp_path, check=True, env=environment)
+    build_here("hipcc", "-O2", "app.hip", "-o", "app", directory=tmp_path)
     symbol = "_Z4markPii"
     setting = Setting(EmulatorBackend(tmp_path / "device"), Kernel(symbol, "mark"), UNCONFINED, tmp_path, 60.0)
     application = Application((str(tmp_path / "app"),), tmp_path, tmp_path)

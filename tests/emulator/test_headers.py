@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from inprocess import Compiled, compile_here
 
 pytestmark = pytest.mark.slow
 PROGRAMS = Path(__file__).parent / "headers"
@@ -23,15 +23,14 @@ REFUSED = {
 }
 
 
-def compiled(source: Path, program: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "intelliperf.emulator.driver", COMPILER[source.suffix], str(source), *words]
-    return subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, timeout=400)
+def compiled(source: Path, program: Path, *words: str) -> Compiled:
+    return compile_here(COMPILER[source.suffix], str(source), *words, "-o", str(program), directory=program.parent)
 
 
 def build(source: Path, folder: Path) -> Path:
     program = folder / source.stem
     built = compiled(source, program)
-    assert built.returncode == 0, built.stderr
+    assert built.status == 0, built.said
     return program
 
 
@@ -45,7 +44,7 @@ def test_a_program_agrees_with_its_host_references(source: Path, tmp_path: Path)
 def test_a_chip_with_waves_of_32_lanes_has_other_matrix_instructions(tmp_path: Path) -> None:
     program = tmp_path / "app"
     built = compiled(PROGRAMS / "instructions.hip", program, "--intelliperf-target=rx7900xtx")
-    assert built.returncode == 0, built.stderr
+    assert built.status == 0, built.said
     ran = subprocess.run([str(program)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert (ran.returncode, ran.stdout.splitlines()[-1:]) == (0, ["all good"]), ran.stdout + ran.stderr
 
@@ -55,12 +54,12 @@ def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -
     source = tmp_path / "refused.hip"
     source.write_text(f"#include <hip/hip_runtime.h>\n{REFUSED[what]}\nint main() {{}}\n")
     built = compiled(source, tmp_path / "refused")
-    assert built.returncode != 0
-    assert what in built.stderr
+    assert built.status != 0
+    assert what in built.said
 
 
 def test_macros_of_one_letter_do_not_reach_the_headers(tmp_path: Path) -> None:
     source = tmp_path / "macros.hip"
     source.write_text("#include <hip/hip_runtime.h>\n__global__ void k(T* o) { o[N] = M; }\nint main() {}\n")
     built = compiled(source, tmp_path / "macros", "-DT=float", "-DN=1", "-DM=2", "-DF=3", "-DA=4", "-DK=5", "-DX=6")
-    assert built.returncode == 0, built.stderr
+    assert built.status == 0, built.said

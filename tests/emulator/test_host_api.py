@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from inprocess import build_here
 
 from intelliperf.devices.models import write_device_file
 from intelliperf.dropins.toolchain import find_toolchain, include_directory
@@ -48,18 +48,8 @@ def compile_kernels(source: Path, binary: Path, vendor: str) -> None:
     """Through the drop-in, as a build would."""
     program, _, flags = VENDORS[vendor]
     language = ("-x", "cu") if vendor == "cuda" else ()
-    argv = [
-        sys.executable,
-        "-m",
-        "intelliperf.emulator.driver",
-        program,
-        *flags,
-        *language,
-        str(source),
-        "-o",
-        str(binary),
-    ]
-    subprocess.run(argv, check=True, timeout=300)
+    words = (*flags, *language, str(source), "-o", str(binary))
+    build_here(program, *words, directory=binary.parent, environment={})
 
 
 def device_environment(directory: Path, target: str, **more: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from inprocess import build_here
 
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.process import Completed, run
@@ -18,8 +19,7 @@ PROGRAM = Path(__file__).parent / "programs" / "repeated.hip"
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Completed, list[dict[str, object]]]:
     folder = tmp_path_factory.mktemp("repeated")
-    build = ["hipcc", "-O2", str(PROGRAM), "-o", "app"]
-    assert run(build, folder, 120, folder / "logs", "build", build_environment()).ok
+    build_here("hipcc", "-O2", str(PROGRAM), "-o", "app", directory=folder)
     environment = {**build_environment(), "INTELLIPERF_TRACE_DIR": str(folder / "trace")}
     done = run(["./app"], folder, 120, folder / "logs", "app", environment)
     lines = (folder / "trace" / "launches.jsonl").read_text(encoding="utf-8").splitlines()

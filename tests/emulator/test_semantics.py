@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from inprocess import build_here
 
 from intelliperf.emulator.tracefiles import SITE_DTYPE
 from intelliperf.processes.process import output_of
@@ -19,9 +19,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 def _build(name: str, directory: Path) -> Path:
     program = directory / name
     source = PROGRAMS / f"{name}.hip"
-    argv = [sys.executable, "-m", "intelliperf.emulator.driver", "hipcc", "-O2", str(source), "-o", str(program)]
-    done, _, errors = output_of(argv, 300)
-    assert done.ok, errors
+    build_here("hipcc", "-O2", str(source), "-o", str(program), directory=directory)
     return program
 
 

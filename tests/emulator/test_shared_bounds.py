@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inprocess import build_here
 
 from intelliperf.processes.process import output_of
 
@@ -19,9 +19,7 @@ COMPILERS = (("hipcc", "-fgpu-rdc"), ("nvcc", "-rdc=true", "-x", "cu"))
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("shared") / "shared_bounds"
     sources = [str(PROGRAMS / name) for name in ("shared_bounds.hip", "shared_bounds_part.hip")]
-    driver = [sys.executable, "-m", "intelliperf.emulator.driver"]
-    done, _, errors = output_of([*driver, *request.param, "-O2", *sources, "-o", str(made)], 300)
-    assert done.ok, errors
+    build_here(*request.param, "-O2", *sources, "-o", str(made), directory=made.parent)
     return made
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from inprocess import compile_here
 from readers import reading_of
 
 from intelliperf.cli.verify import target
@@ -308,15 +309,15 @@ class Exhibit:
         application = Application((str(directory / "app"),), directory, directory)
         if self._built.get(directory) == text:
             return application
-        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "logs").mkdir(parents=True, exist_ok=True)
         (directory / self.program).write_text(text)
         shutil.copy(PROGRAMS / HEADER, directory / HEADER)
         compiler = "hipcc" if self.program.endswith(".hip") else "nvcc"
-        argv = (compiler, "-O2", "-g", self.program, "-o", "app")
         environment = dict(self.backend.build_environment()) | ({"INTELLIPERF_TARGET": target} if target else {})
-        done = run(argv, directory, 240.0, directory / "logs", "build", environment)
-        if not done.ok:
-            return BuildFailure(tuple(done.tail().splitlines()[:3]))
+        words = ("-O2", "-g", self.program, "-o", "app")
+        done = compile_here(compiler, *words, directory=directory, environment=environment)
+        if done.status:
+            return BuildFailure(tuple(done.said.splitlines()[:3]))
         self._built[directory] = text
         return application
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inprocess import WITHOUT_FACTS, build_here
+
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Interception, Kernel, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
@@ -86,17 +86,11 @@ class Pairs:
         if family not in self.built:
             project = self.directory / family
             project.mkdir(parents=True, exist_ok=True)
-            environment = {**build_environment(), "INTELLIPERF_SHADOWS": "1"}
-            argv = ["hipcc", "-O2", f"-I{FAMILIES}", str(FAMILIES / f"{family}.hip"), "-o", "app"]
-            subprocess.run(argv, cwd=project, check=True, timeout=_DEADLINE_S, env=_environment(environment))
+            environment = {**WITHOUT_FACTS, "INTELLIPERF_SHADOWS": "1"}
+            words = ("-O2", f"-I{FAMILIES}", str(FAMILIES / f"{family}.hip"), "-o", "app")
+            build_here("hipcc", *words, directory=project, environment=environment)
             self.built[family] = project
         return self.built[family]
-
-
-def _environment(added: dict[str, str]) -> dict[str, str]:
-    import os
-
-    return {**os.environ, **added}
 
 
 class _Unknown:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from inprocess import WITHOUT_FACTS, build_here
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.watching import IN_ORDER, Watched, seeded, watch
-from intelliperf.processes.process import run
 from intelliperf.records import Application
 
 _ROOT = Path(__file__).parent / "order"
@@ -34,10 +33,8 @@ def _case(path: Path) -> object:
 def _watched(source: Path, directory: Path) -> tuple[Watched, Watched]:
     compiler = "hipcc" if source.suffix == ".hip" else "nvcc"
     environment = dict(EmulatorBackend(directory / "device").build_environment())
-    path = {**environment, "PATH": environment.get("PATH", os.environ["PATH"])}
-    argv = (compiler, "-O2", "-g", str(source), "-o", str(directory / "app"))
-    built = run(argv, directory, 120, directory, "build", path)
-    assert built.ok, built.tail()
+    words = ("-O2", "-g", str(source), "-o", "app")
+    build_here(compiler, *words, directory=directory, environment={**environment, **WITHOUT_FACTS})
     application = Application((str(directory / "app"),), _ROOT, _ROOT)
     first, second = (watch(application, order, directory / order.name, 60) for order in (IN_ORDER, seeded(3)))
     return first, second

@@ -15,7 +15,7 @@ from typing import Any
 
 from intelliperf.dropins.depfile import prerequisites
 from intelliperf.dropins.frontend import Unit, device_cc1, host_cc1, system_directories
-from intelliperf.dropins.precompiled import is_kept
+from intelliperf.dropins.precompiled import without_kept
 from intelliperf.dropins.spelling import overlay_flags, without_overlay
 from intelliperf.dropins.toolchain import TRIPLE, Toolchain, store_output
 from intelliperf.emulator.compiler.device import (
@@ -198,4 +198,4 @@ def _assemble(assembly: Path, output: Path, toolchain: Toolchain) -> None:
 def _files_read(rule: Path, unit: Unit) -> tuple[str, ...]:
     """In make's order, which has the source first; not what its headers were precompiled to."""
     files = prerequisites(rule.read_text(encoding="utf-8", errors="surrogateescape"))
-    return tuple(dict.fromkeys((str(unit.source), *(file for file in files if not is_kept(file)))))
+    return tuple(dict.fromkeys((str(unit.source), *without_kept(files))))
