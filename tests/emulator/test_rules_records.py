@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,10 @@ __global__ void swapped(const int* in, int* out, int rows, int cols) {
   for (int k = 0; k < 3; ++k) sum += in[(r + k) * cols + c];  //@ grid
   out[r * cols + c] = sum;
 }
+__global__ void deep(int* v, int nx, int ny, int nz) {
+  int k = blockIdx.z, i = threadIdx.x + blockIdx.x * blockDim.x, j = blockDim.y * blockIdx.y + threadIdx.y;
+  if (i < nx && j < ny && k < nz) v[(i * ny + j) * nz + k] += i + 10 * j + 100 * k;  //@ grid
+}
 int main() {
   const int n = 1000;
   static Body h[n]; static float f[3 * n]; static Number z[n]; static double o[n]; static int q[n], r[n];
@@ -64,6 +69,7 @@ int main() {
   turn<<<(n + 95) / 96, 96>>>(c, b, d, n);
   bias<<<dim3(2, 30), 64>>>(m, b, 100, 30);
   swapped<<<dim3(3, 2), dim3(8, 16)>>>(e, g, 22, 31);
+  deep<<<dim3(2, 3, 11), dim3(6, 4)>>>(g, 9, 10, 11);
   hipMemcpy(h, a, sizeof h, hipMemcpyDeviceToHost); hipMemcpy(z, c, sizeof z, hipMemcpyDeviceToHost);
   hipMemcpy(o, d, sizeof o, hipMemcpyDeviceToHost); hipMemcpy(f, m, sizeof f, hipMemcpyDeviceToHost);
   hipMemcpy(r, g, sizeof r, hipMemcpyDeviceToHost);
@@ -84,7 +90,8 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
     text = both[name]
     assert "Body& b = own_all;" in text
     assert "own_z.im = own_z.re" in text
-    assert text.count("const unsigned long long grid_thread") == 2
+    assert text.count("const unsigned long long grid_thread") == 3
+    assert re.search(r"number_z\w* = grid_thread\w* % grid_across_z;", text)
     assert output(tmp_path / "c", both) == output(tmp_path / "d", {name: program})
 
 
@@ -104,7 +111,16 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
 )
 def test_what_a_record_or_a_pair_is_not(rule: str, mark: str, old: str, new: str, reason: str, tmp_path: Path) -> None:
     kernel = PROGRAM[: PROGRAM.index("__global__ void turn")] + PROGRAM[PROGRAM.index("__global__ void bias") :]
-    short = kernel.replace("  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);\n", "").replace("//@ grid\n  out", "\n  out")
+    short = (
+        kernel.replace("  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);\n", "")
+        .replace("//@ grid\n  out", "\n  out")
+        .replace("//@ grid\n}\nint", "\n}\nint")
+    )
     program = short.replace("for (int k = 0; k < 3; ++k) sum += in[(r + k) * cols + c];  //@ grid", "")
     assert old in program
     assert reason in Bench(tmp_path, {"app.hip": program.replace(old, new)}).declined(rule, AccessKind.LOAD, mark=mark)
+
+
+def test_a_store_on_a_line_is_no_reason_against_its_load(tmp_path: Path) -> None:
+    declined = Bench(tmp_path, {"app.hip": PROGRAM}).declined("stage_rows", AccessKind.STORE, mark="grid")
+    assert declined == "no load of global memory is blamed."

@@ -1,9 +1,10 @@
-"""Threads of a grid of two dimensions trade places across blocks, so that neighbours touch neighbouring memory.
+"""Threads of a grid of several dimensions trade places across blocks, so that neighbours touch neighbouring memory.
 
-Where a kernel knows its threads by two numbers alone, one in each dimension of the grid, it does not matter which
-thread has which pair. All pairs are given out anew, the second number running fastest, by one division of the number
-of the thread in the whole grid: a bijection for every shape of block and grid. Proof obligations: no coordinate is
-used but for the two numbers; nothing depends on which threads form a block or a wave.
+Where a kernel knows its threads by two or three numbers alone, one in each dimension of the grid, it does not matter
+which thread has which of them. All pairs or triples are given out anew, the one that walks through neighbouring
+elements running fastest, by divisions of the number of the thread in the whole grid: a bijection for every shape of
+block and grid. Proof obligations: no coordinate is used but for these numbers; nothing depends on which threads form a
+block or a wave.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ class RenumberGrid:
             if node.kind == "CallExpr" and "sync" in callee_name(node):
                 raise NotApplicable(f"{place}: the kernel has a barrier on line {node.line}")
         numbers = _numbers(place, kernel)
-        slow, fast = _order(problem, place, kernel, numbers)
+        order = _order(problem, place, kernel, numbers)
         for function in place.functions[1:]:
             if set(_numbers(place, function).along) != set(numbers.along):
                 raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-        _apply(problem, place, kernel, numbers, (slow, fast))
+        _apply(problem, place, kernel, numbers, order)
         done.add(kernel.name)
         return told
 
@@ -96,8 +97,10 @@ def _numbers(place: Place, kernel: Node) -> Numbers:
             raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
         seen |= {id(part) for part in whole.walk()}
         along.setdefault(axis, []).append(whole)
-    if len(along) != 2:
-        raise NotApplicable(f"{place}: the kernel knows its threads by {len(along)} numbers, not by two")
+    if len(along) < 2:
+        raise NotApplicable(f"{place}: the kernel does not know its threads by a number in each of several dimensions")
+    if len(plain) == len(along):
+        raise NotApplicable(f"{place}: all threads of a block have the same numbers")
     for nodes in along.values():
         for whole in nodes:
             edges = [part for part in whole.walk() if part.kind == "Coordinate"]
@@ -106,11 +109,12 @@ def _numbers(place: Place, kernel: Node) -> Numbers:
     return Numbers(along, frozenset(plain))
 
 
-def _order(problem: Problem, place: Place, kernel: Node, numbers: Numbers) -> tuple[str, str]:
-    """(slow axis, fast axis) after the change. Raises `NotApplicable` where neighbours would be no nearer."""
+def _order(problem: Problem, place: Place, kernel: Node, numbers: Numbers) -> tuple[str, ...]:
+    """The axes after the change, the slowest first. Raises `NotApplicable` where neighbours would be no nearer."""
     algebra = _ByAxis(kernel, numbers)
     addresses = Addresses(algebra)
     votes = dict.fromkeys(numbers.along, 0)
+    apart = dict.fromkeys(numbers.along, 0)  # how many factors the distance of neighbouring numbers' elements has
     for item in accesses(body(kernel)):
         index = addresses.element(item.place).index
         if index is None:
@@ -118,19 +122,21 @@ def _order(problem: Problem, place: Place, kernel: Node, numbers: Numbers) -> tu
         steps = {axis: index.factor_of(axis) for axis in votes}
         near = [axis for axis, step in steps.items() if set(step.terms) == {()} and abs(step.terms[()]) <= 2]
         far = [axis for axis, step in steps.items() if step.terms and axis not in near]
+        for axis in far:
+            apart[axis] = max(apart[axis], *map(len, steps[axis].terms))
         if len(near) == 1 and far:
             votes[near[0]] += 1
-    first, second = sorted(votes, key=lambda axis: (-votes[axis], axis))
+    first, second, *_ = sorted(votes, key=lambda axis: (-votes[axis], axis))
     if votes[first] <= votes[second]:
         raise NotApplicable(f"{place}: as many accesses of the kernel are contiguous in one number as in the other")
     blocks = [geometry.block for geometry in problem.task.finding.profile.geometries]
     if first == "x" and all(block[0] > 1 for block in blocks):
         raise NotApplicable(f"{place}: neighbouring threads have neighbouring elements already")
-    return second, first
+    return (*sorted(set(votes) - {first}, key=lambda axis: (-apart[axis], axis)), first)
 
 
 class _ByAxis(Algebra):
-    """Polynomials over the two numbers, each an atom named by its axis."""
+    """Polynomials over the numbers, each an atom named by its axis."""
 
     def __init__(self, kernel: Node, numbers: Numbers) -> None:
         super().__init__(kernel)
@@ -155,27 +161,32 @@ class _ByAxis(Algebra):
         return super()._variable(node)
 
 
-def _apply(problem: Problem, place: Place, kernel: Node, numbers: Numbers, order: tuple[str, str]) -> None:
+def _apply(problem: Problem, place: Place, kernel: Node, numbers: Numbers, order: tuple[str, ...]) -> None:
+    """`order`: the axes, the slowest first."""
     source = problem.source(place.path)
-    slow, fast = order
-    thread, across = unused_name(problem, "grid_thread"), unused_name(problem, "grid_across")
+    thread = unused_name(problem, "grid_thread")
     names = {axis: unused_name(problem, f"number_{axis}") for axis in order}
     for axis, nodes in numbers.along.items():
         for node in nodes:
             source.replace(node.start_offset, node.end_offset, names[axis])
     first = next((child for child in body(kernel).children if child.begin is not None), body(kernel))
     indent = source.indentation(first.start_offset)
-    own = {axis: axis not in numbers.plain for axis in order}
-    near, high = sorted(order)
-    shape = [f"blockDim.{axis}" for axis in (near, high) if own[axis]]
-    inside = [f"threadIdx.{axis}" for axis in (near, high) if own[axis]]
-    part = f"{inside[1]} * {shape[0]} + {inside[0]}" if len(inside) == 2 else inside[0]
-    block = f"static_cast<unsigned long long>(blockIdx.{high}) * gridDim.{near} + blockIdx.{near}"
+    own = [axis for axis in sorted(order) if axis not in numbers.plain]
+    part, block = f"threadIdx.{own[-1]}", f"static_cast<unsigned long long>(blockIdx.{max(order)})"
+    for axis in own[-2::-1]:
+        part = f"{part if part.startswith('threadIdx') else f'({part})'} * blockDim.{axis} + threadIdx.{axis}"
+    for axis in sorted(order)[-2::-1]:
+        block = f"({block} * gridDim.{axis} + blockIdx.{axis})"
     lines = [
-        "// All pairs of numbers of the grid, given out anew: neighbours have neighbouring elements.",
-        f"const unsigned int {across} = gridDim.{fast}{f' * blockDim.{fast}' if own[fast] else ''};",
-        f"const unsigned long long {thread} = ({block}) * ({' * '.join(shape)}) + {part};",
-        f"const unsigned int {names[slow]} = {thread} / {across};",
-        f"const unsigned int {names[fast]} = {thread} % {across};",
+        "// All numbers of the grid, given out anew: neighbours have neighbouring elements.",
+        f"const unsigned long long {thread} = {block} * ({' * '.join(f'blockDim.{axis}' for axis in own)}) + {part};",
     ]
+    left = thread
+    for turn, axis in enumerate(order[:0:-1]):
+        across = unused_name(problem, f"grid_across_{axis}")
+        lines.append(f"const unsigned int {across} = gridDim.{axis}{f' * blockDim.{axis}' if axis in own else ''};")
+        lines.append(f"const unsigned int {names[axis]} = {left} % {across};")
+        rest = names[order[0]] if turn == len(order) - 2 else unused_name(problem, f"grid_rest_{axis}")
+        lines.append(f"const unsigned {'int' if rest in names.values() else 'long long'} {rest} = {left} / {across};")
+        left = rest
     source.insert(body(kernel).start_offset + 1, "".join(f"\n{indent}{line}" for line in lines))
