@@ -16,7 +16,7 @@ from intelliperf.codegen.syntax.clang import ClangParser, ParseFailed, Unit
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.protocols import Task
-from intelliperf.records import Declaration, FileEdit, SourceEvidence, content_hash
+from intelliperf.records import AccessKind, Declaration, FileEdit, MemorySpace, SourceEvidence, content_hash
 
 _UNIT_SUFFIXES = (".cu", ".hip", ".cpp", ".cc", ".cxx", ".c++", ".C")
 # What only a source asks or reads that both languages' compilers get.
@@ -89,11 +89,23 @@ class Problem:
                 source.splices[:] = kept.get(path, [])
             raise
 
-    def rewrite_lines(self, summary: str, edit: Callable[[SourceEvidence], list[str]]) -> Rewrite:
-        """Apply `edit` to every blamed line; it returns what it did, in words, or declines."""
+    def rewrite_lines(
+        self, summary: str, edit: Callable[[SourceEvidence], list[str]], access: AccessKind | None = None
+    ) -> Rewrite:
+        """Apply `edit` to every blamed line; it returns what it did, in words, or declines.
+
+        With `access`: to what global memory is blamed for in that way, as a line may do several things.
+        """
         done: dict[str, None] = {}
         declined: dict[str, None] = {}
-        for evidence in self.task.evidence:
+        blamed = [
+            item
+            for item in self.task.evidence
+            if access is None or (item.access is access and item.space is not MemorySpace.SHARED)
+        ]
+        if not blamed and self.task.evidence:
+            raise NotApplicable(f"no {access.value if access else 'access'} of global memory is blamed")
+        for evidence in blamed:
             try:
                 with self.all_or_nothing():
                     did = edit(evidence)

@@ -26,7 +26,7 @@ from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.rules.uniformity import LOOPS, exits
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import AccessKind, MemorySpace, SourceEvidence
+from intelliperf.records import AccessKind, SourceEvidence
 
 MAX_TILE_BYTES = 20 * 1024  # three such blocks fit into 64 KiB
 STRIP_BYTES = (128, 64)  # of a row, widest first: whole lines
@@ -57,11 +57,10 @@ class StageRows:
         return problem.rewrite_lines(
             "Read rows through LDS, filled by neighbouring threads together",
             lambda evidence: [self._line(problem, evidence)],
+            AccessKind.LOAD,
         )
 
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
-        if evidence.space is MemorySpace.SHARED or evidence.access is not AccessKind.LOAD:
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not a load from global memory")
         place = problem.place(evidence)
         kernel_of(place)
         walks = [_walk(place, function) for function in place.functions]

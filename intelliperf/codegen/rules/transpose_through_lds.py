@@ -29,7 +29,7 @@ from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import AccessKind, MemorySpace, SourceEvidence
+from intelliperf.records import AccessKind, SourceEvidence
 
 MAX_THREADS = 1024  # of a block, by both vendors
 WORTH_IT = 0.5  # at most this share of the store's sectors may remain
@@ -61,11 +61,10 @@ class TransposeThroughLds:
         return problem.rewrite_lines(
             "Store through LDS so that neighbours write neighbouring memory",
             lambda evidence: [self._line(problem, evidence)],
+            AccessKind.STORE,
         )
 
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
-        if evidence.space is MemorySpace.SHARED or evidence.access is not AccessKind.STORE:
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not a store to global memory")
         place = problem.place(evidence)
         kernel = kernel_of(place)
         path = _path(place, kernel)
