@@ -66,6 +66,13 @@ __global__ void apart(const int* in, int* out, int n) {
   if (i == 0) out[2] = out[3] + 1;
   if (i == n) atomicInc((unsigned*)&out[2], 9u);
 }
+struct Extent { int kind; unsigned low, high; };
+__global__ void extent(const int* in, Extent* found, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  atomicMin(&found->low, unsigned(in[i]));  //@ block
+  if (in[i] & 1) found[0].kind = 3;
+}
 typedef double DATA_TYPE;
 using Sums = DATA_TYPE*;
 __global__ void everywhere(const float* in, Sums out) {
@@ -97,6 +104,7 @@ int main() {
   app::everywhere<<<2, 200>>>(v, d);
   app::binned<<<1, 128>>>(k, sums + 8, 4);
   app::apart<<<4, 250>>>(k, sums + 12, 990);
+  app::extent<<<2, 64>>>(k, (app::Extent*)(top + 8), 100);
   static int ho[2 * n]; float hf[16]; int hs[16], ht[16]; unsigned hn; unsigned long long ha[2]; double hd[2];
   hipMemcpy(ho, order, sizeof ho, hipMemcpyDeviceToHost); hipMemcpy(hf, fsums, 64, hipMemcpyDeviceToHost);
   hipMemcpy(hs, sums, 64, hipMemcpyDeviceToHost); hipMemcpy(ht, top, 64, hipMemcpyDeviceToHost);
@@ -227,6 +235,13 @@ __global__ void weighed(const unsigned char* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) put(in[i] * 0.5f, out, in[i]);  //^ table
 }
+template <typename T> __global__ void anywhere(const int* in, T* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(out + 2000 + in[i] * in[i], i);  //@ open
+}
+__global__ void highest(const int* in, int* out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) atomicMax(&out[in[i] - 7], i - 500);  //@ open
+}
 int main() {
   const int n = 1000;
   static int in[n]; static unsigned char small[n]; static unsigned sums[1024];
@@ -238,8 +253,13 @@ int main() {
   counted<int, 40><<<3, 96>>>(a, o, n); counted<unsigned char, 256><<<2, 64>>>(b, o + 40, n);
   bytes<<<5, 250>>>(b, (unsigned long long*)(o + 320), n);
   flags<<<1, dim3(16, 8)>>>(a, (int*)o + 900, 100); taken<<<4, 250>>>(a, (int*)o + 950, n);
+  int *wide, most[64]; static unsigned far[6000]; hipMalloc(&wide, sizeof far); hipMemset(wide, 0, sizeof far);
+  anywhere<<<4, 250>>>(a, (unsigned*)wide, n); highest<<<1, 128>>>(a, wide + 10, n);
+  hipMemcpy(far, wide, sizeof far, hipMemcpyDeviceToHost); hipMemcpy(most, wide, 256, hipMemcpyDeviceToHost);
+  for (int i = 0; i < 64; ++i) printf("%d ", most[i]);
   hipMemcpy(sums, o, sizeof sums, hipMemcpyDeviceToHost);
   unsigned long long total = 0;
+  for (int i = 0; i < 6000; ++i) total = total * 37 + far[i];
   for (int i = 0; i < 1024; ++i) total = total * 31 + sums[i];
   printf("%llx\\n", total);
 }
@@ -250,14 +270,17 @@ def test_tables_in_lds_leave_the_same_memory(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "a", {"app.hip": TABLES})
     expected = output(tmp_path / "a", bench.files)
 
-    changed = bench.rewritten(TABLE, AccessKind.REDUCTION)
+    changed = bench.rewritten(TABLE, AccessKind.REDUCTION, mark="table")
 
     text = changed["app.hip"]
     assert "__shared__ unsigned int block_out[256];" in text
     assert "atomicAdd(block_out_2 + value, 2ull);" in text
     assert "__shared__ int block_out_3[24];" in text
     assert "__shared__ int block_out_4[32];" in text
-    assert output(tmp_path / "b", changed) == expected
+    both = Bench(tmp_path / "c", changed).rewritten(TABLE, AccessKind.REDUCTION, mark="open")["app.hip"]
+    assert ", out, out + 2000 + in[i] * in[i], i);" in both
+    assert "[entry] = (-2147483647 - 1);" in both
+    assert output(tmp_path / "b", {"app.hip": both}) == expected
 
 
 REFUSED = """
@@ -321,9 +344,6 @@ __global__ void moving(const int* in, int* out, int n) {
 __global__ void used(int* out, int* last) {
   if (atomicAdd(out, 1) == 255) *last = 1;  //@ used
 }
-__global__ void open_end(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ open
-__global__ void signed_rest(const int* in, int* out) { atomicAdd(&out[in[threadIdx.x] % 8], 1); }  //@ signed
-__global__ void large(const unsigned short* in, int* out) { atomicAdd(&out[in[threadIdx.x]], 1); }  //@ large
 __device__ void sure(int* o, int v) { if (v) atomicAdd(o, v); }  //@ several
 __global__ void several(int* o) { sure(o, 1); }
 __global__ void single(int* o) { if (threadIdx.x == 0 && blockIdx.x) atomicAdd(o, 1); }  //@ single
@@ -342,11 +362,6 @@ __global__ void twofold(const unsigned char* in, int* out) {
 __global__ void watched(const unsigned char* in, int* out) {
   atomicAdd(&out[in[threadIdx.x]], 1);  //@ watched
   __threadfence();
-}
-__global__ void moved(const unsigned char* in, int* out) {
-  int bin = in[threadIdx.x];
-  bin -= 7;
-  if (bin < 16) atomicAdd(&out[bin], 1);  //@ moved
 }
 __global__ void leaves(const unsigned char* in, int* out) {
   atomicAdd(&out[in[threadIdx.x]], 1);  //@ leaves
@@ -380,10 +395,6 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (BLOCK, "moving", "may differ"),
         (BLOCK, "used", "is used"),
         (TABLE, "used", "is used"),
-        (TABLE, "open", "no limit that is known"),
-        (TABLE, "signed", "no limit that is known"),
-        (TABLE, "moved", "no limit that is known"),
-        (TABLE, "large", "65536 values, too many"),
         (BLOCK, "several", "device function, which need not"),
         (BLOCK, "single", "one thread of a block issues the atomic already"),
         (BLOCK, "peeking", "s is also used on line"),

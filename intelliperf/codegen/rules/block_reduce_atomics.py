@@ -126,9 +126,12 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
     own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
     shared = _shared_root(place, kernel, address)
-    root = shared.name if shared is not None else pointer_root(place, kernel, address, own)
+    members = not any(re.search(r"\bunion\b", text) for text in problem.task.sources.values())
+    root = shared.name if shared is not None else pointer_root(place, kernel, address, own, members)
 
     def element() -> str:
+        if any(node.kind == "MemberExpr" for node in address.walk()):
+            return element_type(call)
         return shared.type if shared is not None else written_element(place, kernel, root)
 
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
@@ -192,10 +195,10 @@ def _check_alone(place: Place, shared: Node | None, region: Node, call: Node) ->
             raise NotApplicable(f"{place}: there is a barrier on line {node.line}, among the atomics on {shared.name}")
 
 
-def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str]) -> str:
+def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str], members: bool) -> str:
     """The pointer parameter that the address is made from; nothing else may use what it points at.
 
-    `own` are functions that the project itself defines under the names of atomics.
+    `own` are functions that the project itself defines under the names of atomics; `members` as in `elements_apart`.
     """
     parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
     pointers = [
@@ -211,7 +214,7 @@ def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str])
         for node in kernel.walk()
         if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == root.id
     ]
-    if len(used) != 1 and not elements_apart(address, used, own):
+    if len(used) != 1 and not elements_apart(address, used, own, members):
         others = sorted({node.line for node in used} - {address.line})
         raise NotApplicable(
             f"{place}: {root.name} is also used on line {', '.join(map(str, others)) or place.evidence.line}"

@@ -15,32 +15,57 @@ ATOMICS = frozenset((*OPERATIONS, *SINGLE))  # each touches the element that it 
 _NO_LAUNCH = Launch((1, 1, 1), (1, 1, 1), lambda _: None)  # for constants, which depend on none
 
 
-def elements_apart(address: Node, used: Sequence[Node], own: Collection[str]) -> bool:
+Spot = tuple[int, str]  # the constant index of an element, and a member of it
+
+
+def elements_apart(address: Node, used: Sequence[Node], own: Collection[str], members: bool) -> bool:
     """Do all uses of the pointer name elements by constants, and none but `address` the one that it names?
 
     `own` are functions that the project itself defines under the names of atomics: what they touch is unknown.
+    `members`: whether members of one element are apart, as they are in all but unions.
     """
     mentioned = [node for node in used if any(part is node for part in address.walk())]
-    index = _index_of_address(address)
-    others = [_index_of_use(node, own) for node in used if node not in mentioned]
-    return index is not None and len(mentioned) == 1 and all(other not in (None, index) for other in others)
+    others = [_spot_of_use(node, own) for node in used if node not in mentioned]
+    found = _spot(mentioned[0]) if len(mentioned) == 1 else None
+    whole = address.kind == "UnaryOperator" and address.opcode == "&" and bool(address.children)
+    if found is None or not whole or address.children[0].bare() is not found[1]:
+        return False
+    return all(other is not None and _apart(other, found[0], members) for other in others)
 
 
-def _index_of_use(name: Node, own: Collection[str]) -> int | None:
-    """The constant index of the element that this mention of a pointer reads, writes or makes an atomic on."""
+def _apart(one: Spot, other: Spot, members: bool) -> bool:
+    return one[0] != other[0] or (members and bool(one[1]) and bool(other[1]) and one[1] != other[1])
+
+
+def _spot(name: Node) -> tuple[Spot, Node] | None:
+    """What `name[2]`, `name[2].member` or `name->member` around the mention of a pointer is, and its expression."""
     node, parent = _outermost(name)
+    if parent is not None and parent.kind == "MemberExpr" and "isArrow" in parent.flags:
+        return (0, parent.name.removeprefix("->")), parent
     if parent is None or parent.kind != "ArraySubscriptExpr" or parent.children[0] is not node:
         return None
-    subscript = parent
-    node, parent = _outermost(subscript)
+    index = _constant(parent.children[1])
+    _, user = _outermost(parent)
+    member = user is not None and user.kind == "MemberExpr"
+    if index is None:
+        return None
+    return ((index, user.name.removeprefix(".")), user) if member and user is not None else ((index, ""), parent)
+
+
+def _spot_of_use(name: Node, own: Collection[str]) -> Spot | None:
+    """The element that this mention of a pointer reads, writes or makes an atomic on."""
+    found = _spot(name)
+    if found is None:
+        return None
+    node, parent = _outermost(found[1])
     if parent is not None and _reads_or_writes(parent, node):
-        return _constant(subscript.children[1])
+        return found[0]
     if parent is None or parent.kind != "UnaryOperator" or parent.opcode != "&":
         return None  # bound to a reference, from which others could be reached
     node, parent = _outermost(parent)
     if parent is None or callee_name(parent) not in ATOMICS - set(own) or parent.children[1] is not node:
         return None
-    return _constant(subscript.children[1])
+    return found[0]
 
 
 def _reads_or_writes(user: Node, element: Node) -> bool:
@@ -65,18 +90,11 @@ def _same_element(cast: Node) -> bool:
     if cast.kind not in ("ImplicitCastExpr", "CStyleCastExpr", "CXXReinterpretCastExpr") or not cast.children:
         return False
     to, from_ = (pointee(node.canonical) for node in (cast, cast.children[-1]))
-    return to is not None and from_ is not None and _bytes(to) == _bytes(from_) is not None
+    return to is not None and from_ is not None and (to == from_ or _bytes(to) == _bytes(from_) is not None)
 
 
 def _bytes(element: str) -> int | None:
     return ELEMENT_BYTES.get(element.replace("const ", "").replace("volatile ", ""))
-
-
-def _index_of_address(address: Node) -> int | None:
-    """The constant index of `&pointer[index]`, of the pointer's own type; None for any other address."""
-    if address.kind != "UnaryOperator" or address.opcode != "&" or address.children[0].kind != "ArraySubscriptExpr":
-        return None
-    return _constant(address.children[0].children[1])
 
 
 def _constant(index: Node) -> int | None:

@@ -1,18 +1,21 @@
 """Atomics on a small table in global memory go to a copy per block in LDS, added up at the end.
 
-For operations in which order and grouping do not matter, floating-point sums up to rounding. Proof obligations: the
-index has a compile-time limit, so that the copy is large enough; nothing else in the kernel uses the
-table; the beginning and the end of the kernel are reached by all threads. Entries that are still
-neutral are not written back, so no memory is touched that the original leaves alone.
+For operations in which order and grouping do not matter, floating-point sums up to rounding. Where the index has no
+small limit that is known when the kernel is compiled, the copy holds the beginning of the table, and atomics on what
+lies behind it go to the table as before. Proof obligations: nothing else in the kernel uses the table; the beginning
+and the end of the kernel are reached by all threads. Entries that are still neutral are not written back, so no memory
+is touched that the original leaves alone.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import partial
 
 from intelliperf.codegen.rules.block_reduce_atomics import guard_of, written_element
 from intelliperf.codegen.rules.bounds import Bounds
-from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import enclose_rest
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import kernel_of
@@ -26,14 +29,23 @@ from intelliperf.records import AccessKind, MemorySpace, Metric, SourceEvidence
 MAX_BYTES = 16 * 1024  # of LDS for one copy: more would cost the occupancy that hides its latency
 # Operations of a block for each that it still sends to global memory; below, the copies do not pay.
 MIN_OPERATIONS_PER_ENTRY = 2.0
-# Operations whose neutral value is 0 → how a block's share joins the rest: a sum of -x is added.
-_JOINED_BY = {
-    "atomicAdd": "atomicAdd",
-    "unsafeAtomicAdd": "unsafeAtomicAdd",
-    "atomicSub": "atomicAdd",
-    "atomicOr": "atomicOr",
-    "atomicXor": "atomicXor",
+# How a block's share joins the rest, where it is not by the same operation: a sum of -x is added.
+_JOINED_BY = {"atomicSub": "atomicAdd"}
+_FROM_ZERO = ("atomicAdd", "unsafeAtomicAdd", "atomicSub", "atomicOr", "atomicXor")
+_LEAST = {
+    "int": "(-2147483647 - 1)",
+    "unsigned int": "0u",
+    "long long": "(-9223372036854775807ll - 1)",
+    "unsigned long long": "0ull",
 }
+_GREATEST = {
+    "int": "2147483647",
+    "unsigned int": "4294967295u",
+    "long long": "9223372036854775807ll",
+    "unsigned long long": "18446744073709551615ull",
+}
+_SAMPLE = 1024  # entries of a copy of what is not known to be small, where the addresses were not counted
+_ROOM = 4  # entries for each address that was counted: they need not be the first ones of the table
 _ELEMENT_BYTES = {"long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8}
 _OBSERVERS = re.compile(r"fence|volatile|grid\.sync|this_grid|\batomic_ref|asm\b")
 
@@ -56,25 +68,59 @@ class PrivatizeAtomics:
         types = {element_type(call) for call in calls}
         if any(value_used(call) for call in calls):
             raise NotApplicable(f"{place}: the old value that {function} returns is used")
-        if function not in _JOINED_BY or (types & FLOATS and not function.endswith("Add")):
+        neutral = _neutral(function, types)
+        if not neutral:
             raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
         kernel = kernel_of(place)
         tables = [_entry(place, call)[0] for call in calls]
         _check_alone(place, kernel, tables[0])
-        entries = max(_limit(problem, place, _entry(place, call)[1]) for call in calls)
         size = max(_ELEMENT_BYTES.get(kind, 4) for kind in types)
-        if entries * size > MAX_BYTES:
-            raise NotApplicable(f"{place}: the index may take {entries} values, too many for a copy per block")
+        limits = [_limit(problem, _entry(place, call)[1]) for call in calls]
+        known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
+        closed = 0 < known * size <= MAX_BYTES
+        entries = known if closed else _sample(problem, place, MAX_BYTES // size)
         _pays(problem, place, entries)
         _check_size(problem, place, entries * size)
-        _apply(problem, seen[0], kernel, entries)
+        _apply(problem, seen[0], kernel, _Copy(entries, closed, neutral))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
         name = tables[0].reference.name if tables[0].reference else ""
-        return f"{function} at {place} on {entries} entries of {name}{rounding}"
+        return f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {name}{rounding}"
 
 
-def _entry(place: Place, call: Node) -> tuple[Node, Node]:
-    """Table and index in `&table[index]` or `table + index`."""
+@dataclass(frozen=True)
+class _Copy:
+    """`closed`: no atomic goes to what lies behind its entries."""
+
+    entries: int
+    closed: bool
+    neutral: str
+
+
+def _neutral(function: str, types: set[str]) -> str:
+    """What leaves every value as it is; empty where there is none, or another one for each type."""
+    if types & FLOATS:
+        return "0" if function.endswith("Add") else ""
+    if function in _FROM_ZERO:
+        return "0"
+    if function == "atomicAnd":
+        return "-1"
+    (kind,) = types if len(types) == 1 else ("",)
+    return {"atomicMax": _LEAST, "atomicMin": _GREATEST}.get(function, {}).get(kind, "")
+
+
+def _sample(problem: Problem, place: Place, most: int) -> int:
+    """How many entries a copy of a table of unknown length gets. Raises `NotApplicable` where too many are used."""
+    profile = problem.task.finding.profile
+    if not profile.has(Metric.ATOMIC_ADDRESSES):
+        return min(_SAMPLE, most)
+    used = int(profile.quantity(Metric.ATOMIC_ADDRESSES).value)
+    if used > most:
+        raise NotApplicable(f"{place}: the kernel's atomics go to {used} addresses, too many for a copy per block")
+    return int(min(1 << (_ROOM * used - 1).bit_length(), most))
+
+
+def _entry(place: Place, call: Node) -> tuple[Node, Node | None]:
+    """Table and index in `&table[index]` or `table + index`; of `table + index + more` the table alone."""
     address = call.children[1].bare()
     parts: list[Node] = []
     if address.kind == "UnaryOperator" and address.opcode == "&":
@@ -82,6 +128,10 @@ def _entry(place: Place, call: Node) -> tuple[Node, Node]:
         parts = element.children if element.kind == "ArraySubscriptExpr" else []
     elif address.kind == "BinaryOperator" and address.opcode == "+":
         parts = address.children
+    while parts and (first := parts[0].bare()).kind == "BinaryOperator" and first.opcode == "+":
+        parts = [first.children[0]]
+    if len(parts) == 1 and (table := parts[0].bare()).kind == "DeclRefExpr" and pointee(table.canonical) is not None:
+        return table, None
     if len(parts) == 2 and parts[0].bare().kind == "DeclRefExpr" and pointee(parts[0].bare().canonical) is not None:
         return parts[0].bare(), parts[1]
     raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
@@ -102,12 +152,11 @@ def _check_alone(place: Place, kernel: Node, table: Node) -> None:
         raise NotApplicable(f"{place}: {reference.name} is also used on line {', '.join(map(str, lines))}")
 
 
-def _limit(problem: Problem, place: Place, index: Node) -> int:
+def _limit(problem: Problem, index: Node | None) -> int | None:
+    if index is None:
+        return None
     function = next(parent for parent in index.ancestors() if parent.kind in ("FunctionDecl", "CXXMethodDecl"))
-    limit = Bounds(problem, function).limit(index)
-    if limit is None or limit > 1 << 31:
-        raise NotApplicable(f"{place}: the index has no limit that is known when the kernel is compiled")
-    return limit
+    return Bounds(problem, function).limit(index)
 
 
 def _pays(problem: Problem, place: Place, entries: int) -> None:
@@ -135,7 +184,7 @@ def _check_size(problem: Problem, place: Place, extra: int) -> None:
         raise NotApplicable(f"{place}: a copy would need {now + extra} of {limit} bytes of LDS")
 
 
-def _apply(problem: Problem, atomic: Atomic, kernel: Node, entries: int) -> None:
+def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
     place, call = atomic.place, atomic.call
     name, _ = _entry(place, call)
     root = name.reference.name if name.reference is not None else ""
@@ -153,22 +202,31 @@ def _apply(problem: Problem, atomic: Atomic, kernel: Node, entries: int) -> None
     element = written_element(place, kernel, root)
     copy = unused_name(problem, f"block_{root}")
     rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
-    address = re.sub(rf"\b{re.escape(root)}\b", copy, atomic.address, count=1)
-    source.replace(call.start_offset, call.end_offset, f"{callee_name(call)}({address}, {atomic.operand})")
+    operation = callee_name(call)
+    if kept.closed:
+        address = re.sub(rf"\b{re.escape(root)}\b", copy, atomic.address, count=1)
+        changed = f"{operation}({address}, {atomic.operand})"
+    else:
+        by_copy = declare(
+            problem, source, top.start_offset, "block_or_table", partial(_helper, operation, kept.entries)
+        )
+        changed = f"{by_copy}({copy}, {root}, {atomic.address}, {atomic.operand})"
+    source.replace(call.start_offset, call.end_offset, changed)
     indent = source.indentation(top.children[0].start_offset)
-    step = f"for (unsigned int entry = {rank}; entry < {entries}; entry += {threads})"
+    joined = _JOINED_BY.get(operation, operation)
+    step = f"for (unsigned int entry = {rank}; entry < {kept.entries}; entry += {threads})"
     opening = [
-        f"// This block's share of {root}, in LDS.",
-        f"__shared__ {element} {copy}[{entries}];",
+        f"// This block's share of {root}{'' if kept.closed else ', as far as it has room'}, in LDS.",
+        f"__shared__ {element} {copy}[{kept.entries}];",
         f"const unsigned int {rank} = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
         f"const unsigned int {threads} = blockDim.x * blockDim.y * blockDim.z;",
-        f"{step} {copy}[entry] = 0;",
+        f"{step} {copy}[entry] = {kept.neutral};",
         "__syncthreads();",
     ]
     closing = [
         "__syncthreads();",
         f"{step} {{",
-        f"  if ({copy}[entry] != 0) {_JOINED_BY[callee_name(call)]}(&{root}[entry], {copy}[entry]);",
+        f"  if ({copy}[entry] != {kept.neutral}) {joined}(&{root}[entry], {copy}[entry]);",
         "}",
     ]
     source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
@@ -180,3 +238,17 @@ def _apply(problem: Problem, atomic: Atomic, kernel: Node, entries: int) -> None
     start = source.data.rfind(b"\n", 0, end) + 1
     alone = not source.data[start:end].strip()
     source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
+
+
+def _helper(operation: str, entries: int, name: str) -> str:
+    return (
+        f"// On the copy of the first entries of the table, or on the table itself where the entry lies behind them.\n"
+        f"template <typename Entry, typename Value>\n"
+        f"__device__ inline void {name}(Entry* copy, Entry* table, Entry* address, Value value) {{\n"
+        f"  const auto entry = address - table;\n"
+        f"  if (entry >= 0 && entry < {entries})\n"
+        f"    {operation}(copy + entry, static_cast<Entry>(value));\n"
+        f"  else\n"
+        f"    {operation}(address, static_cast<Entry>(value));\n"
+        f"}}\n"
+    )

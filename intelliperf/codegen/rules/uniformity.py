@@ -112,8 +112,9 @@ class Uniformity:
             return False
         if node.kind == "UnaryOperator" and node.opcode == "*":
             return self.varying(node.children[0])
-        if node.kind == "MemberExpr" and "isArrow" not in node.flags:
-            return self._varying_place(node.children[0])
+        if node.kind == "MemberExpr" and node.children:
+            through = "isArrow" in node.flags
+            return self.varying(node.children[0]) if through else self._varying_place(node.children[0])
         return True
 
     def divergent(self, node: Node, within: Node | None = None) -> bool:
