@@ -92,6 +92,27 @@ __global__ void ragged(const int* start, const int* column, const double* value,
     y[r] = product;
   }
 }
+struct Tally {
+  int all; double part;
+  __host__ __device__ Tally(int a = 0, double p = 0) : all(a), part(p) {}
+  __device__ Tally& operator+=(const Tally& o) { all += o.all; part += o.part; return *this; }
+};
+__global__ void gathered(const int* table, const int* which, Tally* out, int4* spread, int n, int cols) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  const int* mine = table + (size_t)(which[t] % n) * cols;
+  Tally total(7, 0.5);
+  int4 s = {0, 0, 1, 9};
+  for (int k = 0; k < cols; ++k) {
+    total += Tally(mine[k], 0.25 * (k % 4));
+    s.x += mine[k] & 1;
+    s.y = s.y + k;
+    s.z = s.z < mine[k] ? mine[k] : s.z;
+  }
+  out[t] = total;
+  s.w -= s.x;
+  spread[t] = s;
+}
 int main() {
   const int rows = 150, cols = 75, n = rows * cols;
   static float f[n]; static int v[n]; static double d[n];
@@ -119,6 +140,12 @@ int main() {
   running<<<blocks, 32>>>(columns, sums, t);
   hipMemcpy(c, sums, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(e, columns, 4 * n, hipMemcpyDeviceToHost);
   again<<<2, 32>>>(keys, rows, cols);
+  Tally* sent; int4* spread; static Tally tallies[rows]; static int4 fours[rows];
+  hipMalloc(&sent, sizeof tallies); hipMalloc(&spread, sizeof fours);
+  gathered<<<3, 64>>>(keys, columns, sent, spread, rows, cols);
+  hipMemcpy(tallies, sent, sizeof tallies, hipMemcpyDeviceToHost);
+  hipMemcpy(fours, spread, sizeof fours, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%d %g %d %d %d %d ", tallies[i].all, tallies[i].part, fours[i].x, fours[i].y, fours[i].z, fours[i].w);
   static __half h[n];
   for (int i = 0; i < n; ++i) h[i] = __float2half(i * 13 % 101);
   __half *hm, *ho;
@@ -131,8 +158,8 @@ int main() {
   for (int i = 0; i < rows; i += 7) printf("%.3g %d %d %d %.4g", hf[i], a[i], b[i], c[i], hd[i]);
   for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
 }
-"""
-KERNELS = ("several", "places", "running", "again", "halves", "ragged")
+"""  # noqa: E501
+KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered")
 
 
 def as_cuda(text: str) -> str:
@@ -175,6 +202,8 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "sums[i] += part" in text
     assert "total += group_running_sum(" in text
     assert "group_least_place(top, at);" in text
+    assert "total = group_object_sum(total);" in text
+    assert "s.x = group_sum(s.x);" in text
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
 
 
@@ -217,6 +246,7 @@ int main() {
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; last = last + step; }", "carries last from one"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[row * cols + c + 1] = 0; }", "another element"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[c] += 1; }", "uses another element"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; last.x += 1; last = step; }", "carries last"),
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
         ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
         ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),

@@ -85,7 +85,8 @@ class Addresses:
         if "[" in declared.canonical:
             return Element(reference.id, constant(0))  # an array of the function's own, or LDS
         initial = initializer(declared)
-        return self.pointer(initial) if initial is not None else Element("", None)
+        found = self.pointer(initial) if initial is not None else Element("", None)
+        return Element(found.root, self._algebra.start(declared)) if found.root and found.index is None else found
 
     def _sum(self, left: Polynomial | None, right: Polynomial | None) -> Polynomial | None:
         return None if left is None or right is None else left + right

@@ -35,6 +35,26 @@ static __device__ T {name}(T value) {{
 """
 
 
+def object_sum(name: str, cuda: bool) -> str:
+    """`name(value)`: objects of a class with `+=`, made of words of 4 or 8 bytes, added up over the group."""
+    return f"""\
+// Adds up objects over a group of {LANES} neighbouring lanes, which exchange them word by word.
+template <typename T>
+static __device__ T {name}(T value) {{
+{_MASK if cuda else ""}\
+  for (int distance = {LANES // 2}; distance > 0; distance /= 2) {{
+    unsigned int words[sizeof(T) / sizeof(unsigned int)];
+    memcpy(words, &value, sizeof(T));
+    for (unsigned int& word : words) word = {_exchange("_xor", "word", "distance", cuda)};
+    T other = value;
+    memcpy(&other, words, sizeof(T));
+    value += other;
+  }}
+  return value;
+}}
+"""
+
+
 def first_extreme(name: str, better: str, cuda: bool) -> str:
     """`name(value, place)`: the best value of the group, and the smallest place among those that have it."""
     return f"""\

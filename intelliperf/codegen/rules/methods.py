@@ -39,7 +39,7 @@ def why_impure(problem: Problem, call: Node, check: Callable[[Node], None]) -> s
         return ""
     if call.kind == "CXXOperatorCallExpr" and not _PURE_OPERATORS.fullmatch(name):
         return f"calls {name}, which may keep state"
-    found = [one for one in _definitions(problem, name) if _may_be_meant(one, call)]
+    found = [one for one in definitions(problem, name) if may_be_meant(one, call)]
     if not found and call.kind == "CXXOperatorCallExpr" and any(map(_is_plain_value, call.children[1:])):
         return ""
     if not found:
@@ -68,22 +68,22 @@ def _is_number(member: Node) -> bool:
     return ELEMENT_BYTES.get(kind) == 2
 
 
-def _may_be_meant(function: Node, call: Node) -> bool:
+def may_be_meant(function: Node, call: Node) -> bool:
     """Of methods those of the object's own class; which overload is called need not be known if each will do."""
     if function.kind != "CXXMethodDecl" or function.parent is None:
         return True
     target = call.children[0].bare()
     operand = target.children[:1] if call.kind == "CXXMemberCallExpr" else call.children[1:2]
-    return any(_class_name(one.canonical) == function.parent.name for one in operand)
+    return any(class_name(one.canonical) == function.parent.name for one in operand)
 
 
-def _class_name(kind: str) -> str:
+def class_name(kind: str) -> str:
     """ "Gain" for "const ns::Gain<float> &"."""
     plain = re.sub(r"\b(?:const|volatile|struct|class) |[ &*]+$", "", kind.partition("<")[0])
     return plain.rpartition("::")[2].strip()
 
 
-def _definitions(problem: Problem, name: str) -> Iterator[Node]:
+def definitions(problem: Problem, name: str) -> Iterator[Node]:
     """All of that name in the project."""
     for path, text in problem.task.sources.items():
         regions = [region for region in outline.functions(text) if region.name == name]

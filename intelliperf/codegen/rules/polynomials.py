@@ -95,6 +95,10 @@ class Algebra:
             return left + right if node.opcode == "+" else left - right if node.opcode == "-" else left * right
         return None
 
+    def start(self, pointer: Node) -> Polynomial | None:
+        """Where a pointer leads that is not a polynomial; None: it depends on data."""
+        return None
+
     def _variable(self, node: Node) -> Polynomial | None:
         reference = node.reference
         if reference is not None and reference.id in self.free:

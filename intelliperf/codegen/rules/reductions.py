@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.problem import NotApplicable, Place
+from intelliperf.codegen.rules.object_sums import object_sum
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.statements import callee_name, value_used
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.tree import Node
@@ -44,19 +45,30 @@ class Reduction:
     update: Node
     place: tuple[str, str] | None = None  # id and name of the variable that keeps where the extreme is
     scanned: bool = False  # the turns need what came up to their own
+    whole: bool = False  # an object of a class that adds up its members
 
 
-def reductions(place: Place, loop: Node, inside: frozenset[str], counter: Node) -> list[Reduction]:
-    """All that the loop carries. Raises `NotApplicable` for other things. `inside`: ids declared in it."""
+def reductions(
+    place: Place, loop: Node, inside: frozenset[str], counter: Node, problem: Problem | None = None
+) -> list[Reduction]:
+    """All that the loop carries. Raises `NotApplicable` for other things. `inside`: ids declared in it.
+
+    Sums of objects are told where `problem` has the definition of their operators.
+    """
     found: dict[str, Reduction] = {}
     accounted: set[int] = set()
     for node in loop.children[-1].everything():
         identity = written(node)
         if identity is None or identity in inside or identity == counter.id or id(node) in accounted:
             continue
-        reduction, parts = _reduction(place, node, loop, counter)
+        summed = object_sum(problem, node) if problem is not None else None
+        if summed is not None and node.reference is not None and not _mentions(summed.children[2], identity):
+            own = (identity, node.reference.name, "object_sum", "{a} += {b}", "0", node.canonical)
+            reduction, parts = Reduction(*own, summed, None, False, True), {id(node)}
+        else:
+            reduction, parts = _reduction(place, node, loop, counter)
         accounted |= parts
-        if identity in found or (reduction.place is not None and reduction.place[0] in found):
+        if reduction.variable in found or (reduction.place is not None and reduction.place[0] in found):
             raise NotApplicable(f"{place}: {reduction.name} is changed twice in the loop on line {loop.line}")
         for known in filter(None, (reduction.variable, reduction.place[0] if reduction.place else "")):
             found[known] = reduction
@@ -67,7 +79,7 @@ def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     """Other uses of the variable make a sum a scan, and anything else impossible."""
     own = {id(node) for node in reduction.update.everything()}
     names = {reduction.variable, *(reduction.place[:1] if reduction.place else ())}
-    others = [node for node in _names(loop) if node.reference and node.reference.id in names and id(node) not in own]
+    others = [node for node in _names(loop) if id(node) not in own and any(_may_touch(node, name) for name in names)]
     if not others:
         return reduction
     statement = reduction.update
@@ -91,9 +103,9 @@ def _names(top: Node) -> Iterator[Node]:
 def _reduction(place: Place, node: Node, loop: Node, counter: Node) -> tuple[Reduction, set[int]]:
     """The reduction that a write belongs to, with the writes that it consists of."""
     target = node.children[0].bare() if node.children else node
-    if target is node or target.kind != "DeclRefExpr" or target.reference is None:
+    if target is node or not (identity := _key(target)):
         raise _carried(place, node, loop)
-    name, identity, type_name = target.reference.name, target.reference.id, target.canonical
+    name, type_name = _text(target), target.canonical
     if type_name not in INTEGERS | FLOATS | {"bool"}:
         raise NotApplicable(f"{place}: {name}, which the loop on line {loop.line} carries along, is a {target.type}")
     guard = _extreme(node, identity, counter)
@@ -207,13 +219,42 @@ def _place(assignment: Node, counter: Node) -> tuple[str, str] | None:
     return (target.reference.id, target.reference.name) if _is(value, counter.id) else None
 
 
+def _key(place: Node) -> str:
+    """Of a variable its id, of a member of one both; empty for other places."""
+    if place.kind == "DeclRefExpr" and place.reference is not None:
+        return place.reference.id
+    if place.kind != "MemberExpr" or "isArrow" in place.flags or not place.children:
+        return ""
+    owner = place.children[0].bare()
+    named = owner.kind == "DeclRefExpr" and owner.reference is not None and not owner.canonical.endswith("&")
+    return f"{owner.reference.id}.{place.name.lstrip('.')}" if named and owner.reference is not None else ""
+
+
+def _text(place: Node) -> str:
+    if place.kind == "MemberExpr":
+        return f"{_text(place.children[0].bare())}.{place.name.lstrip('.')}"
+    return place.reference.name if place.reference is not None else ""
+
+
+def _may_touch(name: Node, identity: str) -> bool:
+    """Does a variable's name here stand for the place, or for a whole that holds it?"""
+    variable, _, member = identity.partition(".")
+    if name.reference is None or name.reference.id != variable:
+        return False
+    if not member:
+        return True
+    user = name.parent
+    while user is not None and user.kind in ("ParenExpr", "ImplicitCastExpr"):
+        user = user.parent
+    return user is None or user.kind != "MemberExpr" or user.name.lstrip(".") == member
+
+
 def _is(node: Node, identity: str) -> bool:
-    bare = node.bare()
-    return bare.kind == "DeclRefExpr" and bare.reference is not None and bare.reference.id == identity
+    return _key(node.bare()) == identity
 
 
 def _mentions(node: Node, identity: str) -> bool:
-    return any(name.reference is not None and name.reference.id == identity for name in _names(node))
+    return any(_may_touch(name, identity) for name in _names(node))
 
 
 def alike(left: Node, right: Node) -> bool:

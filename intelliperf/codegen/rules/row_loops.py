@@ -20,6 +20,8 @@ from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
+_CALLS = ("CallExpr", *METHOD_CALLS)
 _COUNTER = "counter of the row"
 _ZERO = ("0", "0.0", "0.", "0.0f", "0.f", "0u", "0l", "0ul", "0ll", "0ull")
 
@@ -55,6 +57,32 @@ class RowAlgebra(Algebra):
         self.names[reference.id] = reference.name
         return atom(reference.id)
 
+    def polynomial(self, expression: Node) -> Polynomial | None:
+        found = super().polynomial(expression)
+        return found if found is not None else self._read_once(expression.bare())
+
+    def _read_once(self, node: Node) -> Polynomial | None:
+        """What is read from memory at a place that stays, in a loop that stores nothing: a value of its own."""
+        while node.kind in _CASTS and node.children:
+            node = node.children[-1].bare()
+        if (
+            self._loop is None
+            or node.kind != "ArraySubscriptExpr"
+            or not any(up is self._loop for up in node.ancestors())
+        ):
+            return None
+        if any(item.stores for item in accesses(self._loop.children[-1])):
+            return None
+        turns = self.modified | self.free | {each.id for each in self._loop.everything() if each.kind == "VarDecl"}
+        if any(part.kind in _CALLS or (part.reference and part.reference.id in turns) for part in node.everything()):
+            return None
+        return atom(f"read at {node.start_offset}")
+
+    def start(self, pointer: Node) -> Polynomial | None:
+        """Where a pointer leads that is set once, before the loop: a value of its own."""
+        inside = any(up is self._loop or (self._loop is None and up.kind in _LOOPS) for up in pointer.ancestors())
+        return None if inside or pointer.id in self._anywhere else atom(f"start of {pointer.id}")
+
     def _member(self, node: Node) -> Polynomial | None:
         base = node.children[0].bare() if node.children else node
         if base.kind != "DeclRefExpr" or base.reference is None or base.reference.id in self.modified:
@@ -86,14 +114,15 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
     for jump in exits(turn):
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
+    carried = tuple(reductions(place, loop, inside, counter, problem))
+    sums_of_objects = {id(item.update) for item in carried if item.whole}
     for node in turn.everything():
         if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
-        if node.kind in METHOD_CALLS:
+        if node.kind in METHOD_CALLS and id(node) not in sums_of_objects:
             Independence(problem, place, function, loop, counter.id).check_method(node)
         if node.kind == "CallExpr":
             Independence(problem, place, function, loop, counter.id).check_call(node)
-    carried = tuple(reductions(place, loop, inside, counter))
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
     found = list(accesses(turn))
@@ -230,6 +259,8 @@ def renders(reduction: Reduction, cuda: bool, name: str) -> str:
     """The helper that puts the lanes' parts together."""
     if reduction.place is not None:
         return groups.first_extreme(name, ">" if reduction.kind.startswith("greatest") else "<", cuda)
+    if reduction.whole:
+        return groups.object_sum(name, cuda)
     if reduction.scanned:
         return groups.scan(name, reduction.combine, cuda)
     return groups.reduction(name, reduction.combine, cuda)
@@ -237,7 +268,7 @@ def renders(reduction: Reduction, cuda: bool, name: str) -> str:
 
 def starts_neutral(function: Node, row: RowLoop, reduction: Reduction) -> bool:
     """Is the variable declared as nothing right before the loop, so that every lane begins with the neutral value?"""
-    if reduction.neutral != "0":
+    if reduction.neutral != "0" or reduction.whole:
         return False
     declared = next((n for n in function.walk() if n.kind == "VarDecl" and n.id == reduction.variable), None)
     initial = initializer(declared) if declared is not None else None
@@ -274,7 +305,8 @@ def share_out(
             _scan(source, place, row, item, words, helpers)
             continue
         if item.neutral is not None and item.variable not in plain:
-            before.append(f"if ({words.lane} != 0) {item.name} = {item.neutral};")
+            cleared = f"memset(&{item.name}, 0, sizeof({item.name}))" if item.whole else f"{item.name} = {item.neutral}"
+            before.append(f"if ({words.lane} != 0) {cleared};")
         helper = helpers[item.variable]
         if item.place is not None:
             after.append(f"{helper}({item.name}, {item.place[1]});")

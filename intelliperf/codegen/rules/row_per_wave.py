@@ -90,7 +90,7 @@ class RowPerWave:
 
 def _floats(plans: list[Plan]) -> bool:
     return any(
-        item.type in ("float", "double") and item.neutral is not None
+        item.whole or (item.type in ("float", "double") and item.neutral is not None)
         for plan in plans
         for row in plan.loops
         for item in row.carried
