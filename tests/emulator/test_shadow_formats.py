@@ -182,3 +182,44 @@ def test_numbers_that_share_a_register_are_followed_into_it_and_out_of_it(tmp_pa
         assert account.kinds == {"float", "half"} and account.elements >= 512
     assert runs.compared(2)[0] is Level.DIFFERENT
     assert runs.compared(3)[0] is Level.DIFFERENT
+
+
+EXTREMES = """#include <cstdlib>
+#include <hip/hip_runtime.h>
+#include <vector>
+__global__ void kernel(const float* x, const float* y, float* out, int v) {
+  __shared__ unsigned most, least;
+  const int t = threadIdx.x;
+  if (t == 0) most = 0, least = 0x7f800000;
+  __syncthreads();
+  const float p = fabsf(x[t] * y[t] + x[t]);
+  if (v == 0 && t == 0) {
+    float high = 0, low = INFINITY;
+    for (int i = 0; i < 128; ++i) {
+      const float one = fabsf(x[i] * y[i] + x[i]);
+      high = fmaxf(high, one), low = fminf(low, one);
+    }
+    out[0] = high, out[1] = low;
+  }
+  const unsigned bits = v == 2 ? __float_as_uint(p) & 0xfffffff0u : __float_as_uint(p);
+  if (v != 0) atomicMax(&most, bits), atomicMin(&least, bits);
+  __syncthreads();
+  if (v != 0 && t == 0) out[0] = __uint_as_float(most), out[1] = __uint_as_float(least);
+}
+int main(int argc, char** argv) {
+  std::vector<float> x(128), y(128);
+  for (int i = 0; i < 128; ++i) x[i] = 0.5f + 0.013f * (i * 5 % 71), y[i] = 1.25f - 0.017f * (i * 7 % 53);
+  float *dx, *dy, *out;
+  (void)hipMalloc(&dx, 512), (void)hipMalloc(&dy, 512), (void)hipMalloc(&out, 8);
+  (void)hipMemcpy(dx, x.data(), 512, hipMemcpyHostToDevice);
+  (void)hipMemcpy(dy, y.data(), 512, hipMemcpyHostToDevice);
+  kernel<<<1, 128>>>(dx, dy, out, std::atoi(argv[1]));
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+def test_the_extremes_of_numbers_are_followed_through_integer_atomics_on_their_bits(tmp_path):
+    runs = ShadowRuns(tmp_path, EXTREMES, "")
+    assert runs.compared(1)[0] is Level.EQUAL
+    assert runs.compared(2)[0] is Level.DIFFERENT

@@ -11,6 +11,7 @@ from intelliperf.emulator.ir.text import NAME, split_top, type_of, without_attac
 _REFERENCE = re.compile(rf"%{NAME}")
 _LOAD = re.compile(r"load (?:atomic |volatile )*i(?:16|32|64),")
 _STORE = re.compile(r"store (?:atomic |volatile )*i(?:16|32|64) ")
+_REPLACING = re.compile(r"atomicrmw (?:volatile )?(?:xchg|u?max|u?min) ")
 _PASSING = frozenset({"zext", "trunc", "phi", "select", "freeze", "extractvalue"})
 _MASK = re.compile(r", (65535|4294967295|-65536|-4294967296)$")
 _SHIFT = re.compile(r", (16|32|48)$")
@@ -59,9 +60,9 @@ def _look(i: Instruction, forward: set[str], backward: set[str], edges: list[tup
         forward.add(result)
     elif i.opcode == "store" and _STORE.match(body):
         backward.update(_REFERENCE.findall(split_top(body)[0]))
-    elif i.opcode == "cmpxchg" or i.opcode == "atomicrmw" and " xchg " in body:
+    elif i.opcode == "cmpxchg" or i.opcode == "atomicrmw" and _REPLACING.match(body):
         forward.add(result)
-        backward.update(names[1:])
+        backward.update(_REFERENCE.findall(",".join(split_top(body)[1:])))  # the pointer may be a constant
     elif i.opcode in _PASSING or moved_by(i) is not None or (i.opcode == "call" and COLLECTIVE in body):
         edges += [(name, result) for name in names]
 

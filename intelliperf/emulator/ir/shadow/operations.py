@@ -11,6 +11,7 @@ from intelliperf.emulator.ir.shadow.state import NUMBER_OF_BITS, VECTOR, Lanes, 
 from intelliperf.emulator.ir.shadow.values import NOTHING, Emitter, Shadow
 from intelliperf.emulator.ir.text import NAME, pointer_operand, split_top, type_of
 
+_REPLACING = {"max": "sgt", "min": "slt", "umax": "ugt", "umin": "ult"}  # of numbers, by their bits
 _ACCESS = re.compile(r"^(?:load|store|atomicrmw|cmpxchg) (?:atomic |volatile |weak )*")
 _COPIED = re.compile(r"i64$|i128$|<\d+ x (?:i8|i16|i32|i64)>$")
 _BINARY: dict[str, Callable[[Emitter, Shadow, Shadow], Shadow]] = {
@@ -241,6 +242,12 @@ def atomicrmw(state: State, i: Instruction, body: str) -> None:
     elif verb == "xchg" and kind in NUMBER_OF_BITS and (value in state.has or result in state.carriers):
         state.has[result] = [state.load_bits(pointer, kind, result)]
         state.store(pointer, kind, value, state.shadow(kind, value))
+    elif verb in _REPLACING and kind in NUMBER_OF_BITS and (value in state.has or result in state.carriers):
+        before = state.load_bits(pointer, kind, result)
+        state.has[result] = [before]
+        replaces = state.emit.make(f"icmp {_REPLACING[verb]} {kind} {value}, {result}")
+        new = state.emit.make(f"select i1 {replaces}, {kind} {value}, {kind} {result}")
+        state.store(pointer, kind, new, state.emit.choose(replaces, state.shadow(kind, value), before))
 
 
 def _atomic_float(state: State, verb: str, pointer: str, kind: str, value: str, result: str) -> None:
