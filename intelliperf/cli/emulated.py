@@ -1,18 +1,28 @@
 """The emulator's gates for sources whose time is measured on a GPU.
 
-The same project is built once more for the emulator and runs there, by a smaller command where `--judge-run` gives
-one: orders of lanes and blocks, races, other numbers and algebra need no hardware, and hardware has none of them.
+The same project is built once more for the emulator. Orders of lanes and blocks, races, other numbers and algebra need
+no hardware, and hardware has none of them. What is judged there is the whole application, by a smaller command where
+`--judge-run` gives one, or, where a run takes long, the dispatches that were recorded on the GPU.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from intelliperf.cli.options import Options
-from intelliperf.errors import ApplicationFailed, BuildFailed, ProtocolError, ToolchainError, UsageError
+from intelliperf.errors import (
+    ApplicationFailed,
+    BuildFailed,
+    NotReplayable,
+    ProtocolError,
+    StorageFull,
+    ToolchainError,
+    UsageError,
+)
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.project.builder import Builder
 from intelliperf.project.kernelnames import unqualified
@@ -31,13 +41,28 @@ from intelliperf.records import (
     Launcher,
     Verdict,
 )
+from intelliperf.sentences import EMULATOR
 
 if TYPE_CHECKING:
+    from intelliperf.recordings.contents import Recording
     from intelliperf.validation.judge import Judge
-    from intelliperf.validation.trial import BuildFailure, Settings
+    from intelliperf.validation.replaygate import Launches
+    from intelliperf.validation.trial import BuildFailure, Examined, Settings
 
 _PATIENCE_S = 120.0  # for a run of a command that was chosen for hardware
 _HINT = "; a smaller command may do: --judge-run 'COMMAND'"
+_ALL_GATES = f"{EMULATED}all gates"
+_RECORDED = f"{EMULATED}recorded dispatches"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Replays:
+    """The launches of one kernel as they were recorded on the GPU, ready for the emulator."""
+
+    plan: Path
+    chosen: tuple[int, ...]  # of the recorded dispatches
+    profile: KernelProfile
+    told: str  # how the original's replay agrees with the recording
 
 
 class EmulatedGates:
@@ -64,8 +89,10 @@ class EmulatedGates:
         )
         self._begun = begun
         self._judges: dict[str, Judge] = {}  # by kernel: what one learns of the original is of one kernel
-        self._original: tuple[Version, tuple[KernelProfile, ...]] | None = None
+        self._original: Version | None = None
+        self._launched: tuple[KernelProfile, ...] | None = None
         self._unusable = ""  # why the original does not run here
+        self._replays: dict[Path, _Replays | NotReplayable] = {}  # by recording
 
     def joined(self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version) -> Verdict:
         """The verdict of the hardware with what the emulator says of the same sources; a refusal there decides."""
@@ -75,45 +102,123 @@ class EmulatedGates:
             hint = "" if self._options.judge_run else _HINT
             return without(verdict, f"{error}{hint}")
 
-    def _joined(self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version) -> Verdict:
-        from intelliperf.validation.judge import Judge
-        from intelliperf.validation.trial import Case
+    def on_recordings(
+        self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version, launches: Launches
+    ) -> Verdict:
+        """As `joined`, of the dispatches that were recorded on the GPU; no host code of the application runs."""
+        try:
+            return self._on_recordings(verdict, candidate, finding, baseline, launches)
+        except (
+            ApplicationFailed,
+            BuildFailed,
+            NotReplayable,
+            ProtocolError,
+            StorageFull,
+            ToolchainError,
+            UsageError,
+        ) as error:
+            return without(verdict, f"recorded dispatches: {error}{_HINT}")
 
-        version, kernels = self._reference(baseline.workspace.original)
-        kernel = _namesake(finding.profile.kernel, kernels)
-        if kernel is None:
-            return without(verdict, f"the command launches no kernel {finding.profile.kernel.name} there")
+    def _on_recordings(
+        self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version, launches: Launches
+    ) -> Verdict:
+        from intelliperf.recordings.image import reshaped
+
+        original = self._built_original(baseline.workspace.original)
+        replays = self._replays_of(original.application, launches.recording, finding.profile.kernel)
+        plan = reshaped(replays.plan, [launches.shapes[number] for number in replays.chosen])
+        examined = self._examined(
+            candidate,
+            finding,
+            replays.profile,
+            baseline,
+            self._backend.replayed(original.application, replays.plan),
+            plan,
+        )
+        note = Check(_RECORDED, CheckStatus.PASSED, replays.told, device=EMULATOR)
+        return _with(verdict, examined, (note,))
+
+    def _replays_of(self, original: Application, path: Path, kernel: Kernel) -> _Replays:
+        """Raises the same `NotReplayable` again."""
+        if path not in self._replays:
+            try:
+                self._replays[path] = self._made_ready(original, path, kernel)
+            except NotReplayable as error:
+                self._replays[path] = error
+        found = self._replays[path]
+        if isinstance(found, NotReplayable):
+            raise found
+        return found
+
+    def _made_ready(self, original: Application, path: Path, kernel: Kernel) -> _Replays:
+        from intelliperf.emulator.backend import REPLAYED
+        from intelliperf.recordings.file import RecordingFile
+        from intelliperf.recordings.image import make_ready
+        from intelliperf.recordings.transplant import one_of_each_shape, transplanted
+        from intelliperf.validation.runs.agreement import agreement
+        from intelliperf.validation.runs.lockstep import Setting
+
+        with RecordingFile(path) as source:
+            chosen = one_of_each_shape(source.recording)
+            recording = transplanted(source, REPLAYED, chosen)
+            plan = make_ready(source, self._root / "replays" / path.stem, recording)
+            replayed = self._backend.replayed(original, plan)
+            profiled = self._backend.profile(replayed, self._settings.run_deadline_s)
+            profile = _namesake(kernel, profiled.kernels)
+            if profile is None:
+                raise NotReplayable(f"the recording launches no kernel {kernel.name} there")
+            setting = Setting(
+                self._backend, profile.kernel, self._sandbox, self._root / "logs", self._settings.run_deadline_s
+            )
+            agreed = agreement(setting, replayed, source, recording)
+        return _Replays(plan, chosen, profile, f"{_counted(source.recording, chosen)}; {agreed.describe()}")
+
+    def _examined(
+        self,
+        candidate: Candidate,
+        finding: Finding,
+        kernel: KernelProfile,
+        baseline: Version,
+        reference: Application,
+        plan: Path | None = None,
+    ) -> Examined:
+        """`plan`: the candidate's launches, where recorded ones are judged."""
+        from intelliperf.validation.judge import Judge
+        from intelliperf.validation.trial import BuildFailure, Case
+
         builder = self._builder(baseline.workspace.original)
         edits = builder.stacked(baseline, candidate)
-        judge = self._judges.setdefault(kernel.kernel.symbol, Judge(self._backend, self._sandbox, self._settings))
-        examined = judge.examine(
+        settings = dataclasses.replace(self._settings, also_run=()) if plan else self._settings
+        key = f"{kernel.kernel.symbol}{' replayed' if plan else ''}"
+        judge = self._judges.setdefault(key, Judge(self._backend, self._sandbox, settings))
+
+        def built() -> Application | BuildFailure:
+            made = self._built(builder, edits)
+            return made if isinstance(made, BuildFailure) or plan is None else self._backend.replayed(made, plan)
+
+        return judge.examine(
             Case(
                 candidate=candidate,
                 finding=dataclasses.replace(finding, profile=kernel),
-                reference=version.application,
-                baseline=version.application,
+                reference=reference,
+                baseline=reference,
                 sources={},
                 allowed=(),
-                build=lambda: self._built(builder, edits),
+                build=built,
                 logs=self._root / "logs",
                 reading=None,
                 standing=baseline.declares,
                 begun=lambda name, number, gates: self._begun(f"{EMULATED}{name}", number, gates),
-            )
+            ),
+            replayed=plan is not None,
         )
-        checks = tuple(dataclasses.replace(check, name=f"{EMULATED}{check.name}") for check in examined.checks)
-        if examined.rejection is not None:
-            told = f"on the emulator: {examined.rejection.detail}"
-            return dataclasses.replace(
-                verdict,
-                outcome=examined.rejection.outcome,
-                detail=told,
-                checks=(*verdict.checks, *checks),
-                strength=None,
-                proof="",
-            )
-        proof = f"{verdict.proof}; on the emulator: {examined.proof}"
-        return dataclasses.replace(verdict, checks=(*verdict.checks, *checks), proof=proof)
+
+    def _joined(self, verdict: Verdict, candidate: Candidate, finding: Finding, baseline: Version) -> Verdict:
+        version, kernels = self._reference(baseline.workspace.original)
+        kernel = _namesake(finding.profile.kernel, kernels)
+        if kernel is None:
+            return without(verdict, f"the command launches no kernel {finding.profile.kernel.name} there")
+        return _with(verdict, self._examined(candidate, finding, kernel, baseline, version.application))
 
     def _builder(self, original: Application) -> Builder:
         command = (*SHELL, self._options.judge_run) if self._options.judge_run else original.command
@@ -128,19 +233,52 @@ class EmulatedGates:
 
     def _reference(self, original: Application) -> tuple[Version, tuple[KernelProfile, ...]]:
         """The original as it is built for the emulator, and what it launches there. Raises the same again."""
-        if self._unusable:
-            raise ApplicationFailed(self._unusable)
+        version = self._built_original(original)
+        if self._launched is None:
+            with self._said_again():
+                self._launched = self._backend.profile(version.application, self._settings.run_deadline_s).kernels
+        return version, self._launched
+
+    def _built_original(self, original: Application) -> Version:
+        """Raises the same again."""
         if self._original is None:
-            try:
+            with self._said_again():
                 version, built = self._builder(original).build(self._root / "reference", (), self._root / "logs")
                 if not built.ok:
                     raise BuildFailed(f"the original does not build for it: {built.errors[0]}")
-                profile = self._backend.profile(version.application, self._settings.run_deadline_s)
-            except (ApplicationFailed, BuildFailed, ProtocolError, ToolchainError) as error:
-                self._unusable = str(error).replace(str(self._root), "")
-                raise
-            self._original = version, profile.kernels
+                self._original = version
         return self._original
+
+    @contextmanager
+    def _said_again(self) -> Iterator[None]:
+        if self._unusable:
+            raise ApplicationFailed(self._unusable)
+        try:
+            yield
+        except (ApplicationFailed, BuildFailed, ProtocolError, ToolchainError) as error:
+            self._unusable = str(error).replace(str(self._root), "")
+            raise
+
+
+def _with(verdict: Verdict, examined: Examined, notes: tuple[Check, ...] = ()) -> Verdict:
+    checks = tuple(dataclasses.replace(check, name=f"{EMULATED}{check.name}") for check in examined.checks)
+    if examined.rejection is not None:
+        return dataclasses.replace(
+            verdict,
+            outcome=examined.rejection.outcome,
+            detail=f"on the emulator: {examined.rejection.detail}",
+            checks=(*verdict.checks, *notes, *checks),
+            strength=None,
+            proof="",
+        )
+    proof = f"{verdict.proof}; on the emulator: {examined.proof}"
+    return dataclasses.replace(verdict, checks=(*verdict.checks, *notes, *checks), proof=proof)
+
+
+def _counted(recording: Recording, chosen: tuple[int, ...]) -> str:
+    kept = len(recording.dispatches)
+    which = recording.describe() if len(chosen) == kept else f"the first of each shape of {recording.describe()}"
+    return f"{which}, with the data of the GPU's run"
 
 
 def _chip_of(architecture: str) -> str | None:
@@ -160,5 +298,19 @@ def _namesake(kernel: Kernel, known: tuple[KernelProfile, ...]) -> KernelProfile
 
 def without(verdict: Verdict, why: str) -> Verdict:
     """The verdict, with the reason why the emulator says nothing to it."""
-    check = Check(f"{EMULATED}all gates", CheckStatus.NOT_RUN, " ".join(why.split()))
+    check = Check(_ALL_GATES, CheckStatus.NOT_RUN, " ".join(why.split()))
     return dataclasses.replace(verdict, checks=(*verdict.checks, check))
+
+
+def gathered(verdict: Verdict, accepted: Mapping[str, Verdict]) -> Verdict:
+    """The verdict on all accepted changes, with what the emulator said of each on its recorded dispatches.
+
+    `accepted`: by the name of their kernel.
+    """
+    lacking = {name: check.detail for name, one in accepted.items() for check in one.checks if check.name == _ALL_GATES}
+    if lacking:
+        return without(verdict, "; ".join(f"{name}: {why}" for name, why in lacking.items()))
+    told = f"each accepted change by itself, on the dispatches recorded of {', '.join(accepted)}"
+    return dataclasses.replace(
+        verdict, checks=(*verdict.checks, Check(_RECORDED, CheckStatus.PASSED, told, device=EMULATOR))
+    )

@@ -47,6 +47,7 @@ class RunJudge:
         self._backend = backend
         self._sandbox = sandbox
         self._expected: tuple[KernelProfile, ...] = ()
+        self._on_recordings: dict[str, Verdict] = {}  # accepted ones, by kernel: the last holds those before
         self._original_otherwise: tuple[Application | None] | None = None  # built for waves of the other size
         self._rounded_builds: dict[tuple[Path, str], Application | None] = {}  # by scratch copy and direction
 
@@ -87,9 +88,35 @@ class RunJudge:
                 begun=self._begun,
             )
         )
-        if not verdict.accepted or verdict.on_recordings or self._backend.name == "emulator":
+        if not verdict.accepted or self._backend.name == "emulator":
             return verdict
-        return self._emulated.joined(verdict, candidate, finding, baseline)
+        if not verdict.on_recordings:
+            return self._emulated.joined(verdict, candidate, finding, baseline)
+        if not self._judged_by_recordings(reference):
+            return verdict  # all that was accepted is judged there together, at the end of the run
+        return self._emulated_recordings(verdict, candidate, finding, baseline, reference, candidates[-1])
+
+    def _judged_by_recordings(self, reference: Version) -> bool:
+        """Does the emulator see recorded dispatches in place of the application?"""
+        return self._backend.is_long(reference.application) and not self._options.judge_run
+
+    def _emulated_recordings(
+        self,
+        verdict: Verdict,
+        candidate: Candidate,
+        finding: Finding,
+        baseline: Version,
+        reference: Version,
+        version: Version,
+    ) -> Verdict:
+        kernel = finding.profile.kernel
+        launches = self._judge.launches(reference.application, version.application, kernel)
+        if launches is None:
+            return verdict
+        verdict = self._emulated.on_recordings(verdict, candidate, finding, baseline, launches)
+        if verdict.accepted:
+            self._on_recordings[kernel.name] = verdict
+        return verdict
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
         """See `run.Recordings`, as the next ones."""
@@ -128,16 +155,20 @@ class RunJudge:
             ),
             [finding.profile.kernel for finding in findings],
         )
-        if verdict.accepted and self._backend.is_long(reference.application) and not self._options.judge_run:
-            return self._without_emulator(verdict)
+        if verdict.accepted and self._judged_by_recordings(reference):
+            return self._gathered(verdict, findings)
         for finding in findings if self._backend.name != "emulator" else ():
             verdict = self._emulated.joined(verdict, candidate, finding, reference) if verdict.accepted else verdict
         return verdict
 
-    def _without_emulator(self, verdict: Verdict) -> Verdict:
-        from intelliperf.cli.emulated import without
+    def _gathered(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+        from intelliperf.cli.emulated import gathered, without
 
-        return without(verdict, "a run of the application takes long: give a smaller command with --judge-run")
+        names = dict.fromkeys(finding.profile.kernel.name for finding in findings)
+        if missing := [name for name in names if name not in self._on_recordings]:
+            why = f"a run takes long, and no recorded dispatch of {', '.join(missing)} was judged since the run began"
+            return without(verdict, f"{why} or was resumed; a smaller command may do: --judge-run 'COMMAND'")
+        return gathered(verdict, {name: self._on_recordings[name] for name in names})
 
     def _rounded(self, reference: Version, way: str) -> Application | None:
         key = reference.workspace.root, way

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import bisect
 import ctypes
 import struct
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from intelliperf.cuda import driver_api
+from intelliperf.recordings.places import Places
 
 _FATBIN_SECTION = ".nv_fatbin"
 _FATBIN_MAGIC = 0xBA55ED50
@@ -79,33 +77,6 @@ def device_images(program: Path) -> Iterator[bytes]:
             continue
         yield content[at : at + header + size]
         at += (header + size + 7) // 8 * 8
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the spans that recorded memory lay in lie now."""
-
-    spans: tuple[tuple[int, int], ...]  # base and size, ascending
-    bases: tuple[int, ...]  # ascending, too
-    granularity: int  # bytes, of what is mapped
-
-    @property
-    def moved(self) -> bool:
-        return any(now != then for now, (then, _) in zip(self.bases, self.spans, strict=True))
-
-    def of(self, address: int) -> int:
-        """An address outside the spans stays as it is."""
-        slot = bisect.bisect_right(self.spans, (address, sys.maxsize)) - 1
-        if slot < 0 or address > sum(self.spans[slot]):  # just beyond the end is an address that loops compare with
-            return address
-        return address - self.spans[slot][0] + self.bases[slot]
-
-    def named_in(self, content: memoryview) -> bool:
-        """Is an aligned word of the content, as little-endian bytes, an address in the spans?"""
-        words = np.frombuffer(content[: len(content) // 8 * 8], dtype=np.uint64)
-        words = words[(words >= self.spans[0][0]) & (words <= sum(self.spans[-1]))] if self.spans else words[:0]
-        slots = np.searchsorted(np.array([base for base, _ in self.spans], np.uint64), words, side="right") - 1
-        return bool((words <= np.array([sum(span) for span in self.spans], np.uint64)[slots]).any())
 
 
 class Device:

@@ -22,9 +22,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, Places, device_images
+from intelliperf.cuda.devicecode import Code, Device, Failed, NotHere, device_images
 from intelliperf.profiling import pairs
 from intelliperf.recordings.contents import HOST_KINDS
+from intelliperf.recordings.places import Places, following, words_of
 
 NOT_REPLAYABLE = 124
 FAILED = 3
@@ -195,7 +196,7 @@ def _start_anew() -> None:
 
 def _refuse_host_memory(dispatches: Sequence[Mapping[str, Any]]) -> None:
     for dispatch in dispatches:
-        words = [word for argument in dispatch["arguments"] for word in _words(bytes.fromhex(argument))]
+        words = [word for argument in dispatch["arguments"] for word in words_of(bytes.fromhex(argument))]
         for memory in dispatch["memory"]:
             if memory["kind"] not in HOST_KINDS:
                 continue
@@ -209,20 +210,7 @@ def _placed(dispatch: Mapping[str, Any], places: Places) -> Mapping[str, Any]:
         {**one, "address": places.of(one["address"])} if "symbol" not in one and one["kind"] not in HOST_KINDS else one
         for one in dispatch["memory"]
     ]
-    return {**dispatch, "memory": memory, "arguments": [_following(one, places) for one in dispatch["arguments"]]}
-
-
-def _following(argument: str, places: Places) -> str:
-    """Its aligned words that are addresses of recorded memory are those of now."""
-    value = bytearray.fromhex(argument)
-    for offset, word in zip(range(0, len(value), 8), _words(bytes(value)), strict=False):
-        value[offset : offset + 8] = places.of(word).to_bytes(8, "little")
-    return value.hex()
-
-
-def _words(value: bytes) -> Iterator[int]:
-    for offset in range(0, len(value) - 7, 8):
-        yield int.from_bytes(value[offset : offset + 8], "little")
+    return {**dispatch, "memory": memory, "arguments": [following(one, places) for one in dispatch["arguments"]]}
 
 
 def _key(memory: Memory) -> str:

@@ -14,6 +14,7 @@ from intelliperf.emulator.decisive import decisive_gain
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
+from intelliperf.recordings.transplant import Space
 from intelliperf.records import (
     Application,
     Check,
@@ -60,6 +61,10 @@ _VARIABLES = {
     Feature.SHADOW: "INTELLIPERF_SHADOW",
     Feature.TRACE: "INTELLIPERF_TRACE_DIR",
 }
+
+
+# Within the arena, whose base and granules are the runtime's (memory.cpp, memory.h).
+REPLAYED = Space(base=0x100000000000 + (64 << 20), page=4096, alignment=256, gap=1 << 20)
 
 
 class EmulatorBackend:

@@ -35,23 +35,25 @@ def shapes_of(recording: Recording) -> tuple[Shape, ...]:
     return tuple(Shape(one.grid, one.block, one.dynamic_lds, one.code) for one in recording.dispatches)
 
 
-def make_ready(source: RecordingFile, directory: Path) -> Path:
+def make_ready(source: RecordingFile, directory: Path, recording: Recording | None = None) -> Path:
     """The plan's path. Raises `StorageFull` where the disk cannot take the memory, and `ProtocolError`.
 
-    Each distinct chunk is written once; zeros are not written at all.
+    Each distinct chunk is written once; zeros are not written at all. `recording`: in place of the source's own, with
+    its contents.
     """
+    recording = recording or source.recording
     plan, image = directory / PLAN, directory / _IMAGE
     with storage_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
         with image.open("wb") as out:
             writer = _Image(source, out)
-            changes = changes_of(source.recording)
-            dispatches = [_dispatch(one, writer, changes) for one in source.recording.dispatches]
+            changes = changes_of(recording)
+            dispatches = [_dispatch(one, writer, changes) for one in recording.dispatches]
         text = {
             "version": _VERSION,
             "image": str(image),
             "dispatches": dispatches,
-            "launched": source.recording.launched,
+            "launched": recording.launched,
         }
         plan.write_text(json.dumps(text, separators=(",", ":")))
     return plan

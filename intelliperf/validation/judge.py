@@ -33,7 +33,7 @@ from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.ordersgate import OrdersGate
 from intelliperf.validation.reference import Reference
-from intelliperf.validation.replaygate import Recorder, ReplayGate
+from intelliperf.validation.replaygate import Launches, Recorder, ReplayGate
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timegate import TimeGate
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
@@ -119,6 +119,10 @@ class Judge:
         """See `ReplayGate.stand_in`."""
         return self._replays.stand_in(reference, version, kernel, logs, reshaped) if self._replays is not None else None
 
+    def launches(self, reference: Application, version: Application, kernel: Kernel) -> Launches | None:
+        """See `ReplayGate.launches`."""
+        return self._replays.launches(reference, version, kernel) if self._replays is not None else None
+
     def judge_whole(self, case: Case, kernels: Sequence[Kernel]) -> Verdict:
         """All accepted changes together, which the case's candidate holds, on the whole application.
 
@@ -145,14 +149,19 @@ class Judge:
                 note_reached(trial)
         return self._verdict(trial, rejection)
 
-    def examine(self, case: Case) -> Examined:
+    def examine(self, case: Case, replayed: bool = False) -> Examined:
         """What the candidate computes here; not whether it may be edited so, its tests, or its time.
 
-        Raises `ApplicationFailed` as `judge`.
+        `replayed`: the case's programs make recorded launches, and have no output. Raises `ApplicationFailed` as
+        `judge`.
         """
         trial = Trial(case, case.standing.joined(case.candidate.declares))
         gates = (self._build, self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge)
-        named = [*zip(GATES[1:], gates, strict=False), (GATES[7], self._checks.safety), *self._other_commands()]
+        named: list[tuple[str, Gate]] = [*zip(GATES[1:], gates, strict=False), (GATES[7], self._checks.safety)]
+        if replayed:
+            named = [(name, gate) for name, gate in named if name != GATES[3]]
+        else:
+            named += self._other_commands()
         rejection = through(trial, named)
         if rejection is None:
             note_reached(trial)

@@ -23,7 +23,7 @@ from intelliperf.protocols import Backend, Plans
 from intelliperf.recordings import latecode
 from intelliperf.recordings.contents import HOST_KINDS, Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
-from intelliperf.recordings.image import make_ready, reshaped, shapes_of
+from intelliperf.recordings.image import Shape, make_ready, reshaped, shapes_of
 from intelliperf.records import (
     Application,
     CheckStatus,
@@ -88,6 +88,14 @@ class Won:
     proven: Mapping[Key, Account]
 
 
+@dataclass(frozen=True)
+class Launches:
+    """Recorded dispatches as one version makes them: the recording's file, and the shape of each."""
+
+    recording: Path
+    shapes: tuple[Shape, ...]
+
+
 class ReplayGate:
     """Keeps one recording per kernel of the original. `expect` names kernels that one run is to record together."""
 
@@ -126,6 +134,16 @@ class ReplayGate:
         with contextlib.suppress(NotReplayable):
             return self._backend.replayed(version, self._plan_of(setting, version, ready, reshaped))
         return None
+
+    def launches(self, reference: Application, version: Application, kernel: Kernel) -> Launches | None:
+        """Of a version that was judged on them; None where the kernel's dispatches were not recorded."""
+        ready = self._ready.get((reference, kernel.symbol))
+        if not isinstance(ready, Ready):
+            return None
+        own = self._launches.get(version)
+        shapes = own.get(kernel.symbol) if isinstance(own, Mapping) else None
+        told = shapes if isinstance(shapes, tuple) else shapes_of(ready.recording)
+        return Launches(self._path(kernel), told)
 
     def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
         """`gates` are asked of the replays: the first one before their timing, the others after it or before it."""

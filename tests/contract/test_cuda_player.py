@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from intelliperf.cuda import player
-from intelliperf.cuda.devicecode import Places, device_images
+from intelliperf.cuda.devicecode import device_images
 from intelliperf.recordings.contents import RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile, RecordingWriter
 from intelliperf.recordings.image import make_ready
+from intelliperf.recordings.places import Places
 
 _TO, _OF = 0x7E1200000200, 0x7E1200200400  # not at the start of what is mapped, and in two granules
 _COUNT = 1000
