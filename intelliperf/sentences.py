@@ -128,7 +128,7 @@ def span(seconds: float) -> str:
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
             return f"{number(float(f'{seconds / size:.2g}'))} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
 
 
 def interval_of_time(least_s: float, most_s: float) -> str:

@@ -118,7 +118,8 @@ def test_what_goes_before_the_first_launch_is_no_reason_to_advise_fewer(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(5.2, "5 s"), (119, "119 s"), (150, "2.5 min"), (9000, "2.5 h"), (2e6, "23 days")]
+    ("seconds", "words"),
+    [(0.04, "0.04 s"), (5.2, "5 s"), (119, "119 s"), (150, "2.5 min"), (9000, "2.5 h"), (2e6, "23 days")],
 )
 def test_a_time_is_spelled_with_the_unit_that_people_wait_in(seconds: float, words: str) -> None:
     assert span(seconds) == words
