@@ -85,6 +85,12 @@ endif
 ifneq ($(shell which $(HIPCC) > /dev/null; echo $$?), 0)
 $(error which does not find $(HIPCC))
 endif
+ifneq ($(shell grep -q hip::host /opt/rocm-9.9.9/lib/cmake/hip/hip-config.cmake; echo $$?), 0)
+$(error no CMake package)
+endif
+ifneq ($(shell test -f /opt/rocm-9.9.9/hip/include/hip/hip_runtime.h && ls /opt/rocm-9.9.9/llvm; echo $$?), 2)
+$(error a header by its old place, and no folder that we lack)
+endif
 CLANG = /opt/rocm-9.9.9/llvm/bin/clang++
 app: kernels.hip plain.o
 \t$(HIPCC) $(shell /opt/rocm-9.9.9/bin/hipconfig --cpp_config) kernels.hip plain.o -o app

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from intelliperf.dropins.queries import HIP_VERSION
 
-_ROOT = 'get_filename_component(_intelliperf_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
+# A package that was asked for below /opt/rocm is not there for compilers: they are named where it is.
+_ROOT = """if(DEFINED ENV{INTELLIPERF_DROP_INS})
+  get_filename_component(_intelliperf_root "$ENV{INTELLIPERF_DROP_INS}/.." ABSOLUTE)
+else()
+  get_filename_component(_intelliperf_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+endif()
+"""
 _HOST_TARGET = """
 if(NOT TARGET hip::amdhip64)
   add_library(hip::amdhip64 SHARED IMPORTED GLOBAL)

@@ -1,9 +1,10 @@
 // Loaded into build commands: a program of ROCm or CUDA that a build names by where it is usually installed
 // (/opt/rocm/bin/hipcc, /opt/rocm-6.2.0/llvm/bin/clang++, /usr/local/cuda/bin/nvcc) is our drop-in of that name.
+// So are its headers, libraries and CMake packages (/opt/rocm/lib/cmake/hip-lang).
 //
-// Running one always reaches the drop-in; asking for a file reaches it where there is none. Nothing else changes:
-// libraries and headers are found by the variables of the build. Off where INTELLIPERF_DROP_INS, the directory of
-// the drop-ins, is not set, as in the drop-ins' own processes. nvcc and hipcc are led there from any bin directory.
+// Running a program always reaches the drop-in; asking for a file or reading it reaches ours where there is none. Off
+// where INTELLIPERF_DROP_INS, the directory of the drop-ins, is not set, as in the drop-ins' own processes. nvcc and
+// hipcc are led there from any bin directory.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr const char* kRoots[] = {"/opt/rocm", "/usr/local/cuda"};
 constexpr const char* kCompilers[] = {"nvcc", "hipcc"};
-constexpr int kMayRun = 1;  // X_OK of unistd.h, whose declarations would get in the way
+// F_OK and X_OK of unistd.h, O_ACCMODE of fcntl.h: their declarations would get in the way.
+constexpr int kExists = 0, kMayRun = 1, kWrites = 3;
 
 int (*really_access)(const char*, int) = nullptr;
 
@@ -23,12 +25,14 @@ Function next(const char* symbol) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, symbol));
 }
 
-bool is_below_a_root(const char* path) {
+// What follows the root's directory, from its slash on; null elsewhere. The root itself stays absent: projects choose
+// between HIP and CUDA by what they see of it.
+const char* below_a_root(const char* path) {
   for (const char* root : kRoots) {
     const size_t size = strlen(root);
-    if (strncmp(path, root, size) == 0 && (path[size] == '/' || path[size] == '-')) return true;
+    if (strncmp(path, root, size) == 0 && (path[size] == '/' || path[size] == '-')) return strchr(path + size, '/');
   }
-  return false;
+  return nullptr;
 }
 
 // Installed elsewhere, these names alone say enough.
@@ -40,23 +44,49 @@ bool is_a_gpu_compiler(const char* path) {
   return false;
 }
 
-// The drop-in's path, in `room`, or `path` itself.
-const char* drop_in(const char* path, char (&room)[PATH_MAX]) {
-  if (path == nullptr || (!is_below_a_root(path) && !is_a_gpu_compiler(path))) return path;
-  const char* home = getenv("INTELLIPERF_DROP_INS");
-  const char* name = strrchr(path, '/') + 1;
-  if (home == nullptr || really_access == nullptr || name - path < 5 || memcmp(name - 5, "/bin/", 5) != 0) return path;
-  if (*name == '\0' || strlen(home) + strlen(name) + 2 > sizeof room) return path;
+bool joined(char (&room)[PATH_MAX], const char* folder, const char* between, const char* rest) {
+  if (strlen(folder) + strlen(between) + strlen(rest) >= sizeof room) return false;
+  stpcpy(stpcpy(stpcpy(room, folder), between), rest);
+  return true;
+}
+
+bool is_there(const char* path, int mode) {
   const int before = errno;
-  stpcpy(stpcpy(stpcpy(room, home), "/"), name);
-  const bool there = really_access(room, kMayRun) == 0;
+  const bool there = really_access(path, mode) == 0;
   errno = before;
-  return there ? room : path;
+  return there;
+}
+
+// What a toolkit has beside its programs: where it is, or with the folder of a part left out (/opt/rocm/hip/include).
+bool is_other_part(const char* below, const char* home, char (&room)[PATH_MAX]) {
+  if (joined(room, home, "/..", below) && is_there(room, kExists)) return true;
+  const char* const in_part = strchr(below + 1, '/');
+  return in_part != nullptr && joined(room, home, "/..", in_part) && is_there(room, kExists);
+}
+
+// Our own of that name, in `room`, or `path` itself.
+const char* drop_in(const char* path, bool whatever, char (&room)[PATH_MAX]) {
+  if (path == nullptr) return path;
+  const char* const below = below_a_root(path);
+  const char* home = getenv("INTELLIPERF_DROP_INS");
+  if (home == nullptr || really_access == nullptr || (below == nullptr && !is_a_gpu_compiler(path))) return path;
+  const char* name = strrchr(path, '/') + 1;
+  if (name - path >= 5 && memcmp(name - 5, "/bin/", 5) == 0 && *name != '\0')
+    return joined(room, home, "/", name) && is_there(room, kMayRun) ? room : path;
+  return whatever && below != nullptr && is_other_part(below, home, room) ? room : path;
 }
 
 bool is_absent(int returned) { return returned == -1 && (errno == ENOENT || errno == ENOTDIR); }
 
 }  // namespace
+
+// Other libraries' constructors may come before ours.
+#define UNLESS_FOUND(symbol, result)                  \
+  if (really_##symbol##_ == nullptr) find_##symbol(); \
+  if (really_##symbol##_ == nullptr) {                \
+    errno = ENOSYS;                                   \
+    return result;                                    \
+  }
 
 // Defined below other names than the C library's: its headers would fix the types.
 #define INSTEAD_OF(symbol, parameters)                                                                                \
@@ -65,28 +95,22 @@ bool is_absent(int returned) { return returned == -1 && (errno == ENOENT || errn
   __attribute__((constructor)) static void find_##symbol() { really_##symbol##_ = next<int(*) parameters>(#symbol); } \
   int redirected_##symbol parameters
 
-#define RUNS(symbol, parameters, ...)                \
-  INSTEAD_OF(symbol, parameters) {                   \
-    if (really_##symbol##_ == nullptr) {             \
-      errno = ENOSYS;                                \
-      return -1;                                     \
-    }                                                \
-    char room[PATH_MAX];                             \
-    const char* const program = drop_in(path, room); \
-    return really_##symbol##_(__VA_ARGS__);          \
+#define RUNS(symbol, parameters, ...)                       \
+  INSTEAD_OF(symbol, parameters) {                          \
+    UNLESS_FOUND(symbol, -1)                                \
+    char room[PATH_MAX];                                    \
+    const char* const program = drop_in(path, false, room); \
+    return really_##symbol##_(__VA_ARGS__);                 \
   }
 
 #define ASKS(symbol, parameters, ...)                                 \
   INSTEAD_OF(symbol, parameters) {                                    \
-    if (really_##symbol##_ == nullptr) {                              \
-      errno = ENOSYS;                                                 \
-      return -1;                                                      \
-    }                                                                 \
+    UNLESS_FOUND(symbol, -1)                                          \
     const char* program = path;                                       \
     const int found = really_##symbol##_(__VA_ARGS__);                \
     if (!is_absent(found)) return found;                              \
     char room[PATH_MAX];                                              \
-    program = drop_in(path, room);                                    \
+    program = drop_in(path, true, room);                              \
     return program == path ? found : really_##symbol##_(__VA_ARGS__); \
   }
 
@@ -119,5 +143,40 @@ ASKS(__xstat, (int version, const char* path, void* status), version, program, s
 ASKS(__xstat64, (int version, const char* path, void* status), version, program, status)
 ASKS(__lxstat, (int version, const char* path, void* status), version, program, status)
 ASKS(__lxstat64, (int version, const char* path, void* status), version, program, status)
+
+// Files are led there for reading alone.
+#define OPENS(symbol, parameters, flags, ...)                         \
+  INSTEAD_OF(symbol, parameters) {                                    \
+    UNLESS_FOUND(symbol, -1)                                          \
+    const char* program = path;                                       \
+    const int found = really_##symbol##_(__VA_ARGS__);                \
+    if (!is_absent(found) || (flags & kWrites) != 0) return found;    \
+    char room[PATH_MAX];                                              \
+    program = drop_in(path, true, room);                              \
+    return program == path ? found : really_##symbol##_(__VA_ARGS__); \
+  }
+
+OPENS(open, (const char* path, int flags, unsigned mode), flags, program, flags, mode)
+OPENS(open64, (const char* path, int flags, unsigned mode), flags, program, flags, mode)
+OPENS(openat, (int directory, const char* path, int flags, unsigned mode), flags, directory, program, flags, mode)
+OPENS(openat64, (int directory, const char* path, int flags, unsigned mode), flags, directory, program, flags, mode)
+
+#define STREAMS(symbol, parameters, reads, ...)                                                                        \
+  extern "C" __attribute__((visibility("default"))) void* redirected_##symbol parameters __asm__(#symbol);             \
+  static void*(*really_##symbol##_)parameters = nullptr;                                                               \
+  __attribute__((constructor)) static void find_##symbol() { really_##symbol##_ = next<void*(*)parameters>(#symbol); } \
+  void* redirected_##symbol parameters {                                                                               \
+    UNLESS_FOUND(symbol, nullptr)                                                                                      \
+    const char* program = path;                                                                                        \
+    void* const found = really_##symbol##_(__VA_ARGS__);                                                               \
+    if (found != nullptr || !is_absent(-1) || !(reads)) return found;                                                  \
+    char room[PATH_MAX];                                                                                               \
+    program = drop_in(path, true, room);                                                                               \
+    return program == path ? found : really_##symbol##_(__VA_ARGS__);                                                  \
+  }
+
+STREAMS(fopen, (const char* path, const char* mode), strpbrk(mode, "wa+") == nullptr, program, mode)
+STREAMS(fopen64, (const char* path, const char* mode), strpbrk(mode, "wa+") == nullptr, program, mode)
+STREAMS(opendir, (const char* path), true, program)
 
 __attribute__((constructor)) static void begin() { really_access = next<int (*)(const char*, int)>("access"); }
