@@ -1,6 +1,7 @@
 // cuRAND in device code.
 #pragma once
 #include "cuda_runtime.h"
+#include "curand.h"
 #include <simt/random_states.h>
 
 using curandStateXORWOW = __simt::random::xorwow;

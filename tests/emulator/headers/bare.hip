@@ -22,7 +22,7 @@ int main() {
   (void)hipMallocManaged(&out, 256);
   for (int i = 0; i < 64; ++i) out[i] = -1;
   k<<<1, 64>>>(out);
-  int wrong = hipDeviceSynchronize() != hipSuccess || number.imag() != std::max(1.0f, 2.0f);
+  int wrong = hipDeviceSynchronize() != hipSuccess || HIP_SUCCESS != 0 || number.imag() != std::max(1.0f, 2.0f);
   for (int i = 0; i < 64; ++i) {
     const int below = i < 32 ? i : 32;
     wrong += out[i] != (i % 2 || i == 4 ? -1 : 7 + below);

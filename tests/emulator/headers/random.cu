@@ -1,6 +1,5 @@
 // Published sequences: cuRAND's XORWOW with seed 1234 (the first outputs of subsequences 0 … 4 begin the host API's
 // default sequence), Random123's Philox4x32-10 for counter and key 0, MRG32k3a from L'Ecuyer's seed of twelves.
-#include <curand.h>
 #include <curand_kernel.h>
 
 #include "check.h"
@@ -45,6 +44,11 @@ __global__ void moments(float* sums) {
     atomicAdd(&sums[2], (float)curand_poisson(&state, 20.0));
     const float u = curand_uniform4(&state).z;
     atomicAdd(&sums[3], u);
+    const double4 w = curand_normal4_double(&state), x = curand_uniform4_double(&state);
+    atomicAdd(&sums[4], (float)(w.x * w.x + w.w * w.w));
+    atomicAdd(&sums[5], (float)(x.y + x.w));
+    atomicAdd(&sums[6], (float)(curand_poisson4(&state, 3.0).w + ::log(curand_log_normal2_double(&state, 2.0, 0.5).y)));
+    atomicAdd(&sums[7], (float)::log(curand_log_normal4_double(&state, 1.0, 0.5).z));
   }
 }
 
@@ -69,12 +73,14 @@ int main() {
   for (int i = 0; i < 4; ++i) expect(p[i] == random123[i], "Philox");
   expect_close(m[0], 0.12701112204657714, 1e-9, "MRG32k3a, first");
   expect_close(m[1], 0.3185275653967945, 1e-9, "MRG32k3a, second");
-  for (int i = 0; i < 4; ++i) sums[i] = 0;
+  for (int i = 0; i < 8; ++i) sums[i] = 0;
   moments<<<1, 256>>>(sums);
   expect(cudaDeviceSynchronize() == cudaSuccess, "moments");
   const double n = 256.0 * 64;
   expect(std::fabs(sums[0] / n) < 0.04 && std::fabs(sums[1] / n - 1) < 0.05, "normal distribution");
   expect(std::fabs(sums[2] / n - 20) < 0.2 && std::fabs(sums[3] / n - 0.5) < 0.02, "Poisson, uniform");
+  expect(std::fabs(sums[4] / n - 2) < 0.1 && std::fabs(sums[5] / n - 1) < 0.02, "four doubles at once");
+  expect(std::fabs(sums[6] / n - 5) < 0.1 && std::fabs(sums[7] / n - 1) < 0.02, "Poisson, lognormal doubles");
   curandGenerator_t points;
   expect(curandCreateGenerator(&points, CURAND_RNG_QUASI_SOBOL32) == CURAND_STATUS_SUCCESS, "quasi-random generator");
   expect(curandSetGeneratorOrdering(points, CURAND_ORDERING_QUASI_DEFAULT) == CURAND_STATUS_SUCCESS, "its order");

@@ -29,6 +29,7 @@ typedef enum hipError_t {
   hipErrorInvalidResourceHandle = 400,
   hipErrorTbd = 1054
 } hipError_t;
+enum { HIP_SUCCESS = 0, HIP_ERROR_INVALID_VALUE, HIP_ERROR_NOT_INITIALIZED, HIP_ERROR_LAUNCH_OUT_OF_RESOURCES };
 
 typedef enum hipDeviceAttribute_t {
 #define SIMT_ATTRIBUTE(value, hip, cuda, expression) hipDeviceAttribute##hip = value,

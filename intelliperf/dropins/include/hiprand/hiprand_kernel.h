@@ -1,6 +1,7 @@
 // hipRAND in device code.
 #pragma once
 #include <hip/hip_runtime.h>
+#include <hiprand/hiprand.h>
 #include <simt/random_states.h>
 
 using hiprandStateXORWOW_t = __simt::random::xorwow;

@@ -21,6 +21,10 @@
     const float2 v = __simt::random::normal2(state);                                                                   \
     return float2{::expf(mean + deviation * v.x), ::expf(mean + deviation * v.y)};                                     \
   }                                                                                                                    \
+  SIMT_D double2 SIMT_RANDOM(_log_normal2_double)(State* state, double mean, double deviation) {                       \
+    const double2 v = __simt::random::normal2_double(state);                                                           \
+    return double2{::exp(mean + deviation * v.x), ::exp(mean + deviation * v.y)};                                      \
+  }                                                                                                                    \
   SIMT_D unsigned int SIMT_RANDOM(_poisson)(State* state, double mean) { return __simt::random::poisson(state, mean); }
 SIMT_FOR_STATE(__simt::random::xorwow)
 SIMT_FOR_STATE(__simt::random::philox)
@@ -60,4 +64,23 @@ SIMT_D float4 SIMT_RANDOM(_normal4)(__simt::random::philox* state) {
 SIMT_D float4 SIMT_RANDOM(_log_normal4)(__simt::random::philox* state, float mean, float deviation) {
   const float2 a = SIMT_RANDOM(_log_normal2)(state, mean, deviation), b = SIMT_RANDOM(_log_normal2)(state, mean, deviation);
   return float4{a.x, a.y, b.x, b.y};
+}
+SIMT_D double4 SIMT_RANDOM(_uniform4_double)(__simt::random::philox* state) {
+  const double2 a = SIMT_RANDOM(_uniform2_double)(state), b = SIMT_RANDOM(_uniform2_double)(state);
+  return double4{a.x, a.y, b.x, b.y};
+}
+SIMT_D double4 SIMT_RANDOM(_normal4_double)(__simt::random::philox* state) {
+  const double2 a = __simt::random::normal2_double(state), b = __simt::random::normal2_double(state);
+  return double4{a.x, a.y, b.x, b.y};
+}
+SIMT_D double4 SIMT_RANDOM(_log_normal4_double)(__simt::random::philox* state, double mean, double deviation) {
+  const double2 a = SIMT_RANDOM(_log_normal2_double)(state, mean, deviation);
+  const double2 b = SIMT_RANDOM(_log_normal2_double)(state, mean, deviation);
+  return double4{a.x, a.y, b.x, b.y};
+}
+SIMT_D uint4 SIMT_RANDOM(_poisson4)(__simt::random::philox* state, double mean) {
+  uint4 out;
+  out.x = __simt::random::poisson(state, mean), out.y = __simt::random::poisson(state, mean);
+  out.z = __simt::random::poisson(state, mean), out.w = __simt::random::poisson(state, mean);
+  return out;
 }
