@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -115,16 +116,21 @@ def check_backend(name: str) -> None:
 def with_gpu(application: Application, backend: str, target: str | None) -> Application:
     """The application as `backend` runs it: on the emulator, a Python program finds a GPU in its environment.
 
+    Others find the runtime library there, which they may have been linked with by a search path of their own.
     Raises `UsageError` for a chip whose machine code is not executed.
     """
-    from intelliperf.project.recipes import is_python
-
-    if backend != "emulator" or not is_python(application.command[0], application.directory):
+    if backend != "emulator":
         return application
     from intelliperf.emulator.native import runtime_library
+    from intelliperf.project.recipes import is_python
     from intelliperf.python.environment import presented
 
-    return presented(application, target, runtime_library())
+    if is_python(application.command[0], application.directory):
+        return presented(application, target, runtime_library())
+    given = dict(application.environment)
+    known = given.get("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH"))
+    places = os.pathsep.join([str(runtime_library().parent), *filter(None, [known])])
+    return replace(application, environment=tuple({**given, "LD_LIBRARY_PATH": places}.items()))
 
 
 def _chosen(target: str | None, application: Application, executor: Executor) -> tuple[str, str]:

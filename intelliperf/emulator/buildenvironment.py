@@ -43,6 +43,8 @@ def build_environment() -> dict[str, str]:
     }
     variables.update(dict.fromkeys(_ROOTS, root))
     variables["CUDACXX"] = str(programs / "nvcc")
+    # CMake 4 refuses projects that ask for less than 3.5, as many for GPUs do; older versions do not read this.
+    variables["CMAKE_POLICY_VERSION_MINIMUM"] = os.environ.get("CMAKE_POLICY_VERSION_MINIMUM", "3.5")
     libraries = f"{root}/lib{os.pathsep}{root}/lib64"
     for name, value in (
         ("CPATH", f"{root}/include"),

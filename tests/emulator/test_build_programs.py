@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.backends import with_gpu
 from intelliperf.emulator.buildenvironment import build_environment
 from intelliperf.processes.process import Completed, run
 from intelliperf.project.versions import remarks
+from intelliperf.records import Application
 
 Shell = Callable[..., Completed]
 HOST = Path(__file__).parent / "host"
@@ -58,6 +60,19 @@ def write(folder: Path, **files: str) -> None:
 
 def output(done: Completed) -> str:
     return done.tail("stdout").strip()
+
+
+def test_a_program_linked_with_a_search_path_of_its_own_finds_the_runtime(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, main_cu=as_cuda(MAIN), expected_cpp=EXPECTED)
+    shell("nvcc", "-c", "main.cu", "-o", "main.o")
+    shell("g++", "main.o", "expected.cpp", "-Wl,-rpath,/elsewhere", "-lcudart", "-o", "app")  # LD_RUN_PATH is not used
+    application = with_gpu(Application(("./app",), tmp_path, tmp_path), "emulator", None)
+    assert output(shell("./app", **dict(application.environment))) == "PASS"
+
+
+def test_projects_for_an_older_cmake_are_configured(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, old_cmake="cmake_minimum_required(VERSION 3.0)\n")
+    shell("cmake", "-P", "old.cmake")
 
 
 def test_a_makefile_may_mix_hipcc_and_gxx(shell: Shell, tmp_path: Path) -> None:
