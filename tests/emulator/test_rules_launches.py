@@ -160,6 +160,7 @@ int main() {
         ("const int threads = 48;", "const int other = 1, threads = 48;", "threads = 48;", "threads = 64;"),
         ("__global__ void halves", "__device__ int unused() { return blockDim.x; }\n__global__ void halves",
          "threads = 48;", "threads = 64;"),
+        ("  if (i >= n) return;", "  if (i < 1 || i >= n - 1) return;", "threads = 48;", "threads = 64;"),
     ],
 )  # fmt: skip
 def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str, before: str, after: str) -> None:
@@ -170,6 +171,19 @@ def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str
     (edit,) = proposal.candidate.edits
     assert edit.text == program.replace(before, after) != program
     assert output(tmp_path / "b", {"app.hip": edit.text}) == output(tmp_path / "c", {"app.hip": program})
+
+
+def test_a_block_size_that_is_a_macro_is_written_anew_at_the_launch_and_asked_for_in_the_kernel(tmp_path: Path) -> None:
+    program = HALVES.replace("const int threads = 48;", "").replace("__global__", "#define WIDE 48\n__global__", 1)
+    program = (
+        program.replace("* blockDim.x", "* WIDE").replace("threads", "WIDE").replace("half + i;", "half + i + WIDE;")
+    )
+    proposal = propose(tmp_path / "a", program, rule=WAVES)
+    assert proposal.candidate is not None, proposal.declined
+    text = proposal.candidate.edits[0].text
+    assert "blockIdx.x * blockDim.x" in text and "half + i + WIDE" in text
+    assert "(count + 64 - 1) / 64;" in text and "<<<blocks, 64>>>" in text
+    assert output(tmp_path / "b", {"app.hip": text}) == output(tmp_path / "c", {"app.hip": program})
 
 
 @pytest.mark.parametrize(
@@ -193,7 +207,8 @@ def test_blocks_that_are_mostly_started_grow_as_far_as_every_unit_has_some(
         ("x * half + i", "x * half + threadIdx.x", "uses threadIdx.x by itself"),
         ("x * half + i", "x * half + blockDim.x", "uses blockDim.x by itself"),
         ("  if (i >= n) return;\n", "  out[i] = 0;\n  if (i >= n) return;\n", "does not begin by comparing"),
-        ("  if (i >= n) return;\n", "  if (i >= n - 1) return;\n", "does not begin by comparing"),
+        ("  if (i >= n) return;\n", "  if (i >= n - 2) return;\n", "does not begin by comparing"),
+        ("  if (i >= n) return;\n", "  if (in[i] < 0 || i >= n) return;\n", "does not begin by comparing"),
         ("  if (i >= n) return;\n", "", "does not begin by comparing"),
         ("  float x = in[i];", "  __shared__ float all[64];\n  all[0] = 1;\n  float x = in[i];", "uses LDS (all)"),
         ("  float x = in[i];", "  __syncthreads();\n  float x = in[i];", "syncthreads does may depend"),

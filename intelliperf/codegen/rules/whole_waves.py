@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import tree_sitter
 
@@ -40,9 +41,13 @@ class WholeWaves:
     def rewrite(self, problem: Problem) -> Rewrite:
         place = kernel_place(problem)
         kernel = kernel_of(place)
-        limit = element_limit(problem, place, kernel)
         program = Program(problem.task.sources)
+        threads = {program.threads(launch) for launch in program.launches(kernel.name)}
+        written = _Written(min(threads) if len(threads) == 1 else None)
+        limit = element_limit(problem, place, kernel, written)
         with problem.all_or_nothing():
+            for node in {node.start_offset: node for node in written.constants}.values():
+                problem.source(place.path).replace(node.start_offset, node.end_offset, "blockDim.x")
             changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
         sizes = ", ".join(f"{old} to {new}" for old, new in changed if old != new)
         if not sizes:
@@ -55,8 +60,18 @@ class WholeWaves:
         )
 
 
-def element_limit(problem: Problem, place: Place, kernel: Node) -> int:
-    """Which of the kernel's parameters limits the numbers of its elements."""
+@dataclass
+class _Written:
+    """How freely the number and its limit may be written: the block size as a constant of this value, the limit as
+    `n - 1`, and with other conditions beside it. `constants`: where the kernel says the block size so.
+    """
+
+    threads: int | None
+    constants: list[Node] = field(default_factory=list)
+
+
+def element_limit(problem: Problem, place: Place, kernel: Node, written: _Written | None = None) -> int:
+    """Which parameter limits the numbers of the elements; with `written`, not only in the plainest words."""
     check_relabelling(problem, place, kernel)
     _check_surroundings(problem, place, kernel)
     for node in kernel.everything():
@@ -64,13 +79,13 @@ def element_limit(problem: Problem, place: Place, kernel: Node) -> int:
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
         if node.kind == "CallExpr" and ("sync" in callee_name(node) or _is_own(problem, callee_name(node))):
             raise NotApplicable(f"{place}: what {callee_name(node)} does may depend on the block size")
-        if node.kind == "Coordinate" and not any(_is_number(up) for up in (node, *node.ancestors())):
+        if node.kind == "Coordinate" and not any(_is_number(up, written) for up in (node, *node.ancestors())):
             raise NotApplicable(f"{place}: the kernel uses {node.name} by itself")
     parameters = [child for child in kernel.children if child.kind == "ParmVarDecl"]
     for statement in body(kernel).children:
         if statement.kind == "DeclStmt" and not _has_effects(statement):
             continue
-        bound = _guarded_by(kernel, statement, statement is body(kernel).children[-1])
+        bound = _guarded_by(kernel, statement, statement is body(kernel).children[-1], written)
         for number, parameter in enumerate(parameters):
             if bound is not None and parameter.id == bound:
                 return number
@@ -101,45 +116,76 @@ def _makes_or_asks_object(node: Node) -> bool:
     return node.kind in (*METHOD_CALLS, "CXXConstructExpr", "CXXNewExpr") or node.cast in _BY_FUNCTIONS
 
 
-def _guarded_by(kernel: Node, statement: Node, last: bool) -> str | None:
+def _guarded_by(kernel: Node, statement: Node, last: bool, written: _Written | None) -> str | None:
     """The declaration that a leading `if (number < n)` or `if (number >= n) return` compares with."""
     if statement.kind != "IfStmt" or len(statement.children) != 2:
         return None
-    condition, then = statement.children[0].bare(), statement.children[1]
-    if condition.kind != "BinaryOperator" or not _is_element(kernel, condition.children[0]):
-        return None
-    bound = condition.children[1].bare()
-    if bound.kind != "DeclRefExpr" or bound.reference is None or bound.reference.kind != "ParmVarDecl":
-        return None
+    then = statement.children[1]
     inner = then.children if then.kind == "CompoundStmt" else [then]
     leaves = len(inner) == 1 and inner[0].kind == "ReturnStmt"
-    if (condition.opcode == "<" and last) or (condition.opcode == ">=" and leaves):
-        return bound.reference.id
+    joined, opcode = ("&&", "<") if last and not leaves else ("||", ">=") if leaves else ("", "")
+    pending = [statement.children[0].bare()]
+    while pending:
+        test = pending.pop(0)
+        if test.kind == "BinaryOperator" and test.opcode == joined and written is not None:
+            pending = [child.bare() for child in test.children] + pending
+        elif test.kind == "BinaryOperator" and test.opcode == opcode and _is_element(kernel, test.children[0], written):
+            return _parameter(test.children[1].bare(), written)
+        elif _has_effects(test):
+            return None
     return None
 
 
-def _is_element(kernel: Node, expression: Node) -> bool:
+def _parameter(bound: Node, written: _Written | None) -> str | None:
+    """Of `n`; also of `n - 1`, which is below it wherever n is not 0, for which there is no launch."""
+    if written is not None and bound.kind == "BinaryOperator" and bound.opcode == "-":
+        if _stripped(bound.children[1]).value != "1":
+            return None
+        bound = bound.children[0].bare()
+    if bound.kind != "DeclRefExpr" or bound.reference is None or bound.reference.kind != "ParmVarDecl":
+        return None
+    return bound.reference.id
+
+
+def _is_element(kernel: Node, expression: Node, written: _Written | None) -> bool:
     """The element's number itself, or the variable that was initialised with it."""
     node = _stripped(expression)
-    if _is_number(node):
+    if _is_number(node, written):
         return True
     if node.kind != "DeclRefExpr" or node.reference is None:
         return False
     for declared in kernel.walk():
         if declared.kind == "VarDecl" and declared.id == node.reference.id:
-            return bool(declared.children) and _is_number(_stripped(declared.children[-1]))
+            return bool(declared.children) and _is_number(_stripped(declared.children[-1]), written)
     return False
 
 
-def _is_number(node: Node) -> bool:
+def _is_number(node: Node, written: _Written | None) -> bool:
     """blockIdx.x * blockDim.x + threadIdx.x"""
     node = _stripped(node)
     if node.kind != "BinaryOperator" or node.opcode != "+":
         return False
     for whole, rest in (node.children, node.children[::-1]):
         product = _stripped(whole)
-        if product.kind == "BinaryOperator" and product.opcode == "*" and _coordinate(rest) == "threadIdx.x":
-            return {_coordinate(factor) for factor in product.children} == {"blockIdx.x", "blockDim.x"}
+        if product.kind != "BinaryOperator" or product.opcode != "*" or _coordinate(rest) != "threadIdx.x":
+            continue
+        named = {_coordinate(factor) for factor in product.children}
+        if named == {"blockIdx.x", "blockDim.x"}:
+            return True
+        others = [factor for factor in product.children if not _coordinate(factor)]
+        if written is not None and "blockIdx.x" in named and len(others) == 1 and _is_constant(others[0], written):
+            return True
+    return False
+
+
+def _is_constant(factor: Node, written: _Written) -> bool:
+    """The block size of all launches, as a number or a macro that stands for it."""
+    node = _stripped(factor)
+    plain = not node.in_macro or node.is_whole_macro
+    found = node.kind == "IntegerLiteral" and plain and written.threads is not None
+    if found and int(node.value) == written.threads:
+        written.constants.append(node)
+        return True
     return False
 
 
@@ -179,8 +225,14 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
         return old, new
     block = _single(launch.block)
     size = text_of(block)
-    written = [block] if block.type == "number_literal" else _own_values(launch, size)
     grid, covered = covering_grid(launch, limit)
+    if _is_outside(launch, size):  # a macro or a constant of the file, which others may use, too
+        source = problem.source(launch.path)
+        for node in (*walk(block), *walk(grid)):
+            if node.type == "identifier" and text_of(node) == size:
+                source.replace(node.start_byte, node.end_byte, str(new))
+        return old, new
+    written = [block] if block.type == "number_literal" else _own_values(launch, size)
     if block.type == "number_literal":
         if re.search(rf"\b{size}\b", covered):
             raise NotApplicable(f"{launch}: {size} is the number of elements, too")
@@ -192,6 +244,12 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
             raise NotApplicable(f"{launch}: the block size is not written as a number")
         source.replace(node.start_byte, node.end_byte, text_of(node).replace(literal[1], str(new)))
     return old, new
+
+
+def _is_outside(launch: Launch, name: str) -> bool:
+    """Is it a name that the launching function does not define itself?"""
+    named = re.fullmatch(r"[A-Za-z_]\w*", name) is not None
+    return named and launch.function is not None and not any(definitions(launch.function, name))
 
 
 def covering_grid(launch: Launch, limit: int) -> tuple[tree_sitter.Node, str]:
