@@ -288,3 +288,16 @@ def test_a_source_that_is_only_included_is_read_where_it_is_compiled(tmp_path: P
     proposal = RuleRewriter(parser()).propose(asked, ())
     assert proposal is not None and proposal.candidate is not None, proposal
     assert [edit.path for edit in proposal.candidate.edits] == ["kernels.hip", "main.hip"]
+
+
+def test_a_load_in_a_function_is_blamed_where_the_kernel_calls_it(tmp_path: Path) -> None:
+    text = SMALL.replace(
+        "__global__", "__device__ int tripled(const int& v) {\n  return v * 3;  //@ t\n}\n__global__", 1
+    )
+    text = text.replace("sum += m[row * cols + c];", "sum += tripled(m[row * cols + c]);  //^ t")
+    task = Bench(tmp_path, {"app.hip": text}).task("row_per_wave", AccessKind.LOAD, MemorySpace.GLOBAL)
+    line = next(n for n, words in enumerate(text.splitlines(), 1) if "__global__" in words)
+    known = dataclasses.replace(task.finding.profile, kernel=Kernel("k", "k", tmp_path / "app.hip", line))
+    asked = dataclasses.replace(task, finding=dataclasses.replace(task.finding, profile=known))
+    proposal = RuleRewriter(parser()).propose(asked, ())
+    assert proposal is not None and proposal.candidate is not None, proposal

@@ -126,7 +126,8 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
 
 def _check_blamed(problem: Problem, place: Place, plans: list[Plan]) -> None:
     """Raise `NotApplicable` where the loops that can be shared out are not those that the evidence blames."""
-    blamed = {item.line for item in problem.task.evidence if item.access in (AccessKind.LOAD, AccessKind.STORE)}
+    accesses_blamed = [item for item in problem.task.evidence if item.access in (AccessKind.LOAD, AccessKind.STORE)]
+    blamed = {line for item in accesses_blamed for line in (item.line, *(frame.line for frame in item.chain))}
     spans = [(row.loop.line, row.loop.end.line) for plan in plans for row in plan.loops if row.loop.end]
     if blamed and not any(first <= line <= last for line in blamed for first, last in spans):
         reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
