@@ -31,6 +31,7 @@ class Element:
     name: str
     size: int
     encoding: str  # float, signed, unsigned, boolean, char, struct, unknown
+    of: Element | None = None  # the one kind of number that a structure consists of
 
 
 @dataclass(frozen=True)
@@ -319,20 +320,24 @@ def _parameter(entry: Object) -> Parameter:
         pointer=entry.get("pointer") is True,
         const=entry.get("const") is True,
         restrict=entry.get("restrict") is True,
-        element=_element(entry.get("element")),
+        element=_element(entry.get("element"), entry.get("number")),
         fields=_list(entry, "fields", _field) if entry.get("fields") else (),
     )
 
 
 def _field(entry: Object) -> tuple[int, Element | None]:
-    return _natural(entry, "offset"), _element(entry.get("element"))
+    return _natural(entry, "offset"), _element(entry.get("element"), entry.get("number"))
 
 
-def _element(value: object) -> Element | None:
+def _element(value: object, number: object) -> Element | None:
     if value is None:
         return None
-    entry = _object(value)
-    return Element(_text(entry, "name"), _natural(entry, "bytes"), _text(entry, "encoding"))
+    entry, alone = _object(value), _object(number) if number is not None else None
+    encoding = _text(entry, "encoding")
+    of = None
+    if encoding == "struct" and alone is not None:
+        of = Element(_text(alone, "encoding"), _natural(alone, "bytes"), _text(alone, "encoding"))
+    return Element(_text(entry, "name"), _natural(entry, "bytes"), encoding, of)
 
 
 def _object(value: object) -> Object:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intelliperf.interception.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer
+from intelliperf.interception.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer, parse_hello
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.validation.buffers.compare import (
@@ -71,6 +71,20 @@ def test_elements_are_read_by_their_type(name, size, encoding, expected):
     scalar = scalar_of(Element(name, size, encoding))
     assert (scalar.encoding, scalar.size) == expected
     assert scalar_of(None) is BYTE
+
+
+@pytest.mark.parametrize(("number", "expected"), [(("float", 4), "float"), (("bfloat", 2), "bfloat"), (None, "bits")])
+def test_a_structure_of_one_kind_of_number_holds_such_numbers(number, expected):
+    parameter = {"index": 0, "name": "p", "type": "Pair*", "size": 8, "pointer": True}
+    parameter["element"] = {"name": "Pair", "bytes": 8, "encoding": "struct"}
+    parameter["number"] = {"encoding": number[0], "bytes": number[1]} if number else None
+    hello = {
+        "type": "hello", "protocol": 1, "backend": "emulator", "device": "MI300X", "wave_size": 64, "memory": "arena",
+        "kernels": {"k": {"parameters": [parameter]}},
+    }  # fmt: skip
+    (read,) = parse_hello(hello).kernels["k"]
+    scalar = scalar_of(read.element)
+    assert (scalar.encoding, scalar.size) == (expected, number[1] if number else 1)
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False, max_value=2.0**126, min_value=-(2.0**126))))

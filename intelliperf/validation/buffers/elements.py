@@ -109,7 +109,11 @@ def scalar_of(element: Element | None) -> Scalar:
     if element.encoding in ("signed", "unsigned", "boolean", "char") and element.size in _UNSIGNED:
         encoding = "signed" if element.encoding in ("signed", "char") else "unsigned"
         return Scalar(name, element.size, encoding)
-    return _scalar_of_struct(name, element.size)
+    found = _scalar_of_struct(name, element.size)
+    if found is BYTE and element.of is not None:
+        bfloat = element.of.encoding == "bfloat"
+        return Scalar(element.of.name, 2, "bfloat") if bfloat else scalar_of(element.of)
+    return found
 
 
 def _scalar_of_struct(name: str, size: int) -> Scalar:
