@@ -35,6 +35,13 @@ __global__ void leaving(const int* in, int* sum, int* seen, unsigned n) {
 
   atomicAdd(sum, in[i]);  //@ leaving
 }
+__global__ void tallied(const int* in, int* bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    int bin = in[i] / 9;
+    atomicAdd(&bins[bin], i & 3);  //@ tallied
+  }
+}
 int main() {
   const int n = 150001;
   std::vector<int> h(n), zeros(n);
@@ -50,6 +57,12 @@ int main() {
   around<<<(n + 32 - 1) / 32, 32>>>(in, sum, seen, n);
   plain<<<blocks, 32>>>(in, few, n);
   leaving<<<dim3((n + 31) / 32), dim3(32)>>>(in, few + 1, seen, n);
+  int *bins, counts[12];
+  hipMalloc(&bins, 48);
+  hipMemcpy(bins, zeros.data(), 48, hipMemcpyHostToDevice);
+  tallied<<<(n + 31) / 32, 32>>>(in, bins, n);
+  hipMemcpy(counts, bins, 48, hipMemcpyDeviceToHost);
+  for (int count : counts) printf("%d ", count);
   int some[2];
   unsigned long long all;
   hipMemcpy(&all, sum, 8, hipMemcpyDeviceToHost);
@@ -64,9 +77,8 @@ _UNITS = 38  # × 8 blocks, of 4,688
 
 
 def propose(root: Path, program: str, mark: str, blocks: int = 4688) -> Proposal:
-    task = Bench(root, {"app.hip": program}).task(
-        "block_reduce_atomics", AccessKind.REDUCTION, MemorySpace.GLOBAL, mark
-    )
+    rule = "privatize_atomics" if mark == "tallied" else "block_reduce_atomics"
+    task = Bench(root, {"app.hip": program}).task(rule, AccessKind.REDUCTION, MemorySpace.GLOBAL, mark)
     limits = dataclasses.replace(task.device.limits, compute_units=_UNITS)
     profile = dataclasses.replace(task.finding.profile, geometries=(Geometry((blocks, 1, 1), (32, 1, 1)),))
     proposal = RuleRewriter(parser()).propose(
@@ -83,13 +95,13 @@ def propose(root: Path, program: str, mark: str, blocks: int = 4688) -> Proposal
 
 def test_each_form_of_guard_becomes_a_walk_over_the_elements(tmp_path: Path) -> None:
     text = PROGRAM
-    for number, mark in enumerate(("around", "plain", "leaving")):
+    for number, mark in enumerate(("around", "plain", "leaving", "tallied")):
         proposal = propose(tmp_path / str(number), text, mark)
         assert proposal.candidate is not None, proposal.declined
         assert proposal.candidate.declares.geometry
         ((edit),) = proposal.candidate.edits
         text = edit.text
-    assert text.count("< n; element") == 3
+    assert text.count("< n; element") == 4
     assert "((n + 32 - 1) / 32) < 304 ? ((n + 32 - 1) / 32) : 304" in text
     assert "plain<<<(blocks < 304 ? blocks : 304), 32>>>" in text
     assert output(tmp_path / "b", {"app.hip": text}) == output(tmp_path / "c", {"app.hip": PROGRAM})

@@ -9,13 +9,16 @@ is touched that the original leaves alone.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from intelliperf.codegen.rules.block_reduce_atomics import guard_of, written_element
 from intelliperf.codegen.rules.bounds import Bounds
 from intelliperf.codegen.rules.declarations import declare, unused_name
+from intelliperf.codegen.rules.fewer_blocks import cap_launches, walk_elements, walk_of
 from intelliperf.codegen.rules.guards import enclose_rest
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import kernel_of
@@ -24,7 +27,7 @@ from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, element_type
 from intelliperf.codegen.rules.wrappers import Atomic, atomics
 from intelliperf.codegen.syntax.tree import Node
-from intelliperf.records import AccessKind, MemorySpace, Metric, SourceEvidence
+from intelliperf.records import AccessKind, Declaration, MemorySpace, Metric, SourceEvidence
 
 MAX_BYTES = 16 * 1024  # of LDS for one copy: more would cost the occupancy that hides its latency
 # Operations of a block for each that it still sends to global memory; below, the copies do not pay.
@@ -54,12 +57,16 @@ class PrivatizeAtomics:
     name = "privatize_atomics"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        return problem.rewrite_lines(
+        capped: list[int] = []
+        made = problem.rewrite_lines(
             "Collect atomics in a copy per block in LDS, and add it up at the end",
-            lambda evidence: [self._line(problem, evidence)],
+            lambda evidence: [self._line(problem, evidence, capped)],
         )
+        if not capped:
+            return made
+        return replace(made, declares=Declaration(geometry=True, reason=f"{capped[0]} blocks walk over the elements"))
 
-    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
+    def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int]) -> str:
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
         seen = atomics(problem, evidence)
@@ -79,12 +86,18 @@ class PrivatizeAtomics:
         known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
         closed = 0 < known * size <= MAX_BYTES
         entries = known if closed else _sample(problem, place, MAX_BYTES // size)
-        _pays(problem, place, entries)
         _check_size(problem, place, entries * size)
-        _apply(problem, seen[0], kernel, _Copy(entries, closed, neutral))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
         name = tables[0].reference.name if tables[0].reference else ""
-        return f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {name}{rounding}"
+        told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {name}"
+        copy = _Copy(entries, closed, neutral)
+        if len(seen) == 1:
+            with contextlib.suppress(NotApplicable), problem.all_or_nothing():
+                capped.append(_apply_walking(problem, seen[0], kernel, copy))
+                return f"{told}, by {capped[0]} blocks that walk over the elements{rounding}"
+        _pays(problem, place, entries, _blocks(problem))
+        _apply(problem, seen[0], kernel, copy)
+        return f"{told}{rounding}"
 
 
 @dataclass(frozen=True)
@@ -159,19 +172,23 @@ def _limit(problem: Problem, index: Node | None) -> int | None:
     return Bounds(problem, function).limit(index)
 
 
-def _pays(problem: Problem, place: Place, entries: int) -> None:
+def _blocks(problem: Problem) -> int:
+    geometries = problem.task.finding.profile.geometries
+    return math.prod(geometries[0].grid) if geometries else 1
+
+
+def _pays(problem: Problem, place: Place, entries: int, blocks: int) -> None:
     profile = problem.task.finding.profile
-    if not profile.has(Metric.ATOMIC_LANES) or not profile.geometries:
+    if not profile.has(Metric.ATOMIC_LANES):
         return
-    grid = profile.geometries[0].grid
     used: float = entries
     if profile.has(Metric.ATOMIC_ADDRESSES):
         used = min(used, profile.quantity(Metric.ATOMIC_ADDRESSES).value)
-    operations = profile.quantity(Metric.ATOMIC_LANES).value / (grid[0] * grid[1] * grid[2])
+    operations = profile.quantity(Metric.ATOMIC_LANES).value / blocks
     if operations < MIN_OPERATIONS_PER_ENTRY * used:
         raise NotApplicable(
-            f"{place}: a block has {operations:.0f} atomic operations on {used:.0f} entries, "
-            "so that a copy per block would save little"
+            f"{place}: a block has {operations:.0f} atomic operations, on up to {used:.0f} entries, "
+            "so that a copy per block may save little"
         )
 
 
@@ -184,19 +201,47 @@ def _check_size(problem: Problem, place: Place, extra: int) -> None:
         raise NotApplicable(f"{place}: a copy would need {now + extra} of {limit} bytes of LDS")
 
 
+def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> int:
+    """With a grid that fills the device; returns how many blocks that is. Raises `NotApplicable`."""
+    place = atomic.place
+    if sum(node.kind == "CallExpr" and "tomic" in callee_name(node) for node in kernel.walk()) != 1:
+        raise NotApplicable(f"{place}: the kernel has other atomics, too")
+    walk = walk_of(problem, place, kernel)
+    most = cap_launches(problem, place, kernel)
+    _pays(problem, place, kept.entries, most)
+    opening, closing, indent = _collect(problem, atomic, kernel, kept)
+    around = "".join(f"{line}\n{indent}" for line in opening).removesuffix(indent), f"\n{indent}".join(closing)
+    walk_elements(problem, problem.source(place.path), place, kernel, walk, around)
+    return most
+
+
 def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
-    place, call = atomic.place, atomic.call
-    name, _ = _entry(place, call)
-    root = name.reference.name if name.reference is not None else ""
+    place, call, top = atomic.place, atomic.call, body(kernel)
     source = problem.source(place.path)
-    top = body(kernel)
-    text = source.code(top.start_offset, top.end_offset)
-    if match := _OBSERVERS.search(text):
-        raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
     guard = guard_of(problem, place, Uniformity(kernel), top, call)
     others = [jump for jump in exits(top) if jump.kind == "ReturnStmt"]
     if len(others) > (guard is not None) or any("Goto" in jump.kind for jump in exits(top)):
         raise NotApplicable(f"{place}: threads leave the kernel on line {others[-1].line if others else kernel.line}")
+    opening, closing, indent = _collect(problem, atomic, kernel, kept)
+    source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
+    end = top.end_offset - 1
+    added = f"\n{indent}".join(closing)
+    if guard is not None:
+        enclose_rest(source, str(place), guard, end, ("", added))
+        return
+    start = source.data.rfind(b"\n", 0, end) + 1
+    alone = not source.data[start:end].strip()
+    source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
+
+
+def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tuple[list[str], list[str], str]:
+    """The atomic on the copy; what stands before all of the kernel's work and after it, and how far it is indented."""
+    place, call, top = atomic.place, atomic.call, body(kernel)
+    name, _ = _entry(place, call)
+    root = name.reference.name if name.reference is not None else ""
+    source = problem.source(place.path)
+    if match := _OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
+        raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
     if call.in_macro or top.in_macro:
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     element = written_element(place, kernel, root)
@@ -229,15 +274,7 @@ def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
         f"  if ({copy}[entry] != {kept.neutral}) {joined}(&{root}[entry], {copy}[entry]);",
         "}",
     ]
-    source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
-    end = top.end_offset - 1
-    added = f"\n{indent}".join(closing)
-    if guard is not None:
-        enclose_rest(source, str(place), guard, end, ("", added))
-        return
-    start = source.data.rfind(b"\n", 0, end) + 1
-    alone = not source.data[start:end].strip()
-    source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
+    return opening, closing, indent
 
 
 def _helper(operation: str, entries: int, name: str) -> str:
