@@ -247,6 +247,8 @@ class ReplayGate:
         launches = self._launches[version]
         if launches is None:
             return ready.plan
+        if not isinstance(launches, NotReplayable) and setting.kernel.symbol not in launches:  # recorded since
+            launches = self._launches[version] = self._learnt(setting, version)
         shapes = launches if isinstance(launches, NotReplayable) else launches[setting.kernel.symbol]
         if isinstance(shapes, NotReplayable):
             raise shapes
