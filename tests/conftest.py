@@ -6,6 +6,8 @@ import functools
 import importlib.util
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,8 +36,37 @@ _HIP_PYTHON = "hip_python"
 _NEEDS = sorted([*_DEVICES, *_MODULES, _HIP_PYTHON])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """A place for temporary files, removed at the end; by name, after which test each was seen first."""
+    tmp_path_factory.getbasetemp()  # where it was, of which pytest takes care
+    seen: dict[str, str] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        place = tempfile.mkdtemp(prefix="tests-")
+        Path(place).chmod(0o711)  # PostgreSQL runs as another user
+        patch.setenv("TMPDIR", place)
+        patch.setattr(tempfile, "tempdir", None)
+        yield seen
+    left = {name: seen.get(name, "the last one") for name in sorted(path.name for path in Path(place).iterdir())}
+    shutil.rmtree(place, ignore_errors=True)
+    if request.config.getoption("--no-leftovers"):
+        assert not left, "the tests left temporary files: " + ", ".join(
+            f"{name} of {test}" for name, test in left.items()
+        )
+
+
+@pytest.fixture(autouse=True)
+def _watched_place(request: pytest.FixtureRequest, temporary_files: dict[str, str]) -> Iterator[None]:
+    yield
+    for path in Path(tempfile.gettempdir()).iterdir():
+        temporary_files.setdefault(path.name, request.node.nodeid)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require", action="append", default=[], choices=_NEEDS, help="absence is a failure")
+    parser.addoption("--no-leftovers", action="store_true", help="temporary files that tests leave are a failure")
     for tier, content in _TIERS.items():
         parser.addoption(f"--{tier}", action="store_true", help=f"{content}, too")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from interceptedbackend import KERNEL, PlannedBackend, application, plan_of
@@ -32,6 +33,7 @@ from intelliperf.records import (
 )
 from intelliperf.validation import reference
 from intelliperf.validation.calibration import calibrate
+from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Settings
 
@@ -45,6 +47,13 @@ STEP = {"dispatch": KERNEL.symbol, "floats": {"out": [1.5] * 100}}
 STEPS = [{"transfer": "memcpy_htod", "bytes": 4}, STEP, {"dispatch": "_Z4nextPf"}, {"print": "sum = 150"}]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    Bench.readings[:] = [reading_of(tmp_path_factory.mktemp("reading") / "sources", {"app.hip": SOURCE})]
+    yield
+    Bench.readings.clear()
+
+
 def finding() -> Finding:
     geometry = (Geometry((1, 1, 1), (64, 1, 1)),)
     profile = KernelProfile(KERNEL, 1, geometry, (1000.0,), Provenance.MODELLED, 1.0)
@@ -53,6 +62,8 @@ def finding() -> Finding:
 
 class Bench:
     """A judge, a reference and candidates made of plans."""
+
+    readings: ClassVar[list[Reading]] = []  # one for all tests: it keeps what it has read of the original
 
     def __init__(self, root: Path, backend: PlannedBackend | None = None, **settings: Any) -> None:
         self.root = root
@@ -73,7 +84,7 @@ class Bench:
                 allowed={"app.hip"},
                 build=lambda: failure or built,
                 logs=self.root / "logs",
-                reading=reading_of(self.root / "sources", {"app.hip": SOURCE}),
+                reading=self.readings[0],
                 **more,
             )
         )

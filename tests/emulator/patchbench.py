@@ -22,6 +22,7 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
+from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.judge import Judge
 from intelliperf.validation.trial import BuildFailure, Case, Settings
 
@@ -39,6 +40,7 @@ class Bench:
         self.judge = Judge(self.backend, sandbox, Settings(60.0, 5.0))
         self.reference = self._reference("reference", source)
         (profile,) = self.backend.profile(self.reference, 60.0).kernels
+        self._readings: dict[str, Reading] = {}
         self.finding = Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
 
     def verdict(self, *changes: tuple[str, str], declares: Declaration = NOTHING) -> Verdict:
@@ -62,10 +64,17 @@ class Bench:
                 allowed={self.file},
                 build=lambda: self._build("candidate", text),
                 logs=self.root / "candidate" / "logs",
-                reading=reading_of(self.root / "sources", {self.file: original}),
+                reading=self._reading(original),
                 other_wave=lambda: self._other_wave(original, text),
             )
         )
+
+    def _reading(self, original: str) -> Reading:
+        """One for all candidates of an original, as in a run."""
+        if original not in self._readings:
+            tree = self.root / f"sources-{len(self._readings)}"
+            self._readings[original] = reading_of(tree, {self.file: original})
+        return self._readings[original]
 
     def _other_wave(self, original: str, text: str) -> tuple[Application, Application] | None:
         chip = self.backend.other_wave_build()

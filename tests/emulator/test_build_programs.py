@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from inprocess import WITHOUT_FACTS
 
 from intelliperf.backends import with_gpu
 from intelliperf.emulator.buildenvironment import build_environment
@@ -42,7 +43,7 @@ def as_cuda(text: str) -> str:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    environment = build_environment()
+    environment = {**build_environment(), **WITHOUT_FACTS}
 
     def call(*argv: str, expect: int = 0, **variables: str) -> Completed:
         done = run(argv, tmp_path, 120, tmp_path / "logs", "step", {**environment, **variables})
@@ -360,6 +361,7 @@ def test_parallel_regions_of_gpu_sources_run_on_threads(shell: Shell, words: str
     assert output(shell("./app")) == "PASS"
 
 
+@pytest.mark.slow  # zig builds its C++ library at the first link
 def test_parallel_regions_that_run_on_one_thread_are_told(shell: Shell, tmp_path: Path) -> None:
     loop = "for (int i = 0; i < 9; ++i) a[i] = i;"
     text = f"void all(int* a) {{\n#pragma omp HOW\n  {loop}\n}}\n"
@@ -391,5 +393,6 @@ def test_a_launch_is_refused_only_where_compilers_would_agree_on_it(
     report = f"Compiling entry function '_Z4fillPi' for 'sm_90'\nptxas info : Used {registers} registers"
     assembler.write_text(f'#!/bin/sh\necho "ptxas info : {report}"\n')
     assembler.chmod(0o755)
-    shell("nvcc", "a.cu", "-o", "app", PATH=f"{tmp_path / 'bin'}:{build_environment()['PATH']}")
+    path = {"PATH": f"{tmp_path / 'bin'}:{build_environment()['PATH']}"}
+    shell("nvcc", "a.cu", "-o", "app", INTELLIPERF_FACTS="1", **path)
     assert output(shell("./app")) == str(status)

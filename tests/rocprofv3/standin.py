@@ -53,16 +53,17 @@ def run(job: Job, application: Sequence[str], release: str, sub_directory: str) 
             "terminate called after throwing an instance of 'std::out_of_range'\n  what():  _Map_base::at\n"
         )
         os.kill(os.getpid(), signal.SIGABRT)
+    if fails == "hang":
+        subprocess.Popen(list(application))
+        signal.pause()
+    if job.counters and not fits(job.counters):
+        # The real one finds out at the first dispatch, inside the application.
+        subprocess.Popen(list(application)).kill()
+        sys.stderr.write("F0101 tool.cpp:1310] Could not construct profile cfg failed with error code 38: Request ")
+        sys.stderr.write("exceeds the capabilities of the hardware to collect\n")
+        os.kill(os.getpid(), signal.SIGABRT)
     with tempfile.TemporaryDirectory() as name:
         child = subprocess.Popen(list(application), env={**os.environ, "GFX90A_COUNTS": name})
-        if fails == "hang":
-            signal.pause()
-        if job.counters and not fits(job.counters):
-            # The real one finds out at the first dispatch, inside the application.
-            child.kill()
-            sys.stderr.write("F0101 tool.cpp:1310] Could not construct profile cfg failed with error code 38: Request ")
-            sys.stderr.write("exceeds the capabilities of the hardware to collect\n")
-            os.kill(os.getpid(), signal.SIGABRT)
         status = child.wait()
         if status < 0:
             return 128 - status
