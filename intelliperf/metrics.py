@@ -44,6 +44,9 @@ class Metric(str, Enum):
     LDS_REQUESTS = "lds_requests"
     LDS_PHASES = "lds_phases"  # bank cycles needed
     LDS_PHASES_IDEAL = "lds_phases_ideal"  # bank cycles without any conflict
+    # Loads by the constant cache, or by AMD's scalar cache; a request has one address at a time.
+    CONSTANT_REQUESTS = "constant_requests"
+    CONSTANT_ADDRESSES = "constant_addresses"  # distinct ones per request, summed
     # Of a kernel: the LDS_* above are its loads and stores, these its atomics in LDS.
     LDS_ATOMIC_LANES = "lds_atomic_lanes"
     LDS_ATOMIC_REQUESTS = "lds_atomic_requests"
@@ -72,6 +75,7 @@ class Metric(str, Enum):
     LAUNCH_TIME_NS = "launch_time_ns"
     ISSUE_TIME_NS = "issue_time_ns"
     LDS_TIME_NS = "lds_time_ns"
+    CONSTANT_TIME_NS = "constant_time_ns"  # one address after another
     L1_TIME_NS = "l1_time_ns"
     L2_TIME_NS = "l2_time_ns"
     DRAM_TIME_NS = "dram_time_ns"

@@ -83,6 +83,12 @@ _RATIOS = (
         Metric.ATOMIC_REQUESTS,
     ),
     _Ratio("32-byte sectors per request", Metric.SECTORS, Metric.SECTORS_IDEAL, Metric.REQUESTS),
+    _Ratio(
+        "constant addresses per request",
+        Metric.CONSTANT_ADDRESSES,
+        Metric.CONSTANT_REQUESTS,
+        Metric.CONSTANT_REQUESTS,
+    ),
     _Ratio("128-byte lines per request", Metric.LINES_128B, Metric.LINES_128B_IDEAL, Metric.REQUESTS),
 )
 
@@ -91,6 +97,7 @@ _CLASSES: Mapping[tuple[MemorySpace, bool], str] = {
     (MemorySpace.GLOBAL, True): "contended atomic",
     (MemorySpace.MIXED, True): "contended atomic",
     (MemorySpace.SHARED, False): "LDS access",
+    (MemorySpace.CONSTANT, False): "read of constant memory",
     (MemorySpace.GLOBAL, False): "global access",
     (MemorySpace.MIXED, False): "memory access",
     (MemorySpace.LOCAL, False): "access to a thread's own memory",
@@ -175,6 +182,7 @@ def _worst(evidence: SourceEvidence, metric: Metric, device: Device | None) -> f
         Metric.ATOMIC_SERIALIZATION: device.wave_size,
         Metric.SECTORS: device.wave_size * sectors_per_lane,
         Metric.LINES_128B: device.wave_size,
+        Metric.CONSTANT_ADDRESSES: device.wave_size,
     }
     return float(worst[metric])
 
@@ -182,6 +190,7 @@ def _worst(evidence: SourceEvidence, metric: Metric, device: Device | None) -> f
 _RELATED: Mapping[Metric, Metric] = {
     Metric.LDS_PHASES_IDEAL: Metric.LDS_PHASES,
     Metric.LDS_REQUESTS: Metric.LDS_PHASES,
+    Metric.CONSTANT_REQUESTS: Metric.CONSTANT_ADDRESSES,
     # A line's ATOMIC_* are of the memory that it touches; only a kernel tells the two apart.
     Metric.LDS_ATOMIC_LANES: Metric.ATOMIC_SERIALIZATION,
     Metric.LDS_ATOMIC_REQUESTS: Metric.ATOMIC_SERIALIZATION,

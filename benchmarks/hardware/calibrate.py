@@ -42,7 +42,7 @@ SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
 
 def elasticity(parts: Mapping[str, float], name: str) -> float:
     """The logarithmic change of the time with that of one part's rate."""
-    more = {**parts, name: parts[name] * 1.01}
+    more = {**parts, name: parts.get(name, 0.0) * 1.01}
     return math.log(modelerror.total_ns(more, OVERLAP) / modelerror.total_ns(parts, OVERLAP)) / math.log(1.01)
 
 
@@ -52,7 +52,7 @@ def rates(errors: Mapping[Key, float], emulated: Mapping[Key, Row]) -> dict[str,
     for name in names:
         weighed = sorted((abs(errors[key]), elasticity(emulated[key]["time_parts"], name) ** 2) for key in errors)
         found[name] = round(max(LEAST_SPREAD, quantile(weighed, ONE_SIGMA)), 3)
-    return {**found, "copies": found["dram"]}
+    return {**found, "constant": found["lds"], "copies": found["dram"]}  # the corpus hardly has such loads
 
 
 def quantile(weighed: Sequence[tuple[float, float]], share: float) -> float:

@@ -21,6 +21,7 @@ _COMPONENTS = (
     ("starting blocks and waves", Metric.DISPATCH_TIME_NS),
     ("issue", Metric.ISSUE_TIME_NS),
     ("LDS", Metric.LDS_TIME_NS),
+    ("constant cache", Metric.CONSTANT_TIME_NS),
     ("L1", Metric.L1_TIME_NS),
     ("L2", Metric.L2_TIME_NS),
     ("DRAM", Metric.DRAM_TIME_NS),

@@ -32,6 +32,7 @@ TIME_PARTS: Mapping[str, Metric] = {
     "dispatch": Metric.DISPATCH_TIME_NS,
     "issue": Metric.ISSUE_TIME_NS,
     "lds": Metric.LDS_TIME_NS,
+    "constant": Metric.CONSTANT_TIME_NS,
     "l1": Metric.L1_TIME_NS,
     "l2": Metric.L2_TIME_NS,
     "dram": Metric.DRAM_TIME_NS,

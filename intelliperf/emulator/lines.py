@@ -115,7 +115,9 @@ class _Line:
         return f"one access with line{'s' * (len(named) > 1)} {', '.join(named)}"
 
 
-def space_of(record: np.void) -> MemorySpace:
+def space_of(record: np.void, site: SiteFacts) -> MemorySpace:
+    if site.constant:
+        return MemorySpace.CONSTANT
     if not record["shared_requests"]:
         return MemorySpace.GLOBAL
     return MemorySpace.MIXED if record["global_requests"] else MemorySpace.SHARED
@@ -216,7 +218,9 @@ def unplaced_note(trace: Trace, symbol: str, directory: Path) -> str:
 
 def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> Place:
     frame = chain[0]
-    return Place(frame.file, frame.line, frame.column, _KINDS[site.kind], space_of(record), site.operation, site.bytes)
+    return Place(
+        frame.file, frame.line, frame.column, _KINDS[site.kind], space_of(record, site), site.operation, site.bytes
+    )
 
 
 class SiteCosts:
@@ -231,6 +235,7 @@ class SiteCosts:
         records = records_of(trace, launch)
         atomics = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
         barriers = np.array([module.sites[int(site)].kind == "barrier" for site in records["site"]], dtype=bool)
+        constant = np.array([module.sites[int(site)].constant for site in records["site"]], dtype=bool)
         queued = atomics & (records["global_requests"] > 0)
         parts = launch.time_parts
         busy = max(0.0, launch.time_ns - parts.get("launch", 0.0))
@@ -238,15 +243,23 @@ class SiteCosts:
         factor = busy / shared_out if shared_out > 0 else 0.0
         memory = parts.get("l1", 0.0) + parts.get("l2", 0.0) + parts.get("dram", 0.0)
         self._per_phase = _rate(parts.get("lds", 0.0) * factor, records["lds_phases"])
+        apart = constant & (records["distinct_addresses"] > records["requests"])
+        self._per_address = _rate(parts.get("constant", 0.0) * factor, records["distinct_addresses"][apart])
         self._per_sector = _rate(memory * factor, records["sectors"])
         self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][queued])
         waiting = parts.get("latency", 0.0) + parts.get("issue", 0.0)
-        self._per_request = _rate(waiting * factor, records["requests"][~barriers])
+        self._per_request = _rate(waiting * factor, records["requests"][~barriers & (apart | ~constant)])
 
     def of(self, record: np.void, site: SiteFacts) -> float:
         """Nanoseconds of the launch."""
         if site.kind == "barrier":
             return 0.0  # what it waits for is the cost of other lines
+        if site.constant and record["distinct_addresses"] <= record["requests"]:
+            return 0.0  # an operand of another instruction
+        if site.constant:
+            return (
+                float(record["distinct_addresses"]) * self._per_address + float(record["requests"]) * self._per_request
+            )
         cost = (
             float(record["lds_phases"]) * self._per_phase
             + float(record["sectors"]) * self._per_sector
@@ -291,6 +304,7 @@ def _evidence(
     )
 
 
+_OF_CONSTANTS = (Metric.CONSTANT_REQUESTS, Metric.CONSTANT_ADDRESSES)
 _OF_ATOMICS = (Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION)
 
 
@@ -299,6 +313,8 @@ def _applies(metric: Metric, place: Place) -> bool:
     shared_only = {Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL}
     if metric is Metric.ACTIVE_LANE_RATIO:
         return True
+    if metric in _OF_CONSTANTS or place.space is MemorySpace.CONSTANT:
+        return metric in _OF_CONSTANTS and place.space is MemorySpace.CONSTANT
     if metric in _OF_ATOMICS:
         return place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION)
     if metric in shared_only:

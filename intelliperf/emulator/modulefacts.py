@@ -16,6 +16,7 @@ from intelliperf.errors import ProtocolError
 ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
 _SPINS = 64  # flag of ir.memory
+_CONSTANT = 512  # likewise, of a load
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class SiteFacts:
     def spins(self) -> bool:
         """In LDS it is a loop round a compare-and-swap."""
         return bool(self.flags & _SPINS)
+
+    @property
+    def constant(self) -> bool:
+        """A load by the constant cache, or by AMD's scalar cache."""
+        return self.kind == "load" and bool(self.flags & _CONSTANT)
 
     @property
     def one_lane(self) -> bool:

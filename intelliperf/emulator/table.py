@@ -102,7 +102,11 @@ def _short(value: float) -> str:
 
 
 def _requests(evidence: SourceEvidence) -> str:
-    counted = {MemorySpace.SHARED: Metric.LDS_REQUESTS, MemorySpace.LOCAL: Metric.LOCAL_REQUESTS}
+    counted = {
+        MemorySpace.SHARED: Metric.LDS_REQUESTS,
+        MemorySpace.LOCAL: Metric.LOCAL_REQUESTS,
+        MemorySpace.CONSTANT: Metric.CONSTANT_REQUESTS,
+    }
     return _count(evidence.quantities.get(counted.get(evidence.space, Metric.REQUESTS)))
 
 
@@ -153,6 +157,10 @@ def _phases(evidence: SourceEvidence) -> str:
     return _against_ideal(evidence, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL, Metric.LDS_REQUESTS)
 
 
+def _addresses(evidence: SourceEvidence) -> str:
+    return _against_ideal(evidence, Metric.CONSTANT_ADDRESSES, Metric.CONSTANT_REQUESTS, Metric.CONSTANT_REQUESTS)
+
+
 COLUMNS: tuple[tuple[str, Callable[[SourceEvidence], str]], ...] = (
     ("time", _cost),
     ("access", _access),
@@ -161,6 +169,7 @@ COLUMNS: tuple[tuple[str, Callable[[SourceEvidence], str]], ...] = (
     ("sectors/req (ideal)", _sectors),
     ("lines/req (ideal)", _lines),
     ("LDS cycles/req (ideal)", _phases),
+    ("constant addresses/req (ideal)", _addresses),
     ("lanes on one address", _same_address),
     ("L1/L2 hits", _hits),
 )

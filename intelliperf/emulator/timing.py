@@ -20,6 +20,7 @@ RESOLUTION = 0.02
 # Which count's sampling error each part of the time inherits.
 _DRIVERS = {
     "lds": Metric.LDS_PHASES,
+    "constant": Metric.CONSTANT_ADDRESSES,
     "l1": Metric.SECTORS,
     "l2": Metric.SECTORS,
     "dram": Metric.SECTORS,

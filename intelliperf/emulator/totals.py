@@ -36,6 +36,10 @@ _SHARED = {
     Metric.LDS_PHASES: "lds_phases",
     Metric.LDS_PHASES_IDEAL: "lds_phases_ideal",
 }
+_CONSTANT = {
+    Metric.CONSTANT_REQUESTS: "requests",
+    Metric.CONSTANT_ADDRESSES: "distinct_addresses",
+}
 _GLOBAL_ATOMIC = {
     Metric.ATOMIC_REQUESTS: "requests",
     Metric.ATOMIC_LANES: "lanes",
@@ -125,7 +129,9 @@ def site_totals(record: np.void, site: SiteFacts, wave_size: int, by_line: bool)
         _add_part(totals, record, _GLOBAL_ATOMIC, 1.0 - shared)
         _add_part(totals, record, _LDS_ATOMIC, shared)
         _add_counts(totals, record, {Metric.LDS_ATOMIC_PHASES: "lds_phases"})
-    if by_line or not atomic:
+    if site.constant:
+        _add_counts(totals, record, _CONSTANT)
+    elif by_line or not atomic:
         _add_counts(totals, record, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
         _add_part(totals, record, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
     totals.requests = float(record["requests"])
@@ -246,7 +252,7 @@ def records_of(trace: Trace, launch: KernelLaunch) -> Records:
 def kernel_totals(trace: Trace, groups: Sequence[Group]) -> Totals:
     """All sites of a kernel, per dispatch. Zero counts are present: the kernel was watched."""
     totals = Totals()
-    for metric in (*_GLOBAL, *_SHARED, *_GLOBAL_ATOMIC, *_LDS_ATOMIC):
+    for metric in (*_GLOBAL, *_SHARED, *_CONSTANT, *_GLOBAL_ATOMIC, *_LDS_ATOMIC):
         totals.add(metric, 0.0)
     for metric in (Metric.LANES, Metric.BYTES, Metric.LDS_ATOMIC_PHASES):
         totals.add(metric, 0.0)

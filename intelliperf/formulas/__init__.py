@@ -10,6 +10,7 @@ from intelliperf.formulas.atomic_contention import AtomicContention
 from intelliperf.formulas.bank_conflict import BankConflict
 from intelliperf.formulas.base import Formula
 from intelliperf.formulas.branch_divergence import BranchDivergence
+from intelliperf.formulas.constant_access import ConstantAccess
 from intelliperf.formulas.device_idle import DeviceIdle
 from intelliperf.formulas.every import DiagnoseOnly, Every
 from intelliperf.formulas.launch_config import LaunchConfig
@@ -28,6 +29,7 @@ BOTTLENECKS: tuple[Formula, ...] = (
     BankConflict(),
     MemoryAccess(),
     MemoryLocality(),
+    ConstantAccess(),
     RegisterPressure(),
     BranchDivergence(),
     Occupancy(),

@@ -52,6 +52,9 @@ MINIMUM_EXCESS = Threshold(
     "and a rewrite seldom wins all of it",
 )
 MINIMUM_EXCESS_OF_ALL = Threshold(0.02, "below two hundredths of the kernel's time a timing run cannot show the gain")
+MINIMUM_SAVED = Threshold(
+    250.0, "ns of a dispatch: launches of one kernel of a few microseconds lie as far apart on an H200 (quartiles)"
+)
 MINIMUM_BLAME = Threshold(
     0.05, "a line with less than a twentieth of the whole excess is not worth an edit, unless all lines are such"
 )
@@ -61,6 +64,7 @@ _TIME_PARTS = (
     Metric.DISPATCH_TIME_NS,
     Metric.ISSUE_TIME_NS,
     Metric.LDS_TIME_NS,
+    Metric.CONSTANT_TIME_NS,
     Metric.L1_TIME_NS,
     Metric.L2_TIME_NS,
     Metric.DRAM_TIME_NS,
@@ -115,6 +119,8 @@ class Formula(ABC):
             saved = min(saved, _shown(profile, self.own_parts, symptom.excess_ns))
         busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)
         if saved < self.minimum_excess.value * busy_ns or saved < MINIMUM_EXCESS_OF_ALL.value * time_ns:
+            return None
+        if saved < MINIMUM_SAVED.value:
             return None
         ceiling = amdahl(profile.share, saved / time_ns)
         return Finding(

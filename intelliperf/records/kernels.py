@@ -96,6 +96,7 @@ class AccessKind(str, Enum):
 class MemorySpace(str, Enum):
     GLOBAL = "global"
     SHARED = "shared"
+    CONSTANT = "constant"  # through the constant cache, or AMD's scalar cache
     MIXED = "mixed"  # the same instruction touched both
     LOCAL = "local"  # a thread's own: spilled registers, and arrays that registers cannot hold
     NONE = "none"  # no access

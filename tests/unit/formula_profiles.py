@@ -42,6 +42,9 @@ HEALTHY = {
     Metric.LDS_REQUESTS: 0.0,
     Metric.LDS_PHASES: 0.0,
     Metric.LDS_PHASES_IDEAL: 0.0,
+    Metric.CONSTANT_REQUESTS: 4 * WAVES,
+    Metric.CONSTANT_ADDRESSES: 4 * WAVES,
+    Metric.CONSTANT_TIME_NS: 0.0,
     Metric.ATOMIC_REQUESTS: 0.0,
     Metric.ATOMIC_LANES: 0.0,
     Metric.ATOMIC_SERIALIZATION: 0.0,
@@ -58,6 +61,12 @@ HEALTHY = {
     Metric.LANE_FILL_RATIO: 1.0,
     Metric.UNIT_FILL_RATIO: 0.82,  # 250 blocks on 304 compute units, and no more than one on any
     Metric.ROUND_FILL_RATIO: 0.1,
+}
+
+CONSTANTS_APART = {  # each lane its own entry of a table
+    Metric.DEVICE_TIME_NS: 60000.0,
+    Metric.CONSTANT_ADDRESSES: 128 * WAVES,
+    Metric.CONSTANT_TIME_NS: 50000.0,
 }
 
 

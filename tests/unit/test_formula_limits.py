@@ -7,7 +7,7 @@ from formula_profiles import CONFLICTS, DEVICE, WAVES, contended, evidence, prof
 
 from intelliperf.formulas import FORMULAS
 from intelliperf.formulas.bank_conflict import CYCLES_PER_IDEAL, BankConflict
-from intelliperf.formulas.base import MINIMUM_BLAME, MINIMUM_EXCESS, MINIMUM_EXCESS_OF_ALL
+from intelliperf.formulas.base import MINIMUM_BLAME, MINIMUM_EXCESS, MINIMUM_EXCESS_OF_ALL, MINIMUM_SAVED
 from intelliperf.records import AccessKind, KernelProfile, MemorySpace, Metric, SourceEvidence
 
 HAIR = 1e-6
@@ -48,6 +48,15 @@ def test_a_tenth_of_the_busy_time_has_to_be_at_stake(share_of_busy: float, there
     ratio = changes[Metric.LDS_PHASES] / changes[Metric.LDS_PHASES_IDEAL]
     assert ratio > 1.1, "the threshold on cycles is passed by both"
     assert found("bankConflict", profile(changes)) is there
+
+
+@pytest.mark.parametrize(("saved_ns", "there"), [(260.0, True), (240.0, False)])
+def test_less_than_launches_differ_by_is_no_finding(saved_ns: float, there: bool) -> None:
+    """However large a part of a short kernel it is."""
+    quiet = dict.fromkeys((Metric.ISSUE_TIME_NS, Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS), 0.0)
+    short = {**quiet, Metric.DEVICE_TIME_NS: 2000.0 + 2 * saved_ns, Metric.LDS_TIME_NS: 2 * saved_ns}
+    assert MINIMUM_SAVED.value == 250
+    assert found("bankConflict", profile({**conflicts(2.0), **short})) is there
 
 
 def test_the_share_of_a_kernel_scales_severity_and_ceiling_and_hides_no_finding() -> None:

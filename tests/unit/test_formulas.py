@@ -6,6 +6,7 @@ import pytest
 from formula_profiles import (
     AGAIN,
     CONFLICTS,
+    CONSTANTS_APART,
     DEVICE,
     DIVERGED,
     HALF_EMPTY,
@@ -41,6 +42,7 @@ def test_a_healthy_kernel_has_no_finding(name: str) -> None:
         ("bankConflict", CONFLICTS),
         ("memoryAccess", SCATTERED),
         ("memoryLocality", AGAIN),
+        ("constantAccess", CONSTANTS_APART),
         ("registerPressure", SPILLED),
         ("branchDivergence", DIVERGED),
         ("occupancy", THIN),

@@ -72,7 +72,7 @@ def test_many_launches_of_one_kind_count_as_often_as_they_are() -> None:
 
 
 def test_the_rates_of_all_parts_are_known() -> None:
-    assert {"launch", "dispatch", "issue", "lds", "l1", "l2", "dram", "atomic", "latency", "copies"} == set(
+    assert {"launch", "dispatch", "issue", "lds", "constant", "l1", "l2", "dram", "atomic", "latency", "copies"} == set(
         modelerror.of_target("h200").rates
     )
 

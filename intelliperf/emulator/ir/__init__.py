@@ -89,6 +89,7 @@ def instrument(
         table=table,
         variables=_sizes(variables),
         nvidia=vendor == "nvidia",
+        constant=variables.constant,
         shared={f"@{name}" for name in (*variables.shared, *variables.dynamic)},
         kernels=kernels,
         also=restored.also,

@@ -18,6 +18,7 @@ from intelliperf.emulator.ir.memory import (
     ALIGNMENT_SHIFT,
     ATOMIC,
     BLOCK_SCOPE,
+    CONSTANT,
     LOOP,
     MEMORY_OPCODES,
     READ_ONLY,
@@ -35,7 +36,7 @@ from intelliperf.emulator.ir.mix import OperationCounter
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.polls import Polls
-from intelliperf.emulator.ir.privacy import is_private, private_pointers, read_only_pointers
+from intelliperf.emulator.ir.privacy import is_private, pointers_to, private_pointers, read_only_pointers
 from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames
@@ -68,6 +69,7 @@ class Surroundings:
     variables: Mapping[str, int]  # bytes, by name with @
     nvidia: bool  # its compiler's vectors rather than AMD's
     shared: Collection[str]  # of these those in LDS
+    constant: frozenset[str]  # and those in constant memory
     kernels: Collection[str]
     also: Mapping[int | None, list[Frames]]  # by location: other places whose accesses were merged into the one there
     reach: Reach | None = None  # of builds that are judged
@@ -81,6 +83,7 @@ class FunctionRewriter:
         self._around = surroundings
         self._name = unquoted(function.name)
         self._private = private_pointers(function, surroundings.private_globals)
+        self._constant = pointers_to(function, surroundings.constant)
         self._read_only = read_only_pointers(function) if function.name in surroundings.kernels else set()
         self._updates = Updates(function)
         self._addresses = Addresses(function, surroundings.layout)
@@ -262,7 +265,13 @@ class FunctionRewriter:
     def _marked(self, access: Access, instruction: Instruction) -> Access:
         if access.kind != "load":
             return access
-        return replace(access, flags=access.flags | self._loads.flags(instruction, self._index))
+        flags = access.flags | self._loads.flags(instruction, self._index)
+        return replace(access, flags=flags | (CONSTANT if self._by_constant_cache(access.pointer) else 0))
+
+    def _by_constant_cache(self, pointer: str) -> bool:
+        """On AMD a scalar load, which has one address for all lanes."""
+        constant = bool(self._around.constant) and is_private(pointer, self._constant, self._around.constant)
+        return constant and (self._around.nvidia or self._is_uniform(pointer))
 
     def _rewrite_part(self, instruction: Instruction, joined: Joined | None) -> None:
         """An instruction that makes one access with others; the first of them has the hook."""

@@ -13,7 +13,7 @@ from intelliperf.errors import ToolchainError
 VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
 COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
 UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
-WAITS, FOLLOWS = 128, 256  # of a load, see abi.h
+WAITS, FOLLOWS, CONSTANT = 128, 256, 512  # of a load, see abi.h
 # What an access orders and takes for granted; in the site's second word, see abi.h.
 ATOMIC, BLOCK_SCOPE, WAVE_SCOPE, ACQUIRE, RELEASE, READ_ONLY, UPDATE, LOOP = (1 << bit for bit in range(16, 24))
 ALIGNMENT_SHIFT, _MOST_ALIGNED = 29, 7

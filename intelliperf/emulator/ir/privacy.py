@@ -45,15 +45,21 @@ def read_only_pointers(function: Function) -> set[str]:
         for part in function.parameters
         if part.startswith("ptr ") and " noalias " in part and " readonly " in part and " byval(" not in part
     }
-    if not roots:
-        return roots
-    derived = {
+    return _close(roots, _derived(function), frozenset()) if roots else roots
+
+
+def pointers_to(function: Function, variables: frozenset[str]) -> set[str]:
+    """Names (with %) of the pointers that lead into these variables (with @) only."""
+    return _close(set(), _derived(function), variables) if variables else set()
+
+
+def _derived(function: Function) -> dict[str, list[str]]:
+    return {
         instruction.result: sources
         for block in function.blocks
         for instruction in block.instructions
         if instruction.result is not None and (sources := _sources(instruction))
     }
-    return _close(roots, derived, frozenset())
 
 
 def is_private(pointer: str, private: set[str], private_globals: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,9 @@ _LOCAL_SHARED = re.compile(
 _SHARED_ALIGNMENT = re.compile(
     rf"^(@{NAME} = (?:[\w()]+ )*global [^\n]* (?:undef|poison), align )[1248]$", re.MULTILINE
 )
-_DROPPED = ("@llvm.used", "@llvm.compiler.used", "@__hip_cuid", "@__simt_shared_range")
+_ANNOTATIONS, _CONSTANT = "@llvm.global.annotations", "simt.constant"  # the mark of `__constant__` in our headers
+_ANNOTATED = re.compile(rf"{{ ptr (@{NAME}), ptr (@{NAME}),")
+_DROPPED = (_ANNOTATIONS, "@llvm.used", "@llvm.compiler.used", "@__hip_cuid", "@__simt_shared_range")
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Variables:
     lines: list[str] = field(default_factory=list)
     shared: dict[str, int] = field(default_factory=dict)  # bytes, by name as written
     private: set[str] = field(default_factory=set)  # compiler-made constants, with @
+    constant: frozenset[str] = frozenset()  # in constant memory, with @
     symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
     types: dict[str, int | None] = field(default_factory=dict)  # of the symbols, in the debug metadata
     external: list[str] = field(default_factory=list)  # defined elsewhere
@@ -69,6 +72,7 @@ def join_dynamic(text: str, names: list[str]) -> str:
 def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Variables:
     """`lines` are the top-level lines that are neither functions, declarations nor metadata."""
     result = Variables(lines=[line for line in lines if not line.startswith(("$", "@"))])
+    result.constant = _in_constant_memory(lines)
     front = len(result.lines)  # what is defined first comes first in its section
     for line in lines:
         if not line.startswith("@") or line.startswith(_DROPPED):
@@ -92,6 +96,12 @@ def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Var
     anchor = f"@__simt_shared_anchor = internal global [{guard} x i8] zeroinitializer"
     result.lines.insert(front, f'{anchor}, section "{SHARED_SECTION}", align 1024')
     return result
+
+
+def _in_constant_memory(lines: Sequence[str]) -> frozenset[str]:
+    marks = {line.partition(" ")[0] for line in lines if f'c"{_CONSTANT}\\00"' in line}
+    annotated = (found for line in lines if line.startswith(_ANNOTATIONS) for found in _ANNOTATED.findall(line))
+    return frozenset(variable for variable, mark in annotated if mark in marks)
 
 
 def _shared_table(shared: Mapping[str, int]) -> list[str]:

@@ -98,11 +98,12 @@ enum SiteFlags : uint16_t {
   kSiteCompareExchange = 4,
   kSiteUniform = 8,  // address provably equal for all lanes of a wave
   // What the real target's compiler makes of an atomic; in the metadata only, see modules.cpp:
-  kSiteCombined = 16,  // one lane acts for all of its wave that are on one address
-  kSiteCounted = 32,   // in LDS: the lanes on one address are one access
-  kSiteSpins = 64,     // in LDS: a loop round a compare-and-swap, one lane of an address at a time
-  kSiteWaits = 128,    // of a load: those before it cannot be under way together with it, see ir/waits.py
-  kSiteFollows = 256,  // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
+  kSiteCombined = 16,   // one lane acts for all of its wave that are on one address
+  kSiteCounted = 32,    // in LDS: the lanes on one address are one access
+  kSiteSpins = 64,      // in LDS: a loop round a compare-and-swap, one lane of an address at a time
+  kSiteWaits = 128,     // of a load: those before it cannot be under way together with it, see ir/waits.py
+  kSiteFollows = 256,   // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
+  kSiteConstant = 512,  // of a load: by the constant or scalar cache, one address at a time; not of a range
 };
 enum SiteOrder : uint32_t {
   kSiteAtomic = 1,      // an atomic load or store
@@ -125,6 +126,9 @@ struct Site {                                // __simt_sites[__simt_site_count]
   uint32_t bytes;  // of one lane's access; 0 for ranges
   uint32_t order;  // SiteOrder and alignment
 };
+inline bool is_constant(const Site& site) {
+  return SiteKind(site.kind) == SiteKind::kLoad && (site.flags & kSiteConstant) != 0;
+}
 struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count]
   char* begin;
   uint64_t bytes;

@@ -284,6 +284,10 @@ void Analysis::count(const Request& request, SiteRecord& record) {
   ++record.requests;
   record.lanes += request.count;
   record.bytes += uint64_t(request.bytes) * request.count;
+  if (is_constant(*request.site)) {
+    record.distinct_addresses += distinct(request).count;
+    return;
+  }
   if (is_atomic(SiteKind(request.site->kind))) count_addresses(request, record);
   if (request.shared) {
     ++record.shared_requests;
@@ -298,7 +302,7 @@ void Analysis::count(const Request& request, SiteRecord& record) {
 void Analysis::account(Request& request) {
   if (measured_) return count(request, *measured_);
   SiteRecord& record = records_[request.index];
-  ++totals_.requests;
+  totals_.requests += !is_constant(*request.site);
   totals_.request_lanes += request.count;
   count(request, record);
   check_alignment(request);
@@ -369,7 +373,7 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
   if (is_atomic(SiteKind(request.site->kind))) totals_.atomic_lanes += request.count;
   check_bounds(request, record);
   check_poison(request, record);
-  reuse(request, record);
+  if (!is_constant(*request.site)) reuse(request, record);
   check_races(request, request.address, record);
 }
 
@@ -521,33 +525,37 @@ void Analysis::check_races(const Request& request, const uint64_t* offset, SiteR
   record.races_intra += found.wave;
 }
 
-// Lanes on one address, for atomics.
-void Analysis::count_addresses(const Request& request, SiteRecord& record) {
-  uint64_t seen[kMaxWave];
-  uint32_t lanes[kMaxWave], distinct = 0, most = 0;
-  uint8_t place[2 * kMaxWave] = {};  // open addressing: 1 + index into `seen`
+Analysis::Addresses Analysis::distinct(const Request& request) {
+  Addresses found;
+  uint8_t place[2 * kMaxWave] = {};  // open addressing: 1 + index into `address`
   if (request.uniform) {
-    seen[0] = request.address[0];
-    lanes[0] = most = request.count;
-    distinct = 1;
+    found.address[0] = request.address[0];
+    found.lanes[0] = found.most = request.count;
+    found.count = 1;
   }
   for (uint32_t i = 0; i < request.count && !request.uniform; ++i) {
     uint64_t slot = scatter(request.address[i]) % (2 * kMaxWave);
-    while (place[slot] && seen[place[slot] - 1] != request.address[i]) slot = (slot + 1) % (2 * kMaxWave);
+    while (place[slot] && found.address[place[slot] - 1] != request.address[i]) slot = (slot + 1) % (2 * kMaxWave);
     if (!place[slot]) {
-      seen[distinct] = request.address[i];
-      lanes[distinct] = 0;
-      place[slot] = uint8_t(++distinct);
+      found.address[found.count] = request.address[i];
+      found.lanes[found.count] = 0;
+      place[slot] = uint8_t(++found.count);
     }
-    const uint32_t with = ++lanes[place[slot] - 1];
-    if (with > most) most = with;
+    const uint32_t with = ++found.lanes[place[slot] - 1];
+    if (with > found.most) found.most = with;
   }
+  return found;
+}
+
+// Lanes on one address, for atomics.
+void Analysis::count_addresses(const Request& request, SiteRecord& record) {
+  const Addresses found = distinct(request);
   const bool counted = request.shared && (request.site->flags & kSiteCounted);
-  record.same_address += counted ? 1 : most;
-  record.distinct_addresses += distinct;
+  record.same_address += counted ? 1 : found.most;
+  record.distinct_addresses += found.count;
   if (request.shared || measured_) return;
-  for (uint32_t k = 0; k < distinct; ++k) hot_.add(seen[k], lanes[k], request.index, block_);
-  queue(seen, lanes, distinct, request.bytes);
+  for (uint32_t k = 0; k < found.count; ++k) hot_.add(found.address[k], found.lanes[k], request.index, block_);
+  queue(found.address, found.lanes, found.count, request.bytes);
 }
 
 // Each sector of the request, with the most lanes that any of its addresses has.

@@ -100,6 +100,11 @@ class Analysis {
       position[count++] = lanes.position[lane];
     }
   };
+  struct Addresses {  // of a request, each once
+    uint64_t address[kMaxWave];
+    uint32_t lanes[kMaxWave];  // on it
+    uint32_t count = 0, most = 0;
+  };
   struct LineTouch {
     uint64_t line;     // 128-byte line
     uint32_t sectors;  // bit mask
@@ -123,6 +128,7 @@ class Analysis {
   void count_lines(const Request& request, SiteRecord& record);
   void count_quads(const Request& request, SiteRecord& record);
   void count_banks(const Request& request, SiteRecord& record);
+  static Addresses distinct(const Request& request);
   void count_addresses(const Request& request, SiteRecord& record);
   void queue(const uint64_t* address, const uint32_t* lanes, uint32_t count, uint32_t bytes);
   uint32_t bank_passes(const Request& request) const;

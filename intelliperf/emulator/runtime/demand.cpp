@@ -18,6 +18,9 @@ constexpr double kWindow = 45;  // instructions between the first and the last l
 constexpr double kMostInFlight = 12;
 // Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
+// Of the constant cache, for each address: of a compute unit (`constant_table` of benchmarks/hardware/fresh/checksums.cu
+// on an H200), and until a wave alone has the next (assumption).
+constexpr double kConstantCycles = 2.1, kConstantPassCycles = 2.1;
 constexpr double kDramEfficiency = 0.91;
 
 double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
@@ -33,7 +36,7 @@ double norm(std::initializer_list<double> parts) {
 double in_flight(const Demand& d) {
   const double fences = d.other_requests + d.barrier_waves, loads = d.global_requests + d.lds_requests;
   const double unhindered = d.load_runs > 0 ? d.loads / d.load_runs : fences > 0 ? loads / fences : kMostInFlight;
-  const double all = d.global_requests + d.lds_requests;
+  const double all = d.global_requests + d.lds_requests + d.constant_loads;
   const double within_window = d.operations > 0 ? kWindow * all / d.operations : kMostInFlight;
   return std::max(1.0, std::min({kMostInFlight, within_window, unhindered}));
 }
@@ -72,15 +75,26 @@ double waiting(const Demand& d, const Device& chip) {
   return std::max(first, all);
 }
 
+// Cycles that a wave waits for constant memory.
+double constants(const Demand& d, const Device& chip) {
+  if (d.constant_loads <= 0) return 0;
+  const double alone = share(d.constant_waits, d.constant_loads);
+  const double passes = std::max(0.0, d.divergent_addresses / d.constant_loads - 1) * kConstantPassCycles;
+  const double each = chip.lds_latency_cycles * (alone + (1 - alone) / in_flight(d)) + passes;
+  return d.constant_loads / d.waves * each;
+}
+
 // Cycles that a block's longest wave is busy by itself, instructions apart.
 double in_order(const Demand& d, const Device& chip) {
-  return d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles + d.barriers / d.blocks * kBarrierCycles +
-         d.collectives / d.waves * kCollectiveCycles;
+  return constants(d, chip) + d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles +
+         d.barriers / d.blocks * kBarrierCycles + d.collectives / d.waves * kCollectiveCycles;
 }
 
 }  // namespace
 
-double TimeParts::total() const { return launch + norm({dispatch, issue, lds, l1, l2, dram, atomic, latency}); }
+double TimeParts::total() const {
+  return launch + norm({dispatch, issue, lds, constant, l1, l2, dram, atomic, latency});
+}
 
 double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const Device& chip = device();
@@ -114,6 +128,7 @@ TimeParts time_parts(const Demand& d) {
   parts.issue = d.instructions / chip.issue_per_cycle * d.busiest_issue * cycle_ns;
   const double phases = d.lds_phases * chip.lds_banks * 4 / chip.lds_bytes_per_cycle + d.spin_turns * kSpinCycles;
   parts.lds = phases * d.busiest_lds * cycle_ns;
+  parts.constant = d.divergent_addresses * (chip.amd() ? 1 : kConstantCycles) * d.busiest_issue * cycle_ns;
   const double look_ups = chip.amd() ? d.l1_tags : std::max(d.l1_tags / kTagsPerCycle, d.l1_passes);
   parts.l1 = std::max(look_ups, d.l1_bytes / chip.l1_bytes_per_cycle) * d.busiest_global * cycle_ns;
   parts.l2 = std::max((d.l2_bytes + 32 * kPartial * d.partial_sectors) / chip.l2_bytes_per_s * 1e9,

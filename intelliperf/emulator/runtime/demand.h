@@ -1,6 +1,6 @@
 // What a launch asks of each part of the chip, and how long each part needs for it.
 //
-//   T = launch + (dispatch^p + issue^p + lds^p + l1^p + l2^p + dram^p + atomic^p + latency^p)^(1/p)
+//   T = launch + (dispatch^p + issue^p + lds^p + constant^p + l1^p + l2^p + dram^p + atomic^p + latency^p)^(1/p)
 //
 // The parts work side by side, so that the longest one sets the pace, but never perfectly: with p = kOverlap two equal
 // ones take 1.3 times as long as one alone.
@@ -10,6 +10,7 @@
 //             with one element per thread slower than one with four is mostly this.
 //   issue     wave instructions by what they cost the issue slots of the busiest compute unit.
 //   lds       passes over the banks on the busiest compute unit.
+//   constant  addresses of loads by the constant cache whose lanes differ, one by one; on AMD loads by the scalar cache.
 //   l1        the largest of tag look-ups, passes over the data banks (NVIDIA's L1 has those of shared memory) and
 //             bytes of sectors, on the busiest compute unit.
 //   l2        sectors over the rate of all slices, or over what one compute unit can take in. A sector that a store
@@ -37,7 +38,7 @@
 namespace simt {
 
 struct TimeParts {  // ns
-  double launch = 0, dispatch = 0, issue = 0, lds = 0, l1 = 0, l2 = 0, dram = 0, atomic = 0, latency = 0;
+  double launch = 0, dispatch = 0, issue = 0, lds = 0, constant = 0, l1 = 0, l2 = 0, dram = 0, atomic = 0, latency = 0;
   double total() const;
 };
 
@@ -67,6 +68,8 @@ struct Demand {
   double waiting_global_loads = 0;
   double loads = 0, load_runs = 0;  // loads, and those before which a store or a barrier ends what was under way
   double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
+  // Of constant memory, where lanes read different addresses: loads, their addresses, and loads that wait for others.
+  double constant_loads = 0, divergent_addresses = 0, constant_waits = 0;
   double longest_wave_requests = 0;
   double operations = 0;                                    // of all waves
   double barriers = 0, barrier_waves = 0, collectives = 0;  // of blocks, of waves, of waves

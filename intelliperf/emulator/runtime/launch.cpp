@@ -147,8 +147,8 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
   if (!best) return parts;
   const double scale = geometry.threads() / best->geometry.threads();
   parts = best->parts;
-  for (double* part :
-       {&parts.dispatch, &parts.issue, &parts.lds, &parts.l1, &parts.l2, &parts.dram, &parts.atomic, &parts.latency})
+  for (double* part : {&parts.dispatch, &parts.issue, &parts.lds, &parts.constant, &parts.l1, &parts.l2, &parts.dram,
+                       &parts.atomic, &parts.latency})
     *part *= scale;
   totals = best->totals;
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
@@ -200,7 +200,9 @@ void write_parts(JsonWriter& line, const TimeParts& parts) {
       .key("issue")
       .real(parts.issue)
       .key("lds")
-      .real(parts.lds);
+      .real(parts.lds)
+      .key("constant")
+      .real(parts.constant);
   line.key("l1").real(parts.l1).key("l2").real(parts.l2).key("dram").real(parts.dram);
   line.key("atomic").real(parts.atomic).key("latency").real(parts.latency);
   line.end_object();
@@ -215,6 +217,7 @@ void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
   put("l2_bytes", t.l2_bytes), put("partial_sectors", t.partial_sectors);
   put("l1_hit_requests", t.l1_hit_requests), put("l2_hit_requests", t.l2_hit_requests);
   put("dram_requests", t.dram_requests), put("atomic_requests", t.atomic_requests);
+  put("constant_loads", t.constant_loads), put("constant_addresses", t.constant_addresses);
   put("loads", t.loads), put("load_runs", t.load_runs), put("waiting_loads", t.waiting_loads),
       put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
   const AtomicQueues::Queue all = analysis().queues().all(), longest = analysis().queues().longest(0.6, 0.74);

@@ -84,10 +84,24 @@ void add_atomics(LaunchTotals& result, Analysis& analysis, double factor) {
   result.atomic_hottest_site = hot.hottest_site;
 }
 
+// NVIDIA's instructions take an operand that all lanes share out of constant memory without a load of its own.
+void add_constants(LaunchTotals& result, const Site& site, const SiteRecord& record) {
+  const auto requests = double(record.requests), addresses = double(record.distinct_addresses);
+  result.constant_addresses += addresses;
+  if (addresses <= requests && !device().amd()) return;
+  result.constant_loads += requests;
+  result.divergent_addresses += addresses;
+  if (site.flags & kSiteWaits) result.constant_waits += requests;
+}
+
 void add_stages(LaunchTotals& result, const Module& module, const std::vector<SiteRecord>& sites) {
   for (size_t i = 0; i < sites.size(); ++i) {
     const SiteRecord& site = sites[i];
     const auto kind = SiteKind(module.sites[i].kind);
+    if (is_constant(module.sites[i])) {
+      add_constants(result, module.sites[i], site);
+      continue;
+    }
     result.lds_phases += double(site.lds_phases);
     result.l1_tag_cycles += double(device().amd() ? site.line_runs128 : site.lines128);
     result.l1_bytes += double(site.sectors) * 32;
@@ -331,6 +345,9 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.load_runs = t.load_runs;
   demand.global_accesses = t.global_accesses;
   demand.lds_accesses = t.lds_accesses;
+  demand.divergent_addresses = t.divergent_addresses;
+  demand.constant_loads = t.constant_loads;
+  demand.constant_waits = t.constant_waits;
   demand.spin_turns = t.spin_turns;
   demand.barrier_waves = t.barrier_waves;
   demand.barriers = t.barrier_waves / (demand.waves / demand.blocks);

@@ -45,6 +45,8 @@ struct LaunchTotals {
   double global_accesses = 0, lds_accesses = 0;  // requests of all kinds
   double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0,
          collectives = 0;
+  // By the constant or scalar cache: addresses; of the loads that it makes wait, all and those that wait for others.
+  double constant_addresses = 0, constant_loads = 0, constant_waits = 0, divergent_addresses = 0;
   double atomic_queues = 1;  // how much longer than those that were analysed
 };
 

@@ -35,6 +35,7 @@ void WaveCounter::begin_launch(const Module& module, const std::vector<float>& i
     const auto kind = SiteKind(site.kind);
     facts_[i].atomic = kind == SiteKind::kAtomic || kind == SiteKind::kReduction;
     facts_[i].load = kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad;
+    facts_[i].constant = is_constant(site);
     facts_[i].combined = site.flags & kSiteCombined;
   }
   by_wave_.clear();
@@ -146,6 +147,7 @@ void WaveCounter::move(Place& place, const Lane* lane, uint32_t way) {
 void WaveCounter::begin_request(uint32_t site, const void* address) {
   WaveWork& work = wave_->work;
   work.issue += facts_[site].issue_cost;
+  if (facts_[site].constant) return;
   ++work.requests;
   const bool shared = in_shared_memory(address), load = facts_[site].load;
   ++(shared ? work.lds : work.global);

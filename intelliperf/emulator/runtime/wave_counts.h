@@ -89,7 +89,7 @@ class WaveCounter {
     std::vector<uint32_t> index;  // 1 + number of a run, by its way
   };
   struct Facts {
-    bool atomic = false, load = false, unseen = true;
+    bool atomic = false, load = false, unseen = true, constant = false;
     bool combined = false;  // the first lane acts for all, whose address is the same
     float issue_cost = 0;
   };

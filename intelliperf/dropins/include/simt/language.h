@@ -9,7 +9,11 @@
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
 #define __shared__ __attribute__((shared))
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define __constant__ __attribute__((constant, annotate("simt.constant")))  // see emulator/ir/variables.py
+#else
 #define __constant__ __attribute__((constant))
+#endif
 #if defined(__HIP__)
 #define __managed__ __attribute__((managed))
 #else  // clang has the attribute for HIP only; the runtime keeps both copies of what this section holds equal
