@@ -81,9 +81,17 @@ def _process(report: Report) -> Iterator[str]:
 
 
 def _where(evidence: Sequence[SourceEvidence], report: Report, margin: str) -> Iterator[str]:
-    lines = dict.fromkeys(f"{_shown(item.file, report)}:{item.line}: {item.text.strip()}" for item in evidence)
+    lines = dict.fromkeys(
+        f"{_shown(item.file, report)}:{item.line}{_inlined(item, report)}: {item.text.strip()}" for item in evidence
+    )
     for line in list(lines)[:_SHOWN_LINES]:
         yield f"{margin}{line}"
+
+
+def _inlined(item: SourceEvidence, report: Report) -> str:
+    """Where a helper was called: the address that it accesses is made there."""
+    callers = [f"{_shown(frame.file, report)}:{frame.line}" for frame in item.chain[1:]]
+    return f" (inlined at {', '.join(callers)})" if callers else ""
 
 
 def _shown(file: Path, report: Report) -> str:

@@ -251,3 +251,16 @@ def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report
     )
     assert "improved, but" in wording.headline(dataclasses.replace(report, measurements=small))
     assert "improved, but" not in wording.headline(report)
+
+
+def test_a_line_of_an_inlined_helper_is_told_with_where_it_was_called(report: Report, tmp_path: Path) -> None:
+    (line,) = report.evidence
+    caller = dataclasses.replace(line.chain[0], line=12, function="caller")
+    seen = dataclasses.replace(line, chain=(*line.chain, caller))
+    diagnosed = dataclasses.replace(report, attempts=(), ending=Ending.DIAGNOSED)
+    told = [
+        closing(dataclasses.replace(diagnosed, diagnoses=(Diagnosis(report.finding, (one,)),)), tmp_path)
+        for one in (line, seen)
+    ]
+    assert "inlined at" not in told[0]
+    assert f"{line.file.name}:{line.line} (inlined at " in told[1] and f"{line.file.name}:12): " in told[1]
