@@ -102,6 +102,18 @@ _RACES: dict[str | None, tuple[str, str, str]] = {
 _BARRIER = "put a barrier between the two, or use an atomic operation"
 _ORDER = "pass the value on with a fence on both sides, use an atomic operation, or split the kernel in two"
 _SYNCWARP = "put __syncwarp() between the two"
+# In a Triton program, by rule and, of plain races, by scope.
+_TRITON = {
+    "race wave": "put tl.debug_barrier() between the two",
+    "race block": "put tl.debug_barrier() between the two, or use an atomic operation",
+    "race grid": 'pass the value on by atomics with sem="release" and sem="acquire", or split the kernel in two',
+    "wave-order": "put tl.debug_barrier() between the two",
+    "missing-release": 'announce the store by an atomic operation with sem="release" or sem="acq_rel"',
+    "missing-acquire": 'wait by an atomic operation with sem="acquire" or sem="acq_rel"',
+    "narrow-fence": 'announce the store with scope="gpu"',
+    "narrow-atomic": 'use scope="gpu"',
+    "divergent-barrier": "have all parts of the program come to the same tl.debug_barrier()",
+}
 # What a program says of time is another chip's own.
 _TIMED = re.compile(
     r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:[munµ]?s(?:ec\w*)?\b|[KMGT]i?B/s|[KMGT]?FLOP\w*|[KMGT]?Hz|x\b|×|%)", re.I
@@ -133,13 +145,16 @@ def _describe(trace: Trace, fault: Fault, project: Project, vendor: str) -> Defe
     facts = trace.kernel_of(fault)
     rule, level, what, remedy = _judge(trace, fault, project, vendor)
     launch = trace.launch_by_index.get(fault.launch) if fault.launch is not None else None
+    point = _point(trace, fault, fault.site, project) or _stop(trace, fault, project)
+    if point and Path(point.file).suffix == ".py":
+        remedy = _TRITON.get(f"{rule} {fault.scope}", _TRITON.get(rule, remedy))
     return Defect(
         rule=rule,
         level=level,
         what=what,
         remedy=remedy,
         kernel=facts.name if facts else fault.kernel or "the host part",
-        point=_point(trace, fault, fault.site, project) or _stop(trace, fault, project),
+        point=point,
         other=_point(trace, fault, fault.other_site, project),
         thread=_thread(fault.block, fault.thread) if fault.launch is not None else None,
         other_thread=_thread(fault.other_block, fault.other_thread),

@@ -201,6 +201,38 @@ def test_a_plain_load_of_what_other_programs_add_to_atomically_is_a_race(tmp_pat
     assert "1 distinct race fault: race within a grid at looks.py:7" in note and "against looks.py:8" in note
 
 
+IN_PLACE = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def scale(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+@triton.jit
+def late(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x)
+    tl.store(x, value + 1)
+    tl.store(out + at, at + value)
+
+scale[(1,)](Array([1.0] * 64), BLOCK=64, num_warps=4)
+late[(1,)](Array([1.0]), Array([0.0] * 256), BLOCK=256, num_warps=4)
+"""
+
+
+@pytest.mark.triton
+def test_waves_that_only_repeat_a_small_tiles_loads_race_where_they_store_what_comes_of_it(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "in_place.py").write_text(IN_PLACE)
+    argv = [sys.executable, "-m", "intelliperf", "check", "--json", "--", interpreter("triton"), "in_place.py"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
+    races = [one for one in json.loads(done.stdout)["defects"] if one["rule"] == "race"]
+    assert {one["kernel"] for one in races} == {"late"}, races
+    assert all("tl.debug_barrier()" in one["remedy"] for one in races)
+
+
 @pytest.mark.triton
 def test_a_kernel_that_leaves_its_memory_is_named_where_the_program_only_fails(tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)

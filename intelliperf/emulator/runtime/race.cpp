@@ -142,6 +142,7 @@ void RaceDetector::forget() {
 
 void RaceDetector::synchronize_block() {
   settle_stores();
+  state_->dead_reads.barrier();
   if (order().stamp > kMaxStamp) {  // what was ordered stays ordered; a pair across this moment may go unseen
     forget_everything();
     order().stamp = 1;
@@ -295,12 +296,13 @@ inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uin
   if (cell.write >= access.oldest || cell.read >= access.oldest) {
     if (!access.writes && (cell.write < access.oldest || is_behind_barrier(access, cell.write)) &&
         tells_nothing_new(cell, thread))
-      return;
+      return void(cell.readers |= wave_bit(thread));
     check_old_cell(access, cell, thread, address, found);
     return;
   }
   (access.writes ? cell.write : cell.read) = access.mark | uint64_t(thread) << 6;
   (access.writes ? cell.write_site : cell.read_site) = access.cell_site;
+  if (!access.writes) cell.readers = wave_bit(thread);
 }
 
 // What was stored as volatile before a volatile flag that its reader waited for may come after it where no fence keeps
@@ -407,6 +409,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
   } else if (access.updates && relation.scope == FaultScope::kBlock) {
     fault.cause = FaultCause::kLostUpdate;
   }
+  if (!access.writes && is_dead_yet(fault, access.strong, wave_bit(thread))) return;
   conflict(fault, found);
 }
 
@@ -443,7 +446,8 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
   if (relation.scope == FaultScope::kNone || relation.softly) return;
   if (both_strong && relation.scope != FaultScope::kWave) return;
   if (machine_ && access.manner == Manner::kAtomic && may_be_atomic(cell.read & kStrong, relation.scope)) return;
-  conflict(fault_of(access, relation.scope, reader, cell.read_site, thread, address), found);
+  const Fault fault = fault_of(access, relation.scope, reader, cell.read_site, thread, address);
+  if (!is_dead_yet(fault, cell.read & kStrong, cell.readers & ~wave_bit(thread))) conflict(fault, found);
 }
 
 // Of the read that this one takes the place of: a plain read of another stream's launch would be forgotten with it.
@@ -475,6 +479,8 @@ void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t th
     const Relation before = relation(cell.read, thread, false);
     flags |= kCopies | (before.scope != FaultScope::kNone && !before.softly ? kManyBlocks : cell.read & kManyBlocks);
   }
+  if (serial_of(cell.read) != order.serial || stamp_of(cell.read) < order.barrier) cell.readers = 0;
+  cell.readers |= wave_bit(thread);
   cell.read = pack(order.serial, order.stamp, thread, flags | (access.strong ? kStrong : 0));
   cell.read_site = access.cell_site;
 }
@@ -604,6 +610,7 @@ void RaceDetector::check_words(const Common& access, const Lanes& lanes, Cells& 
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
   settle_stores();
   if (state_ == &outside_) return;
+  if (machine_ && access.writes) state_->dead_reads.effect(wave_bit(lanes.thread[0]));
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
   Common common(*this, access);
   common.bytes = lanes.bytes;

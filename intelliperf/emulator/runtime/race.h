@@ -7,13 +7,15 @@
 //   the launch, where no published value has come over                → race (`grid`).
 // Not reported: two stores of one value by the same instruction, and pairs of which both are atomic or volatile,
 // unless their scope is too narrow, one is the second half of an update that is not atomic, or both are volatile and no
-// fence keeps what is read in order with a flag that its reader waited for.
+// fence keeps what is read in order with a flag that its reader waited for; and reads of machine code that come to
+// nothing, see dead_reads.h.
 // Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
+#include "dead_reads.h"
 #include "fault_log.h"
 #include "ordering.h"
 #include "stream_order.h"
@@ -23,6 +25,7 @@ namespace simt {
 struct ShadowCell {
   uint64_t write, read;  // serial << 40 | stamp << 16 | thread << 6 | manner
   uint16_t write_site, read_site;
+  uint32_t readers;  // waves of the block that read last, since its barrier: a mask
 };
 
 // Of writes. kMaybe: of machine code, which has one store for plain and atomic ones.
@@ -97,6 +100,7 @@ class RaceDetector {
     Ordering::BlockOrder order;
     std::vector<ShadowCell> shared;
     bool shared_bytewise = false;
+    DeadReads dead_reads;
   };
   struct Twice {  // two stores by one instruction: a race if they differ, which shows when the second has been made
     const void* address;
@@ -152,6 +156,11 @@ class RaceDetector {
                  uint64_t address) const;
   void conflict(const Fault& fault, Conflicts& found);
   void settle_stores();
+  bool is_dead_yet(const Fault& fault, bool strong, uint32_t waves) {
+    const bool plain = machine_ && !strong && !fault.shared && fault.scope == FaultScope::kBlock;
+    return plain && state_->dead_reads.hold(fault, waves);
+  }
+  uint32_t wave_bit(uint32_t thread) const { return 1u << (thread >> wave_shift_); }
   void forget_everything();
   Ordering::BlockOrder& order() { return state_->order; }
 
