@@ -23,11 +23,13 @@ from intelliperf.codegen.rules.triton import PREFIX
 from intelliperf.codegen.rules.triton_block_loop import TritonBlockLoop
 from intelliperf.codegen.rules.triton_column_tile import TritonColumnTile
 from intelliperf.codegen.rules.triton_histogram import TritonHistogram
+from intelliperf.codegen.rules.triton_hoist_atomic import TritonHoistAtomic
 from intelliperf.codegen.rules.triton_interchange import TritonInterchange
 from intelliperf.codegen.rules.triton_join_pairs import TritonJoinPairs
 from intelliperf.codegen.rules.triton_lane_order import TritonLaneOrder
 from intelliperf.codegen.rules.triton_launch import TritonLargerBlock, TritonStages, TritonTiles, TritonWarps
 from intelliperf.codegen.rules.triton_reduce_lanes import TritonReduceLanes
+from intelliperf.codegen.rules.triton_renumber_lanes import TritonRenumberLanes
 from intelliperf.codegen.rules.triton_reuse_load import TritonReuseLoad
 from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
 from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
@@ -56,10 +58,12 @@ RULES: tuple[Rule, ...] = (
     BoundBlockSize(),
     WholeWaves(),
     TritonReduceLanes(),
+    TritonHoistAtomic(),
     TritonBlockLoop(),
     TritonHistogram(),
     TritonLaneOrder(),
     TritonInterchange(),
+    TritonRenumberLanes(),
     TritonColumnTile(),
     TritonSplitPairs(),
     TritonJoinPairs(),

@@ -48,7 +48,7 @@ class MemoryAccess(Formula):
         *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
         *("interchange_index", "renumber_grid", "transpose_through_lds"),
         *("triton_lane_order", "triton_interchange", "triton_column_tile", "triton_split_pairs", "triton_join_pairs"),
-        *("triton_unit_stride", "triton_store_layout", "triton_tiles"),
+        *("triton_renumber_lanes", "triton_unit_stride", "triton_store_layout", "triton_tiles"),
     )
     knowledge = (
         "Memory moves in sectors of 32 bytes and lines of 64 or 128; a wave's access is cheap when neighbouring lanes "

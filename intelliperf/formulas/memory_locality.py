@@ -48,6 +48,7 @@ class MemoryLocality(Formula):
     rules = (
         "triton_lane_order",
         "triton_interchange",
+        "triton_renumber_lanes",
         "triton_column_tile",
         "triton_split_pairs",
         "triton_reuse_load",

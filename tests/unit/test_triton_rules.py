@@ -124,7 +124,6 @@ LEFT_ALONE = (
     ("triton_block_loop", "largest", "tl.atomic_max", changed(MAX, ("+ cols * 0", ""), ("target, x, mask=keep", "target, tl.max(x)"), ("other=-2147483648", "other=0")), "neutral element"),
     ("triton_reduce_lanes", "total", "tl.atomic_add", sources_of(SUM), "only one lane"),
     ("triton_reduce_lanes", "squares", "tl.atomic_add", changed(LANES, ("tl.zeros((BLOCK,), dtype=tl.int32)", "offsets % 7")), "addresses of their own"),
-    ("triton_reduce_lanes", "largest", "tl.atomic_max", changed(MAX, ("other=-2147483648", "other=0")), "no neutral element"),
     ("triton_block_loop", "nearest", "tl.atomic_min", changed("best_distance.py", ("2147483647)", "7)")), "neutral element"),
     ("triton_histogram", "histogram_kernel", "tl.atomic_add", changed("letter_counts.py", ("letters, 1,", "letters, 2,")), "other than one"),
     ("triton_histogram", "squares", "tl.atomic_add", changed(LANES, ("tl.zeros((BLOCK,), dtype=tl.int32), x * x", "offsets, 1")), "computed, not read"),
@@ -166,6 +165,104 @@ def test_a_rule_declines_with_the_reason(
     proposal = proposed(triton_task(sources, kernel, line, rule=rule))
     assert proposal.declined is not None, proposal.candidate
     assert any(words in proposal.declined.reason for words in reason.split("|")), proposal.declined.reason
+
+
+def test_a_maximum_without_a_neutral_element_takes_one_of_its_own_lanes() -> None:
+    sources = changed(MAX, ("other=-2147483648", "other=0"))
+    _, texts = judged_text(
+        proposed(triton_task(sources, "largest", "tl.atomic_max", rule="triton_reduce_lanes")), sources, "largest"
+    )
+    assert "tl.max(tl.where(keep, x, tl.min(x))), mask=tl.max(keep.to(tl.int32)) > 0)\n" in texts[MAX]
+
+
+ROUNDS = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def count(x_ptr, c_ptr, N, B: tl.constexpr):
+    pid = tl.program_id(0)
+    for k in tl.static_range(4):
+        # a quarter of the program's numbers
+        i = (pid * 4 + k) * B + tl.arange(0, B)
+        x = tl.load(x_ptr + i, mask=i < N, other=0.0)
+        if k < N:
+            tl.atomic_add(c_ptr, tl.sum((x > 0).to(tl.int32)))
+        unused = x + 1
+
+
+def run(x, c):
+    count[(triton.cdiv(x.numel(), 1024),)](x, c, x.numel(), B=256)
+"""
+
+
+def test_what_a_loop_adds_to_one_address_is_added_behind_it() -> None:
+    sources = {"rounds.py": ROUNDS}
+    _, texts = judged_text(
+        proposed(triton_task(sources, "count", "tl.atomic_add", rule="triton_hoist_atomic")), sources, "count"
+    )
+    (text,) = texts.values()
+    assert "    partial = tl.full((), 0, dtype=c_ptr.dtype.element_ty)\n    for k in tl.static_range(4):\n" in text
+    assert "            partial += tl.sum((x > 0).to(tl.int32)).to(c_ptr.dtype.element_ty)\n" in text
+    assert "        unused = x + 1\n    tl.atomic_add(c_ptr, partial)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("c_ptr, tl", "c_ptr + k, tl", "differs between the rounds"),
+        ("c_ptr, tl", "c_ptr + pid, tl", "accesses its address at all"),
+        ("unused = x + 1", "tl.store(c_ptr + 1, 0)", "beside the atomic"),
+        ("unused = x + 1", "unused = tl.load(c_ptr)", "looks at what it adds to"),
+        ("for k in tl.static_range(4):", "k = 0\n    if N > 0:", "is in no loop"),
+    ],
+)
+def test_an_atomic_stays_in_its_loop_with_the_reason(old: str, new: str, reason: str) -> None:
+    assert old in ROUNDS
+    task = triton_task({"rounds.py": ROUNDS.replace(old, new)}, "count", "tl.atomic_add", rule="triton_hoist_atomic")
+    declined = proposed(task).declined
+    assert declined is not None and reason in declined.reason, declined
+
+
+SPREAD = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, B: tl.constexpr):
+    pid = tl.program_id(0)
+    step = tl.num_programs(0)
+    offs = pid + tl.arange(0, B) * step
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(y_ptr + offs, x * offs, mask=offs < n)
+
+
+def run(x, y):
+    scale[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), B=1024)
+"""
+
+
+def test_lanes_as_far_apart_as_the_grid_is_long_become_neighbours() -> None:
+    sources = {"spread.py": SPREAD}
+    task = triton_task(sources, "scale", "x = tl.load", rule="triton_renumber_lanes")
+    _, texts = judged_text(proposed(task), sources, "scale")
+    assert "    offs = pid * B + tl.arange(0, B)\n" in texts["spread.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("x * offs", "x * pid", "pid is used apart"),
+        ("x * offs", "tl.cumsum(x, 0)", "may mix lanes"),
+        ("num_programs(0)", "num_programs(1)", "step by the number"),
+        ("tl.load(x_ptr + offs,", "tl.load(y_ptr + offs + 1,", "another lane reads"),
+    ],
+)
+def test_lanes_keep_their_programs_with_the_reason(old: str, new: str, reason: str) -> None:
+    assert old in SPREAD
+    task = triton_task({"spread.py": SPREAD.replace(old, new)}, "scale", "x = tl.load", rule="triton_renumber_lanes")
+    declined = proposed(task).declined
+    assert declined is not None and reason in declined.reason, declined
 
 
 def test_few_programs_are_no_reason_to_loop() -> None:

@@ -285,6 +285,23 @@ def carried(statements: Sequence[ast.stmt], names: Collection[str]) -> str | Non
     return None
 
 
+def pointer_of(kernel: Kernel, statement: ast.stmt, address: ast.expr) -> str:
+    """The argument that an address begins with. Raises `NotApplicable`."""
+    node = address
+    while True:
+        bound = kernel.definition(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            node = node.left
+        elif bound is not None:
+            node = bound
+        else:
+            break
+    names = {item.arg for item in kernel.function.parameters} - kernel.function.constants
+    if isinstance(node, ast.Name) and node.id in names and not kernel.definitions(node.id):
+        return node.id
+    raise NotApplicable(f"{kernel.where(statement)}: the address begins with no argument")
+
+
 def blocks_of(kernel: Kernel, statements: Sequence[ast.stmt], first_line: int) -> list[str]:
     """The text of each statement with the comments above it, from `first_line` on. Raises `NotApplicable`."""
     found = []

@@ -18,6 +18,7 @@ from intelliperf.codegen.rules.triton import (
     depends,
     indented,
     launched_kernel_at,
+    pointer_of,
     program_ids,
     read,
     refuse_spread_strings,
@@ -181,7 +182,7 @@ class _Rewriter:
         kernel, value, tl = self._kernel, self._value, self._kernel.tl
         pad = kernel.indentation
         first, total = kernel.fresh("first", "first_program"), kernel.fresh("partial", "partial_sum")
-        kind = f"{self._pointer()}.dtype.element_ty"
+        kind = f"{pointer_of(kernel, self._atomic.statement, self._atomic.address)}.dtype.element_ty"
         word, least = self._atomic.word, self._neutral()
         zero = f"{tl}.full({spelled(value.shape)}, {least}, dtype={kind})"
         if word == "atomic_add" and value.shape:
@@ -241,22 +242,6 @@ class _Rewriter:
         for spelling in {self._kernel.text(call) for call in calls}:
             text = text.replace(spelling, variable)
         return text
-
-    def _pointer(self) -> str:
-        """The argument that the address begins with. Raises `NotApplicable`."""
-        node = self._atomic.address
-        while True:
-            bound = self._kernel.definition(node.id) if isinstance(node, ast.Name) else None
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-                node = node.left
-            elif bound is not None:
-                node = bound
-            else:
-                break
-        names = {item.arg for item in self._kernel.function.parameters} - self._kernel.function.constants
-        if isinstance(node, ast.Name) and node.id in names and not self._kernel.definitions(node.id):
-            return node.id
-        raise NotApplicable(f"{self._kernel.where(self._atomic.statement)}: the address begins with no argument")
 
     # ---- what is added up ---------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import SourceEvidence
 
-_NO_ELEMENTS = frozenset({"program_id", "num_programs", "arange", "cdiv"})
+NO_ELEMENTS = frozenset({"program_id", "num_programs", "arange", "cdiv"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +153,14 @@ def _refuse_strangers(kernel: Kernel, parts: _Parts) -> None:
             raise NotApplicable(f"{kernel.where(node)}: {parts.index} is used apart from its parts")
         if isinstance(node, ast.Call) and id(node) not in own:
             word = kernel.called(node)
-            if word not in BY_ELEMENT and word not in _NO_ELEMENTS:
+            if word not in BY_ELEMENT and word not in NO_ELEMENTS:
                 raise NotApplicable(f"{kernel.where(node)}: `{ast.unparse(node.func)}` may mix lanes")
             if word == "arange":
                 raise NotApplicable(f"{kernel.where(node)}: lanes are told apart by more than {parts.index}")
-    _refuse_aliases(kernel)
+    refuse_aliases(kernel)
 
 
-def _refuse_aliases(kernel: Kernel) -> None:
+def refuse_aliases(kernel: Kernel) -> None:
     """What is stored may be read at its own place only."""
     stored = {ast.dump(call.args[0]) for call in _accesses(kernel) if kernel.called(call) == "store" and call.args}
     bases = {name for call in _accesses(kernel) if kernel.called(call) == "store" for name in _pointers(kernel, call)}

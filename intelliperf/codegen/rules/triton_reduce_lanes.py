@@ -12,6 +12,7 @@ from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.records import SourceEvidence
 
 _REDUCTIONS = {"atomic_add": "sum", "atomic_max": "max", "atomic_min": "min", "atomic_xor": "xor_sum"}
+_OPPOSITE = {"atomic_max": "min", "atomic_min": "max"}
 _LEAST_BYTES = 4
 
 
@@ -92,18 +93,18 @@ class _Given:
         self._mask = mask
         self._lanes = lanes
         self._bytes = size
+        self._guarded = False  # where no lane takes part, the result would count
 
     def reduced(self) -> str:
         kernel, tl = self._kernel, self._kernel.tl
         shape = shape_of(kernel, self._value)
         text = kernel.text(self._value)
         if self._mask is not None and not self._neutral_already():
-            if self._word not in ("atomic_add", "atomic_xor"):
-                raise NotApplicable(
-                    f"{kernel.where(self._value)}: lanes that the mask leaves out hold no neutral element for "
-                    f"{_REDUCTIONS[self._word]}"
-                )
-            text = f"{tl}.where({kernel.text(self._mask)}, {text}, 0)"
+            fill = "0"
+            if self._word in _OPPOSITE:  # of whatever type: no lane that the mask leaves out may then decide
+                fill = f"{tl}.{_OPPOSITE[self._word]}({text})"
+                self._guarded = True
+            text = f"{tl}.where({kernel.text(self._mask)}, {text}, {fill})"
             masked = shape_of(kernel, self._mask)
             shape = masked if masked == self._lanes else shape
         if shape != self._lanes:
@@ -129,7 +130,11 @@ class _Given:
             return []
         ids = [call for call, _ in program_ids(self._kernel)]
         names = read(ast.parse(address, mode="eval"))
-        if not names & (depends(self._kernel, ids) | self._loop_names()) and "program_id" not in address:
+        if (
+            not self._guarded
+            and not names & (depends(self._kernel, ids) | self._loop_names())
+            and "program_id" not in address
+        ):
             return []
         tl = self._kernel.tl
         return [f"mask={tl}.max({self._kernel.operand(self._mask)}.to({tl}.int32)) > 0"]
