@@ -30,6 +30,7 @@ class Watch:
     _looked_s: float = 0.0
     _next_s: float = field(default_factory=lambda: _FIRST_TOLD_S)  # of the run's time
     _now: Standing | None = None
+    _said: str = ""
     _readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def __post_init__(self) -> None:
@@ -47,7 +48,10 @@ class Watch:
         if self._now is None or elapsed < self._next_s or not self._long(now_s):
             return
         self._next_s = elapsed * _TOLD_AGAIN
-        self.tell(f"{self.told()}{self._remedy(now_s)}")
+        text = f"{self.told()}{self._remedy(now_s)}"
+        if text != self._said:
+            self.tell(text)
+        self._said = text
 
     def _long(self, now_s: float) -> bool:
         """One launch that takes long, or many for a long time: not what goes before the first, as loading PyTorch."""

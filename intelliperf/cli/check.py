@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from intelliperf.report.wording import build_line, command_line
 from intelliperf.sentences import counted
 
 EXIT_DEFECTS = 3
+_GRACE_S, _AS_LONG = 30.0, 20.0  # a run in another order may take so much more, and so many times as long as the first
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
 
 
@@ -94,8 +96,9 @@ class _Checker:
             planned = (IN_ORDER, seeded(self._options.seed))
         runs = [self._run(built, planned[0], "work")]
         later = () if runs[0].completed.timed_out else planned[1:]  # they would take as long
-        runs += [self._run(built, schedule, "work") for schedule in later]
-        again = self._run(built, IN_ORDER, "again") if later else runs[0]
+        limit_s = _GRACE_S + _AS_LONG * runs[0].completed.seconds
+        runs += [self._run(built, schedule, "work", limit_s) for schedule in later]
+        again = self._run(built, IN_ORDER, "again", limit_s) if later else runs[0]
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
@@ -130,9 +133,10 @@ class _Checker:
             raise BuildFailed(built.complaint())
         return workspace.application
 
-    def _run(self, built: Application, schedule: Schedule, name: str) -> Watched:
+    def _run(self, built: Application, schedule: Schedule, name: str, limit_s: float = math.inf) -> Watched:
         directory = self._root / f"{name}-{schedule.name.replace(' ', '-')}"
-        return watch(built, schedule, directory, self._options.run_timeout, _tell_progress)
+        most_s = min(limit_s, self._options.run_timeout)
+        return watch(built, schedule, directory, most_s, lambda text: _tell_progress(f"{schedule.name}: {text}"))
 
     def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
         """What goes wrong with waves of the other size only."""

@@ -13,6 +13,7 @@ from intelliperf.emulator.sourcelines import Project, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
 from intelliperf.records import Defect, DefectLevel, SourcePoint
+from intelliperf.sentences import duration
 
 _STREAMS = "unordered_streams"
 _BETWEEN = {"wave": "lanes of one wave", "block": "threads of one block", "grid": "blocks"}
@@ -255,11 +256,17 @@ def other_output(runs: Iterable[Watched], other_chip: bool = False) -> tuple[Def
     return tuple(found)
 
 
-def unfinished(runs: Iterable[Watched]) -> tuple[Defect, ...]:
+def unfinished(runs: Sequence[Watched]) -> tuple[Defect, ...]:
     """Runs that timed out: what they would have shown is not known, and a program that never ends is wrong."""
+    in_order = runs[0].completed
+    only_here = (
+        f"it ended after {duration(in_order.seconds * 1e9)} in order: mend the other errors first, then look for a "
+        "wait or a loop that depends on the order"
+    )
     return tuple(
         Defect(
             "timeout", DefectLevel.ERROR, f"the program {run.completed.describe()}",
+            only_here if not in_order.timed_out else
             run.reached or "raise --run-timeout, or look for threads that wait for others which cannot run",
             kernel="the program", schedule=run.schedule.name,
         )

@@ -23,6 +23,7 @@ class Feature(Enum):
     PREEMPTION = "preemption"
     RESIDENT_BLOCKS = "resident_blocks"
     POISON = "poison"
+    LDS_POISON = "lds_poison"
     MEMORY = "memory"
     CLOCK_SCALE = "clock_scale"
     ROUNDING = "rounding"
@@ -87,6 +88,7 @@ class Interception:
     preemption: Order | None = None  # where lanes are interrupted
     resident_blocks: int | None = None
     poison: int | None = None  # a byte: what fresh memory is filled with
+    lds_poison: int | None = None  # a byte: what the LDS of every block begins with; default: garbage as it comes
     memory: Bounds | None = None
     clock_scale: float | None = None  # a factor on the modelled clock: printed times can be told from answers
     rounding: Rounding | None = None  # of all arithmetic of kernels

@@ -44,7 +44,7 @@ _VARIATIONS: tuple[tuple[str, Interception], ...] = (
     (BASE, Interception(poison=POISON)),
     ("reverse", Interception(poison=POISON, lane_order=Order(), block_order=Order(), clock_scale=1.37)),
     ("random-1", Interception(poison=POISON, lane_order=Order(1), block_order=Order(1), clock_scale=0.71)),
-    (TWIN, Interception(poison=OTHER_POISON)),
+    (TWIN, Interception(poison=OTHER_POISON, lds_poison=OTHER_POISON)),
 )
 # Only where those differ from the base or may do so: more draws for the spread.
 _MORE_VARIATIONS: tuple[tuple[str, Interception], ...] = (

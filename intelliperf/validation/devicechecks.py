@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed, ProtocolError
-from intelliperf.protocols import Backend
 from intelliperf.records import CheckStatus, Outcome
-from intelliperf.validation.trial import GATES, Rejection, Settings, Trial
+from intelliperf.validation.reference import Reference
+from intelliperf.validation.trial import GATES, Rejection, Trial
 
 _MARK = ("synchronisation", "races")
 _UNTRACED = "traced run"  # the check that says that there is nothing to check
@@ -16,18 +16,19 @@ _UNTRACED = "traced run"  # the check that says that there is nothing to check
 class DeviceChecks:
     """Asks the device about a candidate beside the original."""
 
-    def __init__(self, backend: Backend, settings: Settings) -> None:
-        self._backend = backend
-        self._settings = settings
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._backend = reference.backend
+        self._settings = reference.settings
 
     def explained(self, trial: Trial, rejection: Rejection) -> Rejection:
         told = rejection.outcome in (Outcome.RACE, Outcome.MEMORY_ERROR)
         return self.blamed(trial, rejection) if told else rejection
 
     def blamed(self, trial: Trial, rejection: Rejection) -> Rejection:
-        """With the lines that the traced run blames, where it blames any."""
-        case = trial.case
-        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        """With the lines that the traced run blames, where it blames any: what is wrong already may not end."""
+        case, deadline_s = trial.case, self._reference.traced_deadline_s(trial)
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, deadline_s)
         blamed = next((c for c in checks if c.status is CheckStatus.FAILED and c.name != _UNTRACED), None)
         if blamed is None:
             return rejection

@@ -60,7 +60,7 @@ class Judge:
         self._sandbox = sandbox
         self._settings = settings
         self._reference = Reference(backend, sandbox, settings)
-        self._checks = DeviceChecks(backend, settings)
+        self._checks = DeviceChecks(self._reference)
         algebra = AlgebraGate(self._reference)
         self._compare = CompareGate(self._reference, algebra, self._checks)
         self._orders = OrdersGate(self._reference, WaveGate(self._reference, algebra), self._checks)

@@ -19,6 +19,7 @@ from intelliperf.validation.othernumbers import (
     LARGER,
     TOGETHER,
     TWIN,
+    TWIN_GARBAGE,
     TWIN_ORDER,
     WIDE,
     Alteration,
@@ -257,7 +258,7 @@ class NumbersGate:
         base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
         runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
         if any(map(self._doubts, alterations)):
-            runs.insert(1, SideRun(TWIN, trial.case.reference, others | TWIN_ORDER))
+            runs.insert(1, SideRun(TWIN, trial.case.reference, others | TWIN_ORDER | TWIN_GARBAGE))
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
@@ -274,7 +275,7 @@ class NumbersGate:
         setting = self._reference.setting(trial, 2)
         base, twin = (
             SideRun(BASE, trial.case.reference, altered),
-            SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER),
+            SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER | TWIN_GARBAGE),
         )
         candidate = SideRun(_ALTERED, trial.application, altered)
         known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))

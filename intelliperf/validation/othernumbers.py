@@ -27,6 +27,7 @@ from intelliperf.validation.runs.pairing import Pairing, key_of
 _MOST_SHAPES = 16
 TWIN = "original in another order"
 TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
+TWIN_GARBAGE = Interception(lds_poison=0x5B)  # what an altered launch leaves unwritten may be read
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Alteration:
 LARGER = "a larger size"  # what the device tells of such launches
 _EACH = "plain arguments, members of structs and device variables each by itself"
 _BY = (
-    "(one, three, half, a prime, very few, what only one of the two compares with), floats among them doubled and "
-    "negated, wherever the original has one answer then"
+    "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
+    "floats among them doubled and negated, wherever the original has one answer then"
 )
 ALTERATIONS = (
     Alteration(1, "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),

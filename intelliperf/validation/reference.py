@@ -16,6 +16,7 @@ from intelliperf.validation.runs.lockstep import Rule, Setting
 from intelliperf.validation.runs.side import SideRun
 from intelliperf.validation.trial import Case, Settings, Trial
 
+_TRACED_PATIENCE, _TRACED_GRACE_S = 20.0, 20.0
 _PATIENCE = 10.0  # one step of a candidate may take this many times as long as the whole reference
 
 
@@ -116,6 +117,11 @@ class Reference:
                 self._builds[case.reference, way] = case.rounded(way)
         builds = [(way, self._builds[case.reference, way]) for way in WAYS]
         return [replace(base, label=f"rounded {way}", application=built) for way, built in builds if built is not None]
+
+    def traced_deadline_s(self, trial: Trial) -> float:
+        """For a run of a candidate with every access watched, of which nothing depends but words."""
+        ended = self.calibration(trial)[0].ended
+        return min(self.settings.run_deadline_s, _TRACED_PATIENCE * ended.seconds + _TRACED_GRACE_S)
 
     def setting(self, trial: Trial, runs: int) -> Setting:
         """As long as the user allows, but a hang is noticed soon: a step may take a multiple of the reference's run."""

@@ -62,6 +62,7 @@ def misuses(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tail", {"barrier-after-exit": "warning"}, 0),
         ("bins", {"uninitialised-read": "error"}, EXIT_DEFECTS),
         ("claimed", {}, 0),
+        ("partly", {"deadlock": "error"}, EXIT_DEFECTS),
         ("freed", {"use-after-free": "error"}, EXIT_DEFECTS),
         ("large", {"invalid-launch": "error", "nothing-ran": "error"}, EXIT_DEFECTS),
         ("both", {"invalid-launch": "error"}, EXIT_DEFECTS),

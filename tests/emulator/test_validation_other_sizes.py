@@ -63,6 +63,45 @@ def test_a_right_rewrite_passes_other_sizes_and_signs(bench: Bench) -> None:
     assert "raised" in numbers.detail and "negated" in numbers.detail
 
 
+HASH = """#include <cstdint>
+#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+__global__ void hash_rows(const unsigned char* data, int rows, int width, uint32_t base, uint32_t* out) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  uint64_t h = 17;
+  for (int i = 0; i < width; ++i) h = (h * base + data[r * width + i]) % 2147483647u;
+  out[r] = uint32_t(h);
+}
+int main() {
+  const int rows = 1000, width = 24;
+  std::vector<unsigned char> host(rows * width);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = (unsigned char)(1 + i * i * 31 % 200);
+  unsigned char* data;
+  uint32_t* out;
+  std::vector<uint32_t> hashes(rows);
+  cudaMalloc(&data, host.size());
+  cudaMalloc(&out, rows * 4);
+  cudaMemcpy(data, host.data(), host.size(), cudaMemcpyHostToDevice);
+  hash_rows<<<(rows + 63) / 64, 64>>>(data, rows, width, 1000003u, out);
+  cudaMemcpy(hashes.data(), out, rows * 4, cudaMemcpyDeviceToHost);
+  uint64_t sum = 0;
+  for (uint32_t v : hashes) sum += v;
+  std::printf("%llu\\n", (unsigned long long)sum);
+}
+"""
+REMAINDER = "h = (h * base + data[r * width + i]) % 2147483647u;"
+FOLDED = """{ h = h * base + data[r * width + i]; h = (h & 2147483647u) + (h >> 31);
+    h = (h & 2147483647u) + (h >> 31);%s }"""
+
+
+@pytest.mark.parametrize(("last", "right"), [("", False), (" h = h >= 2147483647u ? h - 2147483647u : h;", True)])
+def test_a_number_that_is_only_calculated_with_takes_its_largest_values(tmp_path, last: str, right: bool) -> None:
+    verdict = Bench(tmp_path, HASH, "app.cu").verdict((REMAINDER, FOLDED % last))
+    assert (verdict.outcome is not Outcome.WRONG_OUTPUT) is right, verdict.detail
+
+
 STRUCT = """#include <cstdio>
 #include <vector>
 #include <hip/hip_runtime.h>
@@ -170,4 +209,39 @@ def bytewise(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 )
 def test_bytes_of_all_values_are_tried(bytewise: Bench, old: str, new: str) -> None:
     verdict = bytewise.verdict((old, new))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+
+
+QUANTISED = """#include <cstdint>
+#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void quantise(const float* in, int8_t* out, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float top = 0;
+  for (int c = 0; c < columns; ++c) top = fmaxf(top, fabsf(in[row * columns + c]));
+  const float scale = top > 0 ? top / 127.0f : 1.0f;
+  for (int c = 0; c < columns; ++c) out[row * columns + c] = int8_t(rintf(in[row * columns + c] / scale));
+}
+int main() {
+  const int rows = 200, columns = 160;
+  std::vector<float> host(rows * columns);
+  std::vector<int8_t> bytes(rows * columns);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = 0.37f * (float(i * 31 % 997) - 400);
+  float* in;
+  int8_t* out;
+  (void)hipMalloc(&in, host.size() * 4), (void)hipMalloc(&out, bytes.size());
+  (void)hipMemcpy(in, host.data(), host.size() * 4, hipMemcpyHostToDevice);
+  quantise<<<(rows + 63) / 64, 64>>>(in, out, rows, columns);
+  (void)hipMemcpy(bytes.data(), out, bytes.size(), hipMemcpyDeviceToHost);
+  long sum = 0;
+  for (int8_t v : bytes) sum += v;
+  std::printf("%ld\\n", sum);
+}
+"""
+
+
+def test_ties_of_a_quotient_by_the_rows_own_maximum_are_rounded_as_before(tmp_path) -> None:
+    verdict = Bench(tmp_path, QUANTISED, "app.hip").verdict(("int8_t(rintf(", "int8_t(roundf("))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail

@@ -41,6 +41,46 @@ int main() {{
 """
 
 
+REVERSED = """  __shared__ float work[1024];
+  const float* mine = in + blockIdx.x * n;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) work[__brev(i) >> (32 - bits)] = mine[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[blockIdx.x * n + i] = work[i] * cosf(i);
+"""
+COUPLED = f"""#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+__global__ void reverse(float* out, const float* in, int n, int bits) {{
+{REVERSED}}}
+int main() {{
+  const int bits = 6, n = 1 << bits, rows = 48;
+  std::vector<float> host(n * rows);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = float(i * 31 % 97) / 10;
+  float *in, *out;
+  cudaMalloc(&in, host.size() * 4);
+  cudaMalloc(&out, host.size() * 4);
+  cudaMemcpy(in, host.data(), host.size() * 4, cudaMemcpyHostToDevice);
+  reverse<<<rows, 32>>>(out, in, n, bits);
+  cudaMemcpy(host.data(), out, host.size() * 4, cudaMemcpyDeviceToHost);
+  double sum = 0;
+  for (float v : host) sum += v;
+  std::printf("%.1f\\n", sum);
+}}
+"""
+
+
+def test_a_size_with_which_the_original_reads_unwritten_lds_is_no_evidence(tmp_path):
+    verdict = Bench(tmp_path, COUPLED, "app.cu").verdict(
+        ("__shared__ float work[1024];", "__shared__ float root[1024], work[1024];"),
+        (
+            "  __syncthreads();",
+            "  for (int i = threadIdx.x; i < n; i += blockDim.x) root[i] = cosf(i);\n  __syncthreads();",
+        ),
+        ("work[i] * cosf(i)", "work[i] * root[i]"),
+    )
+    assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
+
+
 def test_results_that_cancel_are_held_to_those_beside_them_and_to_no_unwritten_memory(tmp_path):
     bench = Bench(tmp_path, SOURCE, "app.cu")
     launch = "<<<(rows + 63) / 64, 64>>>"

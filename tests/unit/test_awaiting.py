@@ -129,3 +129,10 @@ def test_an_interval_names_a_common_unit_once() -> None:
     assert interval_of_time(2100, 2880) == "35 to 48 min"
     assert interval_of_time(100, 300) == "100 s to 5 min"
     assert interval_of_time(300, 301) == "about 5 min"
+
+
+def test_the_same_is_not_told_twice(tmp_path: Path) -> None:
+    run = _Run(tmp_path)
+    for second in range(1, 120):
+        run.at(100.0 + second, _page(4, 1, running=False))
+    assert len(run.told) == 1 and "4 launches so far" in run.told[0]

@@ -76,4 +76,6 @@ def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> Non
     hung = Watched(seeded(1), (), run(["sleep", "9"], tmp_path, 0.1, tmp_path, "hung"))
     (defect,) = unfinished((ended, hung))
     assert defect.level is DefectLevel.ERROR and "timed out" in defect.what and defect.schedule == "seed 1"
+    assert "in order: mend the other errors" in defect.remedy
+    assert "--run-timeout" in unfinished((hung,))[0].remedy
     assert not other_output((ended, ended, hung))

@@ -124,10 +124,11 @@ void GridRun::enter(Block& block) {
   __simt_grid.block_index[1] = uint32_t(number / request_.grid.x % request_.grid.y);
   __simt_grid.block_index[2] = uint32_t(number / request_.grid.x / request_.grid.y);
   execution.observer = block.analyzed ? analysis_ : nullptr;
-  if (block.state == BlockState::kFresh && block.analyzed) {
+  if (block.state == BlockState::kFresh && (block.analyzed || settings().spoils_lds)) {
+    const int poison = settings().spoils_lds ? settings().lds_poison : settings().poison;
     const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
-    if (fixed != 0) memset(module_.shared_begin, settings().poison, fixed);  // a code object's begins nowhere
-    memset(dynamic_shared_base(), settings().poison, dynamic_shared_bytes(request_));
+    if (fixed != 0) memset(module_.shared_begin, poison, fixed);  // a code object's begins nowhere
+    memset(dynamic_shared_base(), poison, dynamic_shared_bytes(request_));
   } else if (block.state != BlockState::kFresh) {
     swap_lds(block, false);
   }
@@ -235,17 +236,20 @@ bool GridRun::waited_for_long() {
   return now - idle_since_ns_ > kPatienceNs || now - same_state_since_ns_ > kFruitlessNs;
 }
 
-int GridRun::deadlock() {
+int GridRun::deadlock(FaultScope scope) {
   const Block* block = suspended_.empty() ? nullptr : suspended_.front().get();
   Fault fault{FaultKind::kDeadlock};
-  fault.scope = blocks_ > 1 && suspended_.size() > 1 ? FaultScope::kGrid : FaultScope::kBlock;
+  fault.scope = scope;
+  bool gathering = false;  // what waits for lanes of its own wave comes before what waits at a barrier
   for (const Wave& wave : block ? block->waves : std::vector<Wave>())
     for (uint32_t i = wave.live; i-- > 0;) {
       const Lane& lane = *wave.lanes[i];
+      if (gathering && lane.state != LaneState::kCollective) continue;
+      gathering |= lane.state == LaneState::kCollective;
       fault.thread = lane.thread.linear;
       fault.site = lane.state == LaneState::kPreempted ? kNoSite : lane.site;
     }
-  if (begun_ < blocks_) fault.resident = plan_.max_resident;
+  if (scope == FaultScope::kGrid && begun_ < blocks_) fault.resident = plan_.max_resident;
   note_fault(fault);
   abort_status = kLaunchTimeOut;
   return kLaunchTimeOut;
@@ -284,7 +288,7 @@ int GridRun::run() {
       executor_->abandon(*block);
       suspended_.push_front(std::move(block));
       if (executor_->out_of_memory()) return kNotSupported;
-      return stop == BlockStop::kDeadlock ? deadlock() : abort_status;
+      return stop == BlockStop::kDeadlock ? deadlock(FaultScope::kBlock) : abort_status;
     }
     const bool in_lockstep = block->traced;
     const bool waits = stop == BlockStop::kStuck || stop == BlockStop::kPreempted || stop == BlockStop::kHeld;
@@ -301,7 +305,9 @@ int GridRun::run() {
     if (got_on) idle_since_ns_ = host_now_ns();
     if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room)) continue;
     const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1) : waited_for_long();
-    if (long_enough) return deadlock();
+    if (long_enough)
+      return deadlock(blocks_ > 1 && (suspended_.size() > 1 || begun_ < blocks_) ? FaultScope::kGrid
+                                                                                 : FaultScope::kBlock);
   }
   return kLaunchOk;
 }

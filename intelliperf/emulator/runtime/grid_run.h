@@ -52,7 +52,7 @@ class GridRun {
   void swap_lds(Block& block, bool out);
   void locate_fault(Block& block);
   bool waited_for_long();
-  int deadlock();
+  int deadlock(FaultScope scope);
   bool begins_one();
   void let_go_of_held(bool room);
 

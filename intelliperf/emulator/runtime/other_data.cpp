@@ -13,9 +13,12 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kRare = 61;    // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
-constexpr int64_t kHalves = 512;  // so many numbers about zero
-constexpr uint64_t kTail = 64;    // so many numbers at the end
+constexpr uint64_t kRare = 61;     // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr int64_t kHalves = 512;   // so many numbers about zero
+constexpr int64_t kReach = 127;    // of a signed byte, to which rows are scaled
+constexpr uint64_t kReached = 16;  // one of so many
+constexpr uint64_t kStretches = 16;
+constexpr uint64_t kTail = 64;  // so many numbers at the end
 constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
@@ -302,8 +305,17 @@ bool needs_watching(DataKind kind) {
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {
   if (!numbers.constant || numbers.number.kind != NumberKind::kFloat) return false;
   const auto fill = [&](auto value) {
-    for (uint64_t i = 0; i < bytes / sizeof value; ++i) {
-      value = ones ? 1 : decltype(value)(int64_t(mixed(i) % kHalves) - kHalves / 2) + decltype(value)(0.5);
+    using Value = decltype(value);
+    const uint64_t count = bytes / sizeof value;
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t chance = mixed(i);
+      // Some rows reach just so far, by which they may be divided: halves remain halves.
+      if (i * kStretches / count % 2)
+        value =
+            chance % kReached == 0 ? Value(kReach) : Value(int64_t(chance / 64 % (2 * kReach)) - kReach) + Value(0.5);
+      else
+        value = Value(int64_t(chance % kHalves) - kHalves / 2) + Value(0.5);
+      if (ones) value = 1;
       std::memcpy(at + i * sizeof value, &value, sizeof value);
     }
     return true;

@@ -213,6 +213,18 @@ void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<Othe
   }
 }
 
+// Unsigned numbers wrap: their largest values are as good as any other. What is a distance after all, the original
+// does not survive.
+void add_extremes(size_t index, const Quantity& slot, int64_t now, const Dim3& grid, std::vector<OtherSize>& found) {
+  const uint64_t all = slot.number.bytes == 4 ? UINT32_MAX : UINT64_MAX;
+  for (const uint64_t value : {all / 2, all}) {
+    if (slot.number.bytes < 4 || (uint64_t(now) & all) == value) continue;
+    OtherSize other{{{index, value}}, grid, true};
+    other.extreme = true;
+    found.push_back(other);
+  }
+}
+
 // All floats 1, so that products leave halves as they are.
 std::vector<OtherSize> halves(const std::vector<Quantity>& slots, const LaunchRequest& request) {
   const std::vector<Parameter>& parameters = request.kernel->parameters;
@@ -321,6 +333,7 @@ std::vector<Quantity> read_slots(const std::string& text) {
     slot.boolean = fields[3] == "b";
     slot.open = fields[4].find('o') != std::string::npos;
     slot.compared = fields[4].find('c') != std::string::npos;
+    slot.only_calculated = fields[4].find('u') != std::string::npos && !slot.compared;
     slot.divisors = integers(fields[5]);
     slot.constants = integers(fields[6]);
     slots.push_back(slot);
@@ -363,6 +376,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     if (!is_integer(slot)) continue;
     const int64_t size = resizing.now(i);
     if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
+    if (slot.only_calculated && may_grow) add_extremes(i, slot, size, request.grid, found);
     bool bare = false, keyed = false;
     size_t limits = 0;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;

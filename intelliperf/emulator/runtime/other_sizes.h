@@ -20,6 +20,7 @@ struct Quantity {
   Number number;
   bool open = false;  // it may be promised to be a multiple of something that is not known
   bool compared = false;
+  bool only_calculated = false;  // unsigned, and no limit of anything
   bool boolean = false;
   std::vector<int64_t> divisors;   // it may be promised to be a multiple of these
   std::vector<int64_t> constants;  // that it is compared with
@@ -32,11 +33,12 @@ struct OtherSize {
   };
   std::vector<Value> values;  // its own first, then those of slots that are products of it and another
   Dim3 grid;
-  bool larger = false;  // than the allocations were meant for
-  bool mode = false;    // of a number that is so small that it may choose what is done
-  bool keyed = false;   // some integers that are only read lie about the old size and the new one
-  bool edges = false;   // every other row of this size begins with NaN
-  bool halves = false;  // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
+  bool larger = false;   // than the allocations were meant for
+  bool extreme = false;  // of a number that is only calculated with
+  bool mode = false;     // of a number that is so small that it may choose what is done
+  bool keyed = false;    // some integers that are only read lie about the old size and the new one
+  bool edges = false;    // every other row of this size begins with NaN
+  bool halves = false;   // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
   bool ones = false;
   bool bare =
       false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either

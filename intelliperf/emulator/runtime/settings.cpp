@@ -95,6 +95,8 @@ Settings read_environment() {
   if (rounding == "up") s.rounding = Rounding::kUp;
   if (rounding == "down") s.rounding = Rounding::kDown;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
+  s.spoils_lds = !text_variable("INTELLIPERF_LDS_POISON").empty();
+  s.lds_poison = uint8_t(unsigned_variable("INTELLIPERF_LDS_POISON", s.poison));
   s.progress_directory = text_variable("INTELLIPERF_PROGRESS");
   if (text_variable("INTELLIPERF_REPLAY").empty()) s.stop_after = unsigned_variable("INTELLIPERF_STOP_AFTER", 0);
   s.stop_status = int(unsigned_variable("INTELLIPERF_STOP_STATUS", 0));

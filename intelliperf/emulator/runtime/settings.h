@@ -26,6 +26,8 @@ struct Settings {
   Order preemption;       // of blocks in lock-step, where it is by chance
   uint64_t resident = 0;  // most blocks that may be under way at once; 0: what the device has room for
   uint8_t poison = 0xA5;
+  bool spoils_lds = false;  // every block begins with LDS full of:
+  uint8_t lds_poison = 0;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h

@@ -31,6 +31,12 @@ __global__ void claimed(int* out) {
   __syncthreads();
   if (threadIdx.x == 0) *out = owner;
 }
+__global__ void partly(float* data) {
+  float v = data[threadIdx.x];
+  if (threadIdx.x < 4) v += __shfl_down_sync(0xffffffffu, v, 2);  // deadlock
+  __syncthreads();
+  data[threadIdx.x] = v;
+}
 __global__ void touch(float* data) { data[threadIdx.x] = 1; }  // use-after-free
 
 int main(int, char** argv) {
@@ -44,6 +50,7 @@ int main(int, char** argv) {
   if (!strcmp(which, "tail")) tail<<<8, 128>>>(a, 1000);
   if (!strcmp(which, "bins")) bins<<<1, 128>>>(reinterpret_cast<int*>(a), reinterpret_cast<int*>(b));
   if (!strcmp(which, "claimed")) claimed<<<1, 32>>>(reinterpret_cast<int*>(a));
+  if (!strcmp(which, "partly")) partly<<<8, 64>>>(a);
   if (!strcmp(which, "freed")) cudaFree(a), touch<<<1, 128>>>(a);
   if (!strcmp(which, "large")) touch<<<1, 2048>>>(a);
   if (!strcmp(which, "both")) touch<<<1, 2048>>>(a), touch<<<1, 128>>>(b);
