@@ -14,6 +14,7 @@ from intelliperf import __version__
 from intelliperf.backends import open_backend
 from intelliperf.cli.options import ReplayOptions
 from intelliperf.cli.runs import find_run, is_finished
+from intelliperf.devices.models import resolve
 from intelliperf.errors import NotReplayable, UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.project.versions import KEPT_CODE
@@ -108,7 +109,8 @@ def _replay(source: Source, options: ReplayOptions) -> int:
         stored = unpack(file, recording.candidate[0], scratch / "candidate") if recording.candidate else None
         other = source.candidate.resolve() if source.candidate else stored
         sandbox = Sandbox.probe(scratch)
-        backend, _ = open_backend(recording.backend, scratch / "device", None, sandbox, original)
+        chip = resolve(recording.device) if recording.backend == "emulator" and recording.device else None
+        backend, _ = open_backend(recording.backend, scratch / "device", chip, sandbox, original)
         device = backend.probe()
         setting = Setting(
             backend, Kernel(recording.symbol, recording.kernel), sandbox, scratch / "logs", options.run_timeout

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
+from intelliperf.cli import replay
+from intelliperf.cli.options import ReplayOptions
 from intelliperf.errors import ProtocolError
 from intelliperf.recordings.contents import CHUNK_BYTES, RecordedBuffer, RecordedDispatch, Recording
 from intelliperf.recordings.file import RecordingFile, RecordingFull, RecordingWriter, digests_of
@@ -129,3 +132,21 @@ def test_only_the_chunks_that_a_dispatch_changes_are_restored(tmp_path: Path) ->
             _BASE: [[CHUNK_BYTES, 2 * CHUNK_BYTES], [5 * CHUNK_BYTES, 9]],
             _BASE + 0x1000000: [],
         }
+
+
+def test_a_recording_is_timed_for_the_chip_that_it_was_made_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one.recording"
+    made = write(path, {"a": (numbers(16), numbers(16))})
+    with RecordingWriter(path, 1 << 20) as writer:
+        writer.finish(dataclasses.replace(made, device="NVIDIA H100 80GB HBM3"))
+
+    def opened(_name: str, _directory: Path, target: str | None, *_: object) -> None:
+        raise LookupError(target)
+
+    monkeypatch.setattr(replay, "_refuse_foreign", lambda *_: None)
+    monkeypatch.setattr(replay, "_original", lambda *_: None)
+    monkeypatch.setattr(replay, "open_backend", opened)
+    with pytest.raises(LookupError, match="h100"):
+        replay.replay_run(ReplayOptions(run=path))
