@@ -91,6 +91,7 @@ def _in_global_memory(profile: KernelProfile) -> Symptom | None:
     addresses = value_of(profile, Metric.ATOMIC_ADDRESSES)
     if addresses <= 0:
         return None
+    addresses = max(1.0, addresses)  # a mean, below one where some of the launches have no atomics
     serialized = value_of(profile, Metric.ATOMIC_SERIALIZATION)
     per_request = serialized / requests
     if per_request < LANES_ON_ONE_ADDRESS.value and lanes.value / addresses < OPERATIONS_PER_ADDRESS.value:

@@ -37,6 +37,11 @@ def test_nothing_is_said_without_atomics_or_addresses() -> None:
     assert excess_ns(alone({Metric.ATOMIC_ADDRESSES: 0.0})) is None
 
 
+def test_launches_without_atomics_leave_no_share_of_an_address() -> None:
+    symptom = AtomicContention().symptom(alone({Metric.ATOMIC_TIME_NS: 4000.0, Metric.ATOMIC_ADDRESSES: 0.5}), DEVICE)
+    assert symptom is not None and "share 1 address," in symptom.sentence
+
+
 def test_few_operations_per_address_of_different_requests_are_no_contention() -> None:
     lanes = WAVES * 64
     spread = {Metric.ATOMIC_SERIALIZATION: WAVES, Metric.ATOMIC_TIME_NS: 4000.0}

@@ -126,7 +126,7 @@ def _sample(problem: Problem, place: Place, most: int) -> int:
     profile = problem.task.finding.profile
     if not profile.has(Metric.ATOMIC_ADDRESSES):
         return min(_SAMPLE, most)
-    used = int(profile.quantity(Metric.ATOMIC_ADDRESSES).value)
+    used = max(1, math.ceil(profile.quantity(Metric.ATOMIC_ADDRESSES).value))
     if used > most:
         raise NotApplicable(f"{place}: the kernel's atomics go to {used} addresses, too many for a copy per block")
     return int(min(1 << (_ROOM * used - 1).bit_length(), most))
