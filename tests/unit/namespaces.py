@@ -11,4 +11,4 @@ from intelliperf.processes.sandbox import Sandbox
 def missing() -> str | None:
     with tempfile.TemporaryDirectory() as directory:
         sandbox = Sandbox.probe(Path(directory) / "probe")
-    return None if sandbox.available else sandbox.reason
+        return None if sandbox.available else sandbox.reason  # in here: it is found out when it is asked for
