@@ -31,6 +31,8 @@ _ARRAY_POINTER = re.compile(
     r"(?P<sizes>(?:\[[^\[\]\n]+\])+)"
     r"(?=[ \t]*=[ \t]*\([ \t]*(?P=element)[ \t]*\([ \t]*\*[ \t]*\)[ \t]*(?P=sizes)[ \t]*\))"
 )
+# `a + \ // the rest`: nvcc passes over the backslash.
+_STRAY_BACKSLASH = re.compile(r"^((?:(?!//|/\*)[^\n\"'#\\])*)\\(?=[ \t]+//)", re.MULTILINE)
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
 _STRING_OR_PARENTHESIS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]')
 _CONSTRAINT = re.compile(r'"([=+&]*)([fh])"')
@@ -104,6 +106,7 @@ def as_clang_reads(text: str) -> str:
     text = _ARRAY_POINTER.sub(lambda m: f"auto {m['name']}".ljust(len(m[0])), text)
     text = _PRAGMA_IN_MACRO.sub(r'\1_Pragma("\2")', text)
     text = _CONFIGURATION.sub(lambda m: _typed(m[0]), text)
+    text = _STRAY_BACKSLASH.sub(r"\1 ", text)
     if not _SUSPECT.search(text):
         return text
     return _LAUNCH.sub(lambda m: _joined(m[1]) + m[2] + _joined(m[3]), text)

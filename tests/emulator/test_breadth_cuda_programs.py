@@ -98,6 +98,8 @@ def test_only_the_marks_of_launches_are_closed_up_and_columns_stay() -> None:
     )
     cast = "  double (*u)[n2][n1] = (double (*)[n2][n1])pointer; int (*v)[3] = w;"
     assert as_clang_reads(cast) == "  auto u              = (double (*)[n2][n1])pointer; int (*v)[3] = w;"
+    stray = 'int b = a + \\ // the rest\n  3; // "\\ // no"\n#define X \\ // kept\n'
+    assert as_clang_reads(stray) == stray.replace("+ \\ ", "+   ")
     template = "std::vector<std::vector<std::vector<int>> > (v);"
     assert as_clang_reads(template) == template
 
