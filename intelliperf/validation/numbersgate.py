@@ -265,6 +265,7 @@ class NumbersGate:
             after_failures=True,
             bounded=(TWIN, _ALTERED),
             beside=(TWIN,),
+            doubted=lambda number: _doubts_at(observer, number),
             effort=Effort().times(len(alterations)),
         )
         return follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
@@ -301,6 +302,14 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))
+
+
+def _doubts_at(observer: Observer, number: int) -> bool:
+    if isinstance(observer, ByWay):
+        return any(_doubts_at(one, number) for one in observer.observers.values())
+    if isinstance(observer, BesideTwin):
+        return _doubts_at(observer.observer, number)
+    return isinstance(observer, DoubtingChecker) and observer.doubts(number)
 
 
 def _nearest_first(constant: float) -> tuple[float, float]:

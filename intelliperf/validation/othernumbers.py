@@ -173,6 +173,10 @@ class DoubtingChecker:
             return None
         return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
 
+    def doubts(self, number: int) -> bool:
+        """Has the original no one answer at that point, in any buffer?"""
+        return number in self.doubtful or any(number == without for without, _ in self.checker.without)
+
     def _reordered(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
         """Does the kernel read a list that is in no fixed order? Part of it is then any part of it."""
         read = constant(base.dispatch, base.side.hello)

@@ -170,6 +170,18 @@ def test_what_fails_in_another_order_of_the_reference_says_nothing_of_the_launch
     assert [*found] == ["candidate"] and found["candidate"].sync == 2
 
 
+def test_where_the_reference_has_no_one_answer_a_candidate_may_fail(tmp_path):
+    wrong = steps(floats={"out": [*VALUES[:-1], 7.0], "input": [1.0] * 25, "state": [0.0] * 4})[1]
+    right = steps()[1]
+    calibration = learnt(tmp_path, [right])
+    listed = {BASE: [right] * 3, TWIN: [wrong, right, right], "candidate": [steps(status=700)[1], right, wrong]}
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), ALTERATIONS[1])
+    rule = dataclasses.replace(RULE, beside=(TWIN,), doubted=observer.doubts)
+    found = follow(setting(tmp_path), runs, rule, observer).divergences
+    assert [*found] == ["candidate"] and found["candidate"].sync == 2
+
+
 def test_a_launch_that_fails_is_not_a_fast_one(tmp_path):
     assert judged(tmp_path, steps(), steps(status=701))[0].outcome is Outcome.CRASHED
     assert judged(tmp_path, steps(), steps(status=700))[0].outcome is Outcome.MEMORY_ERROR

@@ -217,7 +217,7 @@ void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<Othe
 // does not survive.
 void add_extremes(size_t index, const Quantity& slot, int64_t now, const Dim3& grid, std::vector<OtherSize>& found) {
   const uint64_t all = slot.number.bytes == 4 ? UINT32_MAX : UINT64_MAX;
-  for (const uint64_t value : {all / 2, all}) {
+  for (const uint64_t value : {all / 2, all, all - all / 5}) {
     if (slot.number.bytes < 4 || (uint64_t(now) & all) == value) continue;
     OtherSize other{{{index, value}}, grid, true};
     other.extreme = true;

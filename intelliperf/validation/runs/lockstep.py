@@ -161,6 +161,7 @@ class Rule:
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()
     beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
+    doubted: Callable[[int], bool] = lambda number: False  # points where the base has no one answer: others may fail
 
     def in_question(self, sides: Sequence[Side]) -> list[Side]:
         """The sides that are left; none where nothing depends on them any more."""
@@ -246,11 +247,15 @@ def _keeps_up(
     """Take one step with `side`; False once it has left the path."""
     try:
         found = side.next(patience())
+        excused = False
+        if isinstance(expected, Dispatch) and isinstance(found, Dispatch) and found.status != expected.status:
+            excused = rule.doubted(progress.syncs)
+            found = dataclasses.replace(found, status=expected.status) if excused else found
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
             divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
         if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
-            if rule.compared(expected):
+            if rule.compared(expected) and not excused:
                 here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")
                 paused = Paused(base, expected), Paused(side, found)
                 divergence = _compare(progress.pairings, observer, here, paused, deadline)
