@@ -18,9 +18,9 @@ constexpr double kWindow = 45;  // instructions between the first and the last l
 constexpr double kMostInFlight = 12;
 // Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
-// Of the constant cache, for each address: of a compute unit (`constant_table` of benchmarks/hardware/fresh/checksums.cu
-// on an H200), and until a wave alone has the next (assumption).
-constexpr double kConstantCycles = 2.1, kConstantPassCycles = 2.1;
+// Of the constant cache, measured on an H100: for each address of a compute unit; of a load that others wait for, until
+// it has its value and for each further address of a wave alone.
+constexpr double kConstantCycles = 2, kConstantLatency = 100, kConstantPassCycles = 11;
 constexpr double kDramEfficiency = 0.91;
 
 double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
@@ -76,17 +76,18 @@ double waiting(const Demand& d, const Device& chip) {
 }
 
 // Cycles that a wave waits for constant memory.
-double constants(const Demand& d, const Device& chip) {
+double constants(const Demand& d) {
   if (d.constant_loads <= 0) return 0;
   const double alone = share(d.constant_waits, d.constant_loads);
-  const double passes = std::max(0.0, d.divergent_addresses / d.constant_loads - 1) * kConstantPassCycles;
-  const double each = chip.lds_latency_cycles * (alone + (1 - alone) / in_flight(d)) + passes;
+  const double more = std::max(0.0, d.divergent_addresses / d.constant_loads - 1);
+  const double each = alone * (kConstantLatency + more * kConstantPassCycles) +
+                      (1 - alone) * (kConstantLatency / in_flight(d) + more * kConstantCycles);
   return d.constant_loads / d.waves * each;
 }
 
 // Cycles that a block's longest wave is busy by itself, instructions apart.
 double in_order(const Demand& d, const Device& chip) {
-  return constants(d, chip) + d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles +
+  return constants(d) + d.spin_turns / d.blocks * kSpinLatencies * chip.lds_latency_cycles +
          d.barriers / d.blocks * kBarrierCycles + d.collectives / d.waves * kCollectiveCycles;
 }
 
