@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 120.0  # for a run of a command that was chosen for hardware
 _HINT = "; a smaller command may do: --judge-run 'COMMAND'"
+_THERE = "; on the emulator: "  # between the two parts of a proof
 _ALL_GATES = f"{EMULATED}all gates"
 _RECORDED = f"{EMULATED}recorded dispatches"
 
@@ -202,7 +203,7 @@ class EmulatedGates:
                 finding=dataclasses.replace(finding, profile=kernel),
                 reference=reference,
                 baseline=reference,
-                sources={},
+                sources={edit.path: baseline.workspace.text(edit.path) for edit in candidate.edits},
                 allowed=(),
                 build=built,
                 logs=self._root / "logs",
@@ -271,7 +272,7 @@ def _with(verdict: Verdict, examined: Examined, notes: tuple[Check, ...] = ()) -
             strength=None,
             proof="",
         )
-    proof = f"{verdict.proof}; on the emulator: {examined.proof}"
+    proof = f"{verdict.proof}{_THERE}{examined.proof}"
     return dataclasses.replace(verdict, checks=(*verdict.checks, *notes, *checks), proof=proof)
 
 
@@ -307,10 +308,17 @@ def gathered(verdict: Verdict, accepted: Mapping[str, Verdict]) -> Verdict:
 
     `accepted`: by the name of their kernel.
     """
-    lacking = {name: check.detail for name, one in accepted.items() for check in one.checks if check.name == _ALL_GATES}
+    lacking: dict[str, list[str]] = {}
+    for name, one in accepted.items():
+        for check in one.checks:
+            if check.name == _ALL_GATES:
+                lacking.setdefault(check.detail, []).append(name)
     if lacking:
-        return without(verdict, "; ".join(f"{name}: {why}" for name, why in lacking.items()))
+        return without(verdict, "; ".join(f"{', '.join(names)}: {why}" for why, names in lacking.items()))
     told = f"each accepted change by itself, on the dispatches recorded of {', '.join(accepted)}"
+    proven = "; ".join(f"{name}: {one.proof.partition(_THERE)[2]}" for name, one in accepted.items())
     return dataclasses.replace(
-        verdict, checks=(*verdict.checks, Check(_RECORDED, CheckStatus.PASSED, told, device=EMULATOR))
+        verdict,
+        checks=(*verdict.checks, Check(_RECORDED, CheckStatus.PASSED, told, device=EMULATOR)),
+        proof=f"{verdict.proof}{_THERE}{proven}",
     )

@@ -100,7 +100,9 @@ def joined(project: Path, text: str, **options: str) -> Verdict:
     root = project.parent / ("without" if not options else "with")
     gates = EmulatedGates(Options(("./app",), **options), UNCONFINED, Settings(60.0, 5.0), root, "gfx90a")
     finding = finding_of(Kernel("_Z4foldPfi.kd", "fold(float*, int)"))
-    return gates.joined(on_hardware(), candidate_of(text), finding, Version(Workspace(application, root), (), {}))
+    return gates.joined(
+        on_hardware(), candidate_of(text), finding, Version(Workspace.create(application, root / "version"), (), {})
+    )
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,7 @@ def elsewhere(project: Path, recording: Path, text: str, name: str) -> Verdict:
     with RecordingFile(recording) as source:
         launches = Launches(recording, shapes_of(source.recording))
     gates = EmulatedGates(Options(("./app",)), UNCONFINED, Settings(60.0, 5.0), root, "gfx90a")
-    original = Version(Workspace(application, root), (), {})
+    original = Version(Workspace.create(application, root / "version"), (), {})
     return gates.on_recordings(on_hardware(), candidate_of(text), finding_of(_KERNEL), original, launches)
 
 
