@@ -18,7 +18,7 @@ constexpr double kWindow = 45;  // instructions between the first and the last l
 constexpr double kMostInFlight = 12;
 // Float additions in the LDS of an H200: 4 cycles per turn of a full compute unit, 68 for each lane on a block's address.
 constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
-// Of the constant cache, measured on an H100: for each address of a compute unit; of a load that others wait for, until
+// Of the constant cache, measured on an H200: for each address of a compute unit; of a load that others wait for, until
 // it has its value and for each further address of a wave alone.
 constexpr double kConstantCycles = 2, kConstantLatency = 100, kConstantPassCycles = 11;
 constexpr double kDramEfficiency = 0.91;
