@@ -263,3 +263,30 @@ def test_a_forked_child_of_who_has_used_the_gpu_is_refused(tmp_path: Path) -> No
     )
     status, _, err = emulated(tmp_path, interpreter("triton"), "forks.py")
     assert status == 1 and "forked child cannot use the GPU" in err
+
+
+SCALARS = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def total(x, out, count, EACH: tl.constexpr):
+    for n in range(EACH):
+        at = tl.program_id(0) * EACH + n
+        if at < count:
+            tl.atomic_add(out, tl.load(x + at))
+
+out = Array([0.0])
+total[(1250,)](Array([1.0] * 20000), out, 20000, EACH=16)
+assert out.values() == (20000.0,)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.triton
+def test_numbers_that_a_scalar_load_fetched_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "scalars.py").write_text(SCALARS)
+    argv = [sys.executable, "-m", "intelliperf", "-f", "atomicContention", "--", interpreter("triton"), "scalars.py"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=2 * _DEADLINE_S, check=False)
+    assert done.returncode == 0 and "(triton_hoist_atomic): ACCEPTED" in done.stdout + done.stderr, done.stdout

@@ -41,6 +41,8 @@ bool is_scalar(const Instruction& i) {
          i.format == Format::kSmem;
 }
 
+bool reaches_memory(const Instruction& i) { return i.access != machine::Access::kNone || i.scalar_bytes != 0; }
+
 // Whose data comes from one operand alone; the other is an address.
 bool is_data(const Instruction& i, uint32_t n) {
   return i.format != Format::kDs || n == (begins(i, "ds_swizzle") ? 0u : 1u);
@@ -123,7 +125,7 @@ void WaveShadow::before(machine::Wave& wave, Instruction& i) {
   plan_ = nullptr;
   moved_.clear();
   mask_ = wave.exec();
-  if (i.access != machine::Access::kNone) {
+  if (reaches_memory(i)) {
     requests_.clear();
     held_.clear();
     sums_.clear();
@@ -143,15 +145,14 @@ void WaveShadow::before(machine::Wave& wave, Instruction& i) {
 }
 
 void WaveShadow::after(machine::Wave& wave, Instruction& i) {
-  if (i.access != machine::Access::kNone) {
+  if (reaches_memory(i)) {
     wave.observer = others_;
     return after_memory(wave, i);
   }
   if (is_scalar(i)) {
-    const uint32_t words = i.format == Format::kSmem ? std::max<uint32_t>(1, i.scalar_bytes / 4) : 2;
     const bool copies = begins(i, "s_mov_b32") && i.source[0].code < machine::kFirstConstant;
     const WordShadow copied = copies ? registers_.at(RegisterShadows::kScalars + i.source[0].code, 0) : WordShadow();
-    for (uint32_t n = 0; n < words && i.scalar_destination + n < 128u; ++n)
+    for (uint32_t n = 0; n < 2 && i.scalar_destination + n < 128u; ++n)
       registers_.drop(RegisterShadows::kScalars + i.scalar_destination + n, 1);
     if (copies && i.scalar_destination < 128)
       registers_.set(RegisterShadows::kScalars + i.scalar_destination, 0, copied);

@@ -21,6 +21,13 @@ namespace {
 
 uint32_t words_of(const MemoryOperation& operation) { return std::max(1, operation.bytes / 4); }
 
+WordShadow loaded_word(uint64_t from) {
+  WordShadow shadow;
+  shadow.whole = word_shadow(from);
+  for (const uint32_t half : {0u, 1u}) shadow.half[half] = half_shadow(from + 2 * half);
+  return shadow;
+}
+
 bool is_high(Width width) { return width == Width::kHigh; }
 bool is_short(Width width) { return width == Width::kU16 || width == Width::kLow || width == Width::kHigh; }
 
@@ -39,12 +46,7 @@ void WaveShadow::load(machine::Wave& wave, const MemoryOperation& operation, con
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint64_t from = place(wave, request, lane);
     if (operation.width == Width::kWords) {
-      for (uint32_t n = 0; n < words_of(operation); ++n) {
-        WordShadow shadow;
-        shadow.whole = word_shadow(from + 4 * n);
-        for (const uint32_t half : {0u, 1u}) shadow.half[half] = half_shadow(from + 4 * n + 2 * half);
-        registers_.set(row + n, lane, shadow);
-      }
+      for (uint32_t n = 0; n < words_of(operation); ++n) registers_.set(row + n, lane, loaded_word(from + 4 * n));
     } else if (is_short(operation.width)) {
       const bool high = is_high(operation.width), keeps = operation.width != Width::kU16;
       WordShadow shadow;
@@ -135,8 +137,11 @@ void WaveShadow::after_atomic(machine::Wave& wave, const Instruction& i) {
 
 void WaveShadow::after_memory(machine::Wave& wave, const Instruction& i) {
   if (i.format == machine::Format::kSmem) {
-    for (uint32_t n = 0; n < std::max<uint32_t>(1, i.scalar_bytes / 4) && i.scalar_destination + n < 128u; ++n)
-      registers_.drop(RegisterShadows::kScalars + i.scalar_destination + n, 1);
+    for (uint32_t n = 0; n < std::max<uint32_t>(1, i.scalar_bytes / 4) && i.scalar_destination + n < 128u; ++n) {
+      const uint32_t row = RegisterShadows::kScalars + i.scalar_destination + n;
+      registers_.drop(row, 1);
+      if (!requests_.empty()) registers_.set(row, 0, loaded_word(requests_[0].lanes.at[0] + 4 * n));
+    }
     return;
   }
   const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
