@@ -102,7 +102,7 @@ class Timeline:
 
 
 def process_ns(calls: Sequence[HostCall], after_ns: float) -> float:
-    """From the begin of main to the end of all work."""
+    """From the start of main to the end of all work."""
     host = device = 0.0
     ready: dict[int, float] = {}
     for call in calls:

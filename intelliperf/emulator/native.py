@@ -33,7 +33,7 @@ from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 
 LIBRARY_NAME = "libintelliperf_simt.so"
-FIRST_USE = "the emulator's runtime is compiled first, once for this version: about 20 s on two cores"
+FIRST_USE = "the emulator's runtime is compiled first, once for this version: one to two minutes on two cores"
 SHIPPED = Path(__file__).resolve().parent / "shipped"  # filled where a wheel is built, see packaging.py
 _MANIFEST = "manifest.json"
 _COMPILE_DEADLINE_S = 300.0

@@ -236,7 +236,7 @@ def process_time(report: Report) -> str:
         return ""
     here = " on this machine" if report.device.emulated else ""
     return (
-        f"{duration(told.total_ns)} from the begin of main to the end of all work: kernels {duration(told.kernels_ns)} "
+        f"{duration(told.total_ns)} from the start of main to the end of all work: kernels {duration(told.kernels_ns)} "
         f"and copies {duration(told.copies_ns)} ({told.device.value}), the host's own work {duration(told.host_ns)} "
         f"({told.host.value}{here}); if kernels took no time, at most "
         f"{number(told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3))}x as fast"

@@ -216,6 +216,10 @@ __global__ void waves(float* o, const float* i, int n) {
   o[(blockIdx.x * blockDim.x + threadIdx.x) * n + threadIdx.y] = __shfl_xor(v, 1);  //@ waves
 }
 __global__ void called(float* o, int n) { o[place() * n + threadIdx.y + threadIdx.x * n] = 1; }  //@ called
+__device__ float first_lane(float v) { return __shfl(v, 0); }
+__global__ void led(float* o, const float* i, int n) {
+  o[threadIdx.x * n + threadIdx.y] = first_lane(i[threadIdx.x * n + threadIdx.y]);  //@ led
+}
 __global__ void fine(float* o, int n) { o[threadIdx.y * n + threadIdx.x] = 1; }  //@ fine
 __global__ void gather(float* o, const int* w) { o[w[threadIdx.y * 16 + threadIdx.x]] = 1; }  //@ gather
 __global__ void then(float* o, const float* i, int n) {
@@ -267,6 +271,7 @@ __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x
         (PAD, "global", "no LDS array"),
         (SWAP, "waves", "depends on the order of threads"),
         (SWAP, "called", "reads the thread's place itself"),
+        (SWAP, "led", "first_lane, which the kernel calls, depends on the order of threads (__shfl)"),
         (SWAP, "fine", "not worth a change"),
         (SWAP, "gather", "not worth a change"),
         (SWAP, "row", "two thread coordinates"),

@@ -99,8 +99,11 @@ def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
                 if region.name != name or region.is_kernel:
                     continue
                 called = without_comments(data[region.start : region.end].decode("utf-8", "replace"))
-                if re.search("[tT]hreadIdx", called) or _WAVE_OPERATIONS.search(called):
+                if re.search("[tT]hreadIdx", called):
                     raise NotApplicable(f"{place}: {name}, which the kernel calls, reads the thread's place itself")
+                if found := _WAVE_OPERATIONS.search(called):
+                    told = f"{name}, which the kernel calls, depends on the order of threads ({found.group()})"
+                    raise NotApplicable(f"{place}: {told}")
                 pending += re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^;<>]*>)?\(", called)
 
 

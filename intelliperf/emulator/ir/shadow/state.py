@@ -48,7 +48,7 @@ class State:
         self._hoisted: list[str] = []
 
     def prologue(self) -> list[str]:
-        """What stands at the begin of the function."""
+        """What stands at the start of the function."""
         places = [f"  {name} = alloca [4 x i64], align 16" for name in sorted(self._places)]
         return [*places, *self.emit.prologue(), *self._hoisted]
 
@@ -101,7 +101,7 @@ class State:
         return self.number(meant(value, kind))
 
     def number(self, number: Number) -> Shadow:
-        """Read at the begin of the function, so that phis can name it, too."""
+        """Read at the start of the function, so that phis can name it, too."""
         if number not in self._literals:
             self._literals[number] = self._read(number)
         return self._literals[number]
