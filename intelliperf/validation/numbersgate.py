@@ -54,6 +54,7 @@ _PATIENCE = 20  # so many times as long may the same launch of the candidate tak
 _ALTERED = "candidate on other numbers"
 _NO_ONE_ANSWER = "the original has no one answer"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
+_NONE_RAISED = "no launch with a larger plain argument could be compared"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 
 
@@ -63,6 +64,7 @@ class Told:
 
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()  # what it did not reach although something passed
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class NumbersGate:
             passed += told[alteration].passed
             failed += told[alteration].failed
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
-        unseen = "; ".join(failed) if passed else ""
+        reached = [text for alteration in alterations for text in told[alteration].unseen]
+        unseen = "; ".join([*failed, *reached]) if passed else ""
         trial.note(NAME, status, "; ".join(passed or failed), unseen=unseen)
         return None
 
@@ -340,8 +343,9 @@ def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
     if not compared:
         return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
     coverage = followed.coverage(_ALTERED)
-    passed = alteration.passed
+    passed, unseen = alteration.passed, ""
     if alteration.with_room and roomy:
         raised = any(event.alteration.startswith(LARGER) for event in compared)
         passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
-    return Told(passed=(passed + (f" ({coverage})" if coverage else ""),))
+        unseen = "" if raised or not alteration.not_raised else _NONE_RAISED
+    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen])))

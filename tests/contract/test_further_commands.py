@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from interceptedbackend import CHILD, PlannedBackend, plan_of
-from test_validation_judge import BUFFERS, STEP, STEPS, Bench, named
+from test_validation_judge import BUFFERS, STEP, STEPS, Bench, named, reading
 
 from intelliperf.protocols import Ended, Timing
 from intelliperf.records import CheckStatus, Outcome
+
+__all__ = ["reading"]  # the fixture is this module's, too
 
 WRONG = [STEPS[0], {**STEP, "floats": {"out": [2.5] * 100}}, *STEPS[2:]]
 COMMAND = f"{sys.executable} -S {CHILD} other.json"

@@ -48,7 +48,7 @@ STEPS = [{"transfer": "memcpy_htod", "bytes": 4}, STEP, {"dispatch": "_Z4nextPf"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     Bench.readings[:] = [reading_of(tmp_path_factory.mktemp("reading") / "sources", {"app.hip": SOURCE})]
     yield
     Bench.readings.clear()

@@ -23,6 +23,7 @@ PARTS = (
     "code_object",
     "coalescing",
     "collectives",
+    "dead_reads",
     "demand",
     "described",
     "device_file",

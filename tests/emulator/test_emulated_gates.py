@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -97,7 +98,7 @@ def finding_of(kernel: Kernel) -> Finding:
 
 def joined(project: Path, text: str, **options: str) -> Verdict:
     application = Application(("./app",), project, project, (_BUILD,))
-    root = project.parent / ("without" if not options else "with")
+    root = Path(mkdtemp(dir=project.parent))
     gates = EmulatedGates(Options(("./app",), **options), UNCONFINED, Settings(60.0, 5.0), root, "gfx90a")
     finding = finding_of(Kernel("_Z4foldPfi.kd", "fold(float*, int)"))
     return gates.joined(

@@ -33,15 +33,15 @@ struct OtherSize {
   };
   std::vector<Value> values;  // its own first, then those of slots that are products of it and another
   Dim3 grid;
-  bool larger = false;   // than the allocations were meant for
-  bool extreme = false;  // of a number that is only calculated with
-  bool mode = false;     // of a number that is so small that it may choose what is done
-  bool keyed = false;    // some integers that are only read lie about the old size and the new one
-  bool edges = false;    // every other row of this size begins with NaN
-  bool halves = false;   // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
+  bool larger = false;  // than the allocations were meant for
+  bool mode = false;    // of a number that is so small that it may choose what is done
+  bool keyed = false;   // some integers that are only read lie about the old size and the new one
+  bool edges = false;   // every other row of this size begins with NaN
+  bool halves = false;  // they lie half-way between integers; `ones`: the longest list of them, and the others are 1
   bool ones = false;
   bool bare =
       false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
+  bool extreme = false;  // the largest value of a number that is only calculated with
 };
 
 // "where:offset:bytes:kind:flags:divisors:constants", with semicolons between.
