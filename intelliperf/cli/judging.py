@@ -47,7 +47,7 @@ class RunJudge:
         self._backend = backend
         self._sandbox = sandbox
         self._expected: tuple[KernelProfile, ...] = ()
-        self._on_recordings: dict[str, Verdict] = {}  # accepted ones, by kernel: the last holds those before
+        self._on_recordings: dict[str, Verdict] = {}  # accepted ones, by the kernel's symbol
         self._original_otherwise: tuple[Application | None] | None = None  # built for waves of the other size
         self._rounded_builds: dict[tuple[Path, str], Application | None] = {}  # by scratch copy and direction
 
@@ -115,7 +115,7 @@ class RunJudge:
             return verdict
         verdict = self._emulated.on_recordings(verdict, candidate, finding, baseline, launches)
         if verdict.accepted:
-            self._on_recordings[kernel.name] = verdict
+            self._on_recordings[kernel.symbol] = verdict
         return verdict
 
     def expect(self, kernels: Iterable[KernelProfile]) -> None:
@@ -164,11 +164,11 @@ class RunJudge:
     def _gathered(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
         from intelliperf.cli.emulated import gathered, without
 
-        names = dict.fromkeys(finding.profile.kernel.name for finding in findings)
-        if missing := [name for name in names if name not in self._on_recordings]:
+        names = {finding.profile.kernel.symbol: finding.profile.kernel.name for finding in findings}
+        if missing := [name for symbol, name in names.items() if symbol not in self._on_recordings]:
             why = f"a run takes long, and no recorded dispatch of {', '.join(missing)} was judged since the run began"
             return without(verdict, f"{why} or was resumed; a smaller command may do: --judge-run 'COMMAND'")
-        return gathered(verdict, {name: self._on_recordings[name] for name in names})
+        return gathered(verdict, {name: self._on_recordings[symbol] for symbol, name in names.items()})
 
     def _rounded(self, reference: Version, way: str) -> Application | None:
         key = reference.workspace.root, way
